@@ -1,0 +1,1 @@
+"""From programs to text: C, header, stubs, CMake, manifest, through Jinja. Never imports CasADi."""

@@ -1,0 +1,55 @@
+"""Declarations as data: one object prints the C declaration, the cffi cdef, the stub and the docstring, so they cannot drift."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+"""Values of the `reference` argument; their position is the integer that the C function takes."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One array argument or result of a function.
+
+    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the unit.
+    optional: inputs only; None in Python, NULL in C. configuration: inputs only; must be finite (checked in Python).
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+    optional: bool = False
+    configuration: bool = False
+
+    @property
+    def size(self) -> int:
+        """Number of doubles."""
+        return prod(self.shape)
+
+
+@dataclass(frozen=True)
+class FunctionDeclaration:
+    """The signature of one entry point of a generated module.
+
+    C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)`` and
+    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other.
+    `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in Python `frame` is a
+    name or an index and `reference` one of the names, "LOCAL" by default.
+    """
+
+    name: str
+    summary: str
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    framed: bool = False
+
+    def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
+        """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from C++)."""
+        qualifier = f"{restrict} " if restrict else ""
+        arguments = [f"const double *{qualifier}{p.name}" for p in self.inputs]
+        arguments += ["int frame", "int reference"] if self.framed else []
+        arguments += [f"double *{qualifier}{p.name}" for p in self.outputs]
+        first = ["size_t n"] if batch else []
+        return f"void {robot}_{self.name}{'_batch' if batch else ''}({', '.join(first + arguments)})"

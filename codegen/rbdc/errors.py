@@ -1,0 +1,47 @@
+"""Every error that rbdc raises on purpose.
+
+`RbdcError` is the base; the command line turns any of them into one message on standard error and exit status 2.
+A message says where, what is wrong and how to mend it.
+"""
+
+from __future__ import annotations
+
+
+class RbdcError(Exception):
+    """Base of all errors raised on purpose by rbdc."""
+
+
+class DescriptionError(RbdcError):
+    """A robot description that cannot be honoured.
+
+    Args:
+        problem: what is wrong, naming the element.
+        remedy: how to mend it.
+        file: the description as the user named it, or None for a model built in code.
+        line: the line in that file, where known.
+    """
+
+    def __init__(self, problem: str, remedy: str, file: str | None = None, line: int | None = None) -> None:
+        self.problem, self.remedy, self.file, self.line = problem, remedy, file, line
+        where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
+        super().__init__(f"{where}{problem}; {remedy}")
+
+
+class OptionError(RbdcError):
+    """An option or argument of rbdc itself that makes no sense; the message says which values do."""
+
+
+class UnsupportedError(RbdcError):
+    """Something well-formed that this version does not do; the message names it and what to do instead."""
+
+
+class SingularModelError(RbdcError):
+    """Forward dynamics asked of a model whose joint-space inertia is structurally singular; names the joints."""
+
+
+class ToolchainError(RbdcError):
+    """The C compiler is missing or failed; the message holds the command and the compiler's output."""
+
+
+class LoadError(RbdcError):
+    """A generated module that cannot be loaded: not there, not built, or built for another interpreter."""

@@ -1,0 +1,6 @@
+"""From a description to a validated kinematic tree."""
+
+from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
+
+__all__ = ["WORLD", "Body", "Coupling", "Description", "Frame", "Joint", "Limits", "Link", "Mimic", "Model", "Note"]

@@ -1,0 +1,79 @@
+"""A robot as described: links and joints, before lumping. What a parser makes, and what a user can make in code."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from rbdc.spatial import Inertia, Placement, Vector3
+
+JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
+"""`spherical` has no URDF spelling; it is for models built in code."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of one joint; infinite where the description gives none. `effort` N or N m, `velocity` m/s or rad/s."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity: float = math.inf
+    effort: float = math.inf
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q = multiplier * q_leader + offset, where `leader` is a joint's name."""
+
+    leader: str
+    multiplier: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid link. `inertia` is about the origin of the link's frame, in its axes; None where the description gives none."""
+
+    name: str
+    inertia: Inertia | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint from `parent` to `child` (link names). `placement` is the joint's frame in the parent link's frame; the child
+    link's frame is the joint's frame moved by the joint. `axis` need not be of unit length; it is ignored for fixed, floating
+    and spherical joints.
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    placement: Placement = field(default_factory=Placement.identity)
+    axis: Vector3 = field(default_factory=lambda: Vector3(1.0, 0.0, 0.0))
+    limits: Limits = Limits()
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something the user should know about a description that builds all the same: a warning with its place."""
+
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Description:
+    """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the SHA-256 of its text."""
+
+    name: str
+    links: tuple[Link, ...]
+    joints: tuple[Joint, ...]
+    notes: tuple[Note, ...] = ()
+    file: str | None = None
+    text_hash: str | None = None

@@ -1,0 +1,52 @@
+"""Six degrees of freedom: the free-flyer root and URDF's floating joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rbdc.model.joints.base import JointType
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.quaternions import (
+    conjugate,
+    differentiate_translation,
+    exponential,
+    integrate_translation,
+    logarithm,
+    multiply,
+    normalized,
+    towards,
+)
+
+
+@dataclass(frozen=True)
+class FreeFlyer(JointType):
+    """q = (x, y, z, qx, qy, qz, qw): position (m) in the parent, unit quaternion; v = body-frame [linear; angular]."""
+
+    kind: ClassVar[str] = "floating"
+    nq: ClassVar[int] = 7
+    nv: ClassVar[int] = 6
+    position_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qx", "qy", "qz", "qw")
+    velocity_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
+
+    def placement(self, q: Sequence[Scalar]) -> Placement:
+        return Placement(Rotation.from_quaternion(*q[3:]), Vector3.of(q[:3]))
+
+    def subspace(self) -> tuple[Motion, ...]:
+        return tuple(Motion.of([1.0 if k == row else 0.0 for row in range(6)]) for k in range(6))
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        linear, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
+        rotation = Rotation.from_quaternion(*q[3:])
+        position = Vector3.of(q[:3]) + rotation.apply(integrate_translation(w, linear))
+        return [*position.scalars(), *towards(q[3:], normalized(multiply(q[3:], exponential(w))))]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        rotation = Rotation.from_quaternion(*q0[3:])
+        translation = rotation.apply_transposed(Vector3.of(q1[:3]) - Vector3.of(q0[:3]))
+        w = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
+        return [*differentiate_translation(w, translation).scalars(), *w.scalars()]

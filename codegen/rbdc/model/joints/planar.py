@@ -1,0 +1,65 @@
+"""Translation in a plane and rotation about its normal (URDF planar)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rbdc.model.joints.base import JointType
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.quaternions import differentiate_translation, integrate_translation
+from rbdc.spatial.scalars import atan2, cos, sin, sqrt
+
+
+@dataclass(frozen=True)
+class Planar(JointType):
+    """q = (x, y, cos, sin) as Pinocchio has it; v = body-frame (vx, vy, rate); `normal` is the plane's unit normal.
+
+    The plane's first two axes are the child's x and y turned by the smallest rotation that takes z to the normal, so that for
+    the usual normal z they are x and y themselves.
+    """
+
+    normal: Vector3
+    kind: ClassVar[str] = "planar"
+    nq: ClassVar[int] = 4
+    nv: ClassVar[int] = 3
+    position_names: ClassVar[tuple[str, ...]] = ("x", "y", "cos", "sin")
+    velocity_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "rate")
+
+    def plane_axes(self) -> tuple[Vector3, Vector3]:
+        """The two unit vectors of the plane along which x and y are measured."""
+        n = self.normal
+        if n.z < -1.0 + 1e-12:  # half a turn about x
+            return Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0)
+        k = 1.0 / (1.0 + n.z)
+        return (
+            Vector3(1.0 - k * n.x * n.x, -k * n.x * n.y, -n.x),
+            Vector3(-k * n.x * n.y, 1.0 - k * n.y * n.y, -n.y),
+        )
+
+    def placement(self, q: Sequence[Scalar]) -> Placement:
+        first, second = self.plane_axes()
+        return Placement(Rotation.about_axis(self.normal, q[2], q[3]), first.scaled(q[0]) + second.scaled(q[1]))
+
+    def subspace(self) -> tuple[Motion, ...]:
+        first, second = self.plane_axes()
+        zero = Vector3.zero()
+        return Motion(first, zero), Motion(second, zero), Motion(zero, self.normal)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 1.0, 0.0)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        step = integrate_translation(Vector3(0.0, 0.0, dv[2]), Vector3(dv[0], dv[1], 0.0))
+        c, s = cos(dv[2]), sin(dv[2])
+        c1, s1 = q[2] * c - q[3] * s, q[3] * c + q[2] * s
+        norm = sqrt(c1 * c1 + s1 * s1)
+        return [q[0] + q[2] * step.x - q[3] * step.y, q[1] + q[3] * step.x + q[2] * step.y, c1 / norm, s1 / norm]
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        dx, dy = q1[0] - q0[0], q1[1] - q0[1]
+        angle = atan2(q0[2] * q1[3] - q0[3] * q1[2], q0[2] * q1[2] + q0[3] * q1[3])
+        translation = Vector3(q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx, 0.0)
+        step = differentiate_translation(Vector3(0.0, 0.0, angle), translation)
+        return [step.x, step.y, angle]

@@ -1,0 +1,39 @@
+"""Three rotations about a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rbdc.model.joints.base import JointType
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.quaternions import exponential, logarithm, multiply, conjugate, normalized, towards
+
+_AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class Spherical(JointType):
+    """Orientation q = (x, y, z, w), a unit quaternion; v is the angular velocity in the child's frame (rad/s)."""
+
+    kind: ClassVar[str] = "spherical"
+    nq: ClassVar[int] = 4
+    nv: ClassVar[int] = 3
+    position_names: ClassVar[tuple[str, ...]] = ("qx", "qy", "qz", "qw")
+    velocity_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
+
+    def placement(self, q: Sequence[Scalar]) -> Placement:
+        return Placement(Rotation.from_quaternion(*q), Vector3.zero())
+
+    def subspace(self) -> tuple[Motion, ...]:
+        return tuple(Motion(Vector3.zero(), axis) for axis in _AXES)
+
+    def neutral(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 0.0, 1.0)
+
+    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
+        return towards(q, normalized(multiply(q, exponential(Vector3.of(dv)))))
+
+    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
+        return logarithm(multiply(conjugate(q0), q1)).scalars()

@@ -1,0 +1,166 @@
+"""The model: a validated kinematic tree of moving bodies, numbers only. Every algorithm takes one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rbdc.model.description import Joint, Limits, Link, Note
+from rbdc.model.joints import JointType
+from rbdc.spatial import Inertia, Placement, Vector3
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+WORLD = -1
+"""The parent index of a body that hangs from the fixed world."""
+
+STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof joints only."""
+
+    leader: int
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True)
+class Body:
+    """One moving body: a link with all that is fixed to it, and the joint that carries it.
+
+    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of the body's
+    frame, which is the frame of link `name`. `index_q`, `index_v` are where its joint's entries begin in q and v; a follower
+    (with `coupling`) has those of its leader.
+    """
+
+    name: str
+    joint_name: str
+    joint: JointType
+    parent: int
+    placement: Placement
+    inertia: Inertia
+    limits: Limits
+    index_q: int
+    index_v: int
+    coupling: Coupling | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that body's frame."""
+
+    name: str
+    body: int
+    placement: Placement
+
+
+@dataclass(frozen=True)
+class Model:
+    """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
+
+    nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
+    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre of mass and the
+    potential energy only. `gravity` in m/s^2.
+    """
+
+    name: str
+    bodies: tuple[Body, ...]
+    frames: tuple[Frame, ...]
+    nq: int
+    nv: int
+    base_inertia: Inertia = field(default_factory=Inertia.zero)
+    gravity: Vector3 = STANDARD_GRAVITY
+    notes: tuple[Note, ...] = ()
+    file: str | None = None
+    description_hash: str | None = None
+
+    @staticmethod
+    def assemble(
+        name: str,
+        links: Sequence[Link],
+        joints: Sequence[Joint],
+        *,
+        root_joint: str = "fixed",
+        mimic: str = "independent",
+        joint_order: str = "name",
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    ) -> Model:
+        """A model built in code from links and joints; the same validation and lumping as for a file.
+
+        Args:
+            name: the robot's name.
+            links, joints: as a description has them; see `rbdc.model.description`.
+            root_joint: "fixed" or "free-flyer".
+            mimic: "independent" or "coupled".
+            joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
+            gravity: m/s^2 in the world's axes.
+
+        Raises:
+            DescriptionError: where the links and joints are not a proper tree with physical inertias.
+        """
+        from rbdc.model.description import Description
+        from rbdc.model.lumping import lump
+
+        description = Description(name, tuple(links), tuple(joints))
+        return lump(description, root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
+
+    @staticmethod
+    def from_urdf(
+        path: str | PathLike[str],
+        *,
+        root_joint: str = "fixed",
+        mimic: str = "independent",
+        joint_order: str = "name",
+        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    ) -> Model:
+        """The model of a URDF file; arguments as in `assemble`. Raises DescriptionError with file and line."""
+        from rbdc.model.lumping import lump
+        from rbdc.model.urdf import read_urdf
+
+        return lump(read_urdf(path), root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
+
+    @property
+    def njoints(self) -> int:
+        """Number of moving bodies, each carried by one joint; followers of coupled mimic joints included."""
+        return len(self.bodies)
+
+    @property
+    def coupled(self) -> bool:
+        """Whether any joint follows another."""
+        return any(body.coupling is not None for body in self.bodies)
+
+    def children(self, index: int) -> list[int]:
+        """The bodies carried by body `index` (or by the world)."""
+        return [k for k, body in enumerate(self.bodies) if body.parent == index]
+
+    def support(self, index: int) -> list[int]:
+        """The bodies from the root to `index`, itself included."""
+        chain: list[int] = []
+        while index != WORLD:
+            chain.append(index)
+            index = self.bodies[index].parent
+        return chain[::-1]
+
+    def q_slice(self, index: int) -> slice:
+        """Where body `index` has its configuration in q (a follower: its leader's)."""
+        body = self.bodies[index]
+        return slice(body.index_q, body.index_q + body.joint.nq)
+
+    def v_slice(self, index: int) -> slice:
+        """Where body `index` has its velocity in v (a follower: its leader's)."""
+        body = self.bodies[index]
+        return slice(body.index_v, body.index_v + body.joint.nv)
+
+    def neutral(self) -> list[float]:
+        """The neutral configuration (nq), zero for every angle and position, identity for every quaternion."""
+        q = [0.0] * self.nq
+        for index, body in enumerate(self.bodies):
+            if body.coupling is None:
+                q[self.q_slice(index)] = body.joint.neutral()
+        return q

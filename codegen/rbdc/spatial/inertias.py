@@ -1,0 +1,130 @@
+"""Rigid-body and articulated-body inertias over abstract scalars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rbdc.spatial.scalars import Scalar
+from rbdc.spatial.transforms import Placement, Rotation
+from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg m^2).
+
+    In these ten parameters inertias of one frame simply add, and a massless link is nothing special.
+    """
+
+    mass: Scalar
+    first_moment: Vector3
+    about_origin: Symmetric3
+
+    @staticmethod
+    def zero() -> Inertia:
+        """No mass at all."""
+        return Inertia(0.0, Vector3.zero(), Symmetric3.zero())
+
+    @staticmethod
+    def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
+        """From the mass, the centre of mass in the frame, and the inertia about that centre in the frame's axes."""
+        first_moment = com.scaled(mass)
+        return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
+
+    def __add__(self, other: Inertia) -> Inertia:
+        return Inertia(
+            self.mass + other.mass, self.first_moment + other.first_moment, self.about_origin + other.about_origin
+        )
+
+    def __matmul__(self, v: Motion) -> Force:
+        """I v = (m v + w x h, J w + h x v)."""
+        h, w = self.first_moment, v.angular
+        return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
+
+    def moved(self, placement: Placement) -> Inertia:
+        """The same body seen from the parent frame of `placement` (child: the frame it is given in)."""
+        p, h = placement.translation, placement.rotation.apply(self.first_moment)
+        rotated = placement.rotation.rotate_symmetric(self.about_origin)
+        moment = h + p.scaled(self.mass)
+        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T; both moments enter once, so one product with (h + moment) does.
+        return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
+
+    def scalars(self) -> list[Scalar]:
+        """The ten parameters m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
+        return [self.mass, *self.first_moment.scalars(), *self.about_origin.scalars()]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticulatedInertia:
+    """A symmetric 6x6 matrix [A, B; B^T, C]: A linear-linear, B linear-angular (full), C angular-angular.
+
+    B is held by columns, as `Rotation` holds its columns, for it is transformed the same way.
+    """
+
+    linear: Symmetric3
+    coupling: Rotation
+    angular: Symmetric3
+
+    @staticmethod
+    def from_inertia(inertia: Inertia) -> ArticulatedInertia:
+        """Of a rigid body: A = m 1, B = -[h], C = J."""
+        m, h = inertia.mass, inertia.first_moment
+        coupling = Rotation.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
+        return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
+
+    def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        a, b = self.coupling, other.coupling
+        return ArticulatedInertia(
+            self.linear + other.linear, Rotation(a.x + b.x, a.y + b.y, a.z + b.z), self.angular + other.angular
+        )
+
+    def __matmul__(self, v: Motion) -> Force:
+        """(A v + B w, B^T v + C w)."""
+        return Force(
+            self.linear @ v.linear + self.coupling.apply(v.angular),
+            self.coupling.apply_transposed(v.linear) + self.angular @ v.angular,
+        )
+
+    def minus_product(self, left: list[Force], right: list[Force]) -> ArticulatedInertia:
+        """self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
+        a, b, c = self.linear, self.coupling, self.angular
+        for u, v in zip(left, right, strict=True):
+            a = a - _outer_symmetric(u.linear, v.linear)
+            b = Rotation(
+                b.x - u.linear.scaled(v.angular.x), b.y - u.linear.scaled(v.angular.y), b.z - u.linear.scaled(v.angular.z)
+            )
+            c = c - _outer_symmetric(u.angular, v.angular)
+        return ArticulatedInertia(a, b, c)
+
+    def moved(self, placement: Placement) -> ArticulatedInertia:
+        """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
+        r, p = placement.rotation, placement.translation
+        a = r.rotate_symmetric(self.linear)
+        b = r.compose(self.coupling).transposed()  # (R B)^T, by columns
+        b = r.compose(b).transposed()  # R B R^T
+        c = r.rotate_symmetric(self.angular)
+        # B' = B - A [p],  C' = C + [p] B - B'[p]... written with columns: (M [p]) column k = M (p x e_k).
+        a_p = _times_skew(Rotation.from_rows(a.rows()), p)
+        moved_b = Rotation(b.x - a_p.x, b.y - a_p.y, b.z - a_p.z)
+        p_b = Rotation(p.cross(moved_b.x), p.cross(moved_b.y), p.cross(moved_b.z))  # [p] B'
+        b_p = _times_skew(b.transposed(), p)  # B^T [p]
+        rows, other, old = p_b.rows(), b_p.rows(), c.rows()
+
+        def entry(i: int, j: int) -> Scalar:
+            return old[i][j] + rows[i][j] - other[i][j]
+
+        return ArticulatedInertia(
+            a, moved_b, Symmetric3(entry(0, 0), entry(0, 1), entry(1, 1), entry(0, 2), entry(1, 2), entry(2, 2))
+        )
+
+
+def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:
+    """The upper triangle of a b^T."""
+    return Symmetric3(a.x * b.x, a.x * b.y, a.y * b.y, a.x * b.z, a.y * b.z, a.z * b.z)
+
+
+def _times_skew(m: Rotation, p: Vector3) -> Rotation:
+    """M [p] by columns: column k is M (p x e_k)."""
+    return Rotation(
+        m.y.scaled(p.z) - m.z.scaled(p.y), m.z.scaled(p.x) - m.x.scaled(p.z), m.x.scaled(p.y) - m.y.scaled(p.x)
+    )

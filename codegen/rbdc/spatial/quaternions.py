@@ -1,0 +1,113 @@
+"""Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at identity.
+
+Near zero the ratios such as sin(t)/t come from their Taylor series; `where_less` picks the branch, so both stay finite in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.spatial.scalars import Scalar, atan2, cos, sin, sqrt, where_less
+from rbdc.spatial.vectors import Vector3
+
+# Below this squared angle the truncated series are exact to rounding (first dropped term t^8/9! < 1e-17 there).
+SMALL_SQUARED_ANGLE = 1e-3
+
+
+def _series(t2: Scalar, *coefficients: float) -> Scalar:
+    """Horner's scheme in t2, constant coefficient first."""
+    total: Scalar = coefficients[-1]
+    for coefficient in reversed(coefficients[:-1]):
+        total = coefficient + t2 * total
+    return total
+
+
+def _angle(t2: Scalar) -> Scalar:
+    """sqrt(t2), kept away from zero so that a division by it in the branch not taken is harmless."""
+    return sqrt(where_less(t2, SMALL_SQUARED_ANGLE, 1.0, t2))
+
+
+def sine_ratio(t2: Scalar) -> Scalar:
+    """sin(t)/t of the squared angle t2."""
+    t = _angle(t2)
+    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880), sin(t) / t)
+
+
+def cosine_ratio(t2: Scalar) -> Scalar:
+    """(1 - cos t)/t^2 of the squared angle t2."""
+    t = _angle(t2)
+    half = sin(0.5 * t) / t
+    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800), 2.0 * half * half)
+
+
+def cubic_ratio(t2: Scalar) -> Scalar:
+    """(t - sin t)/t^3 of the squared angle t2."""
+    t = _angle(t2)
+    return where_less(
+        t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), (t - sin(t)) / (t * t * t)
+    )
+
+
+def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
+    """Hamilton product a b."""
+    va, vb = Vector3.of(a[:3]), Vector3.of(b[:3])
+    vector = vb.scaled(a[3]) + va.scaled(b[3]) + va.cross(vb)
+    return [*vector.scalars(), a[3] * b[3] - va.dot(vb)]
+
+
+def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
+    """The inverse of a unit quaternion."""
+    return [-q[0], -q[1], -q[2], q[3]]
+
+
+def normalized(q: Sequence[Scalar]) -> list[Scalar]:
+    """q divided by its norm."""
+    norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    return [entry / norm for entry in q]
+
+
+def towards(reference: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
+    """Of q and -q, the same rotation, the one on the side of `reference` (Pinocchio's choice too)."""
+    product = sum(a * b for a, b in zip(reference, q, strict=True))
+    sign = where_less(product, 0.0, -1.0, 1.0)
+    return [sign * entry for entry in q]
+
+
+def exponential(w: Vector3) -> list[Scalar]:
+    """The quaternion of the rotation vector w (rad)."""
+    t2 = w.dot(w)
+    half = 0.25 * t2
+    factor = 0.5 * sine_ratio(half)
+    t = _angle(half)
+    real = where_less(half, SMALL_SQUARED_ANGLE, _series(half, 1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320), cos(t))
+    return [*w.scaled(factor).scalars(), real]
+
+
+def logarithm(q: Sequence[Scalar]) -> Vector3:
+    """The rotation vector (rad, of length at most pi) of a unit quaternion."""
+    sign = where_less(q[3], 0.0, -1.0, 1.0)
+    vector, real = Vector3.of(q[:3]).scaled(sign), sign * q[3]
+    s2 = vector.dot(vector)
+    s = _angle(s2)
+    # t/2 = atan(s/c); for small s: 2 atan(s/c)/s = (2/c) (1 - x/3 + x^2/5 - ...), x = (s/c)^2.
+    safe = where_less(s2, SMALL_SQUARED_ANGLE, real, 1.0)
+    x = s2 / (safe * safe)
+    small = (2.0 / safe) * _series(x, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11)
+    return vector.scaled(where_less(s2, SMALL_SQUARED_ANGLE, small, 2.0 * atan2(s, real) / s))
+
+
+def integrate_translation(w: Vector3, linear: Vector3) -> Vector3:
+    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2."""
+    t2 = w.dot(w)
+    first = w.cross(linear)
+    return linear + first.scaled(cosine_ratio(t2)) + w.cross(first).scaled(cubic_ratio(t2))
+
+
+def differentiate_translation(w: Vector3, translation: Vector3) -> Vector3:
+    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = 1 - [w]/2 + b [w]^2, b = (1 - (t/2) cot(t/2))/t^2."""
+    t2 = w.dot(w)
+    t = _angle(t2)
+    exact = (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t)
+    b = where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160), exact)
+    first = w.cross(translation)
+    return translation - first.scaled(0.5) + w.cross(first).scaled(b)

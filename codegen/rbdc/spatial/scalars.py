@@ -1,0 +1,74 @@
+"""Elementary functions that work on any scalar type.
+
+A scalar is a Python or NumPy number or array, a CasADi SX, an mpmath number. CasADi and mpmath are never imported here:
+their own methods are called, so that numeric use stays light.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Scalar: TypeAlias = Any
+"""Anything with ``+ - * /``; see the package docstring."""
+
+
+def is_number(x: Scalar) -> bool:
+    """True for a plain constant, which may decide what is computed (a symbolic scalar may not)."""
+    return isinstance(x, (int, float))
+
+
+def is_zero(x: Scalar) -> bool:
+    """True where x is known to be zero whatever the inputs: the constant 0, or a symbolic zero."""
+    if is_number(x):
+        return bool(x == 0)
+    symbolic = getattr(x, "is_zero", None)
+    return bool(symbolic()) if callable(symbolic) else False
+
+
+def _apply(name: str, *arguments: Scalar) -> Scalar:
+    if all(is_number(x) for x in arguments):
+        return getattr(math, name)(*(float(x) for x in arguments))
+    if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
+        return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
+    for x in arguments:
+        if hasattr(x, "is_zero"):  # CasADi
+            method = {"atan2": "arctan2"}.get(name, name)
+            return getattr(type(x)(arguments[0]), method)(*arguments[1:])
+        context = getattr(x, "context", None)
+        if context is not None:  # mpmath
+            return getattr(context, name)(*arguments)
+    raise TypeError(f"no {name} for {[type(x).__name__ for x in arguments]}")
+
+
+def sin(x: Scalar) -> Scalar:
+    """Sine of an angle in radians."""
+    return _apply("sin", x)
+
+
+def cos(x: Scalar) -> Scalar:
+    """Cosine of an angle in radians."""
+    return _apply("cos", x)
+
+
+def sqrt(x: Scalar) -> Scalar:
+    """Square root."""
+    return _apply("sqrt", x)
+
+
+def atan2(y: Scalar, x: Scalar) -> Scalar:
+    """Angle of the point (x, y) in (-pi, pi]."""
+    return _apply("atan2", y, x)
+
+
+def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
+    """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
+    for x in (a, b, then, otherwise):
+        if hasattr(x, "is_zero"):
+            condition = type(x)(a) < b
+            return condition.if_else_zero(then) + condition.logic_not().if_else_zero(otherwise)
+    if any(isinstance(x, np.ndarray) for x in (a, b, then, otherwise)):
+        return np.where(np.less(a, b), then, otherwise)
+    return then if a < b else otherwise

@@ -1,0 +1,212 @@
+"""Three-vectors, symmetric 3x3 matrices, and the two kinds of spatial vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rbdc.spatial.scalars import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Vector3:
+    """A vector (x, y, z) of abstract scalars."""
+
+    x: Scalar
+    y: Scalar
+    z: Scalar
+
+    @staticmethod
+    def zero() -> Vector3:
+        """The constant zero."""
+        return Vector3(0.0, 0.0, 0.0)
+
+    @staticmethod
+    def of(values: Iterable[Scalar]) -> Vector3:
+        """From three scalars."""
+        x, y, z = values
+        return Vector3(x, y, z)
+
+    def __add__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x + other.x, self.y + other.y, self.z + other.z)
+
+    def __sub__(self, other: Vector3) -> Vector3:
+        return Vector3(self.x - other.x, self.y - other.y, self.z - other.z)
+
+    def __neg__(self) -> Vector3:
+        return Vector3(-self.x, -self.y, -self.z)
+
+    def scaled(self, factor: Scalar) -> Vector3:
+        """factor times the vector."""
+        return Vector3(factor * self.x, factor * self.y, factor * self.z)
+
+    def dot(self, other: Vector3) -> Scalar:
+        """Scalar product."""
+        return self.x * other.x + self.y * other.y + self.z * other.z
+
+    def cross(self, other: Vector3) -> Vector3:
+        """Vector product self x other."""
+        return Vector3(
+            self.y * other.z - self.z * other.y,
+            self.z * other.x - self.x * other.z,
+            self.x * other.y - self.y * other.x,
+        )
+
+    def scalars(self) -> list[Scalar]:
+        """[x, y, z]."""
+        return [self.x, self.y, self.z]
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetric3:
+    """A symmetric 3x3 matrix by its six entries, in Pinocchio's order xx, xy, yy, xz, yz, zz."""
+
+    xx: Scalar
+    xy: Scalar
+    yy: Scalar
+    xz: Scalar
+    yz: Scalar
+    zz: Scalar
+
+    @staticmethod
+    def zero() -> Symmetric3:
+        """The constant zero."""
+        return Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+    @staticmethod
+    def diagonal(x: Scalar, y: Scalar, z: Scalar) -> Symmetric3:
+        """diag(x, y, z)."""
+        return Symmetric3(x, 0.0, y, 0.0, 0.0, z)
+
+    @staticmethod
+    def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
+        """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b a^T)/2.
+
+        With a = m c and b = c it is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
+        """
+        xx, yy, zz = a.x * b.x, a.y * b.y, a.z * b.z
+        return Symmetric3(
+            yy + zz,
+            -0.5 * (a.x * b.y + a.y * b.x),
+            xx + zz,
+            -0.5 * (a.x * b.z + a.z * b.x),
+            -0.5 * (a.y * b.z + a.z * b.y),
+            xx + yy,
+        )
+
+    def __add__(self, other: Symmetric3) -> Symmetric3:
+        return Symmetric3(*(a + b for a, b in zip(self.scalars(), other.scalars(), strict=True)))
+
+    def __sub__(self, other: Symmetric3) -> Symmetric3:
+        return Symmetric3(*(a - b for a, b in zip(self.scalars(), other.scalars(), strict=True)))
+
+    def scaled(self, factor: Scalar) -> Symmetric3:
+        """factor times the matrix."""
+        return Symmetric3(*(factor * a for a in self.scalars()))
+
+    def __matmul__(self, v: Vector3) -> Vector3:
+        return Vector3(
+            self.xx * v.x + self.xy * v.y + self.xz * v.z,
+            self.xy * v.x + self.yy * v.y + self.yz * v.z,
+            self.xz * v.x + self.yz * v.y + self.zz * v.z,
+        )
+
+    def scalars(self) -> list[Scalar]:
+        """[xx, xy, yy, xz, yz, zz]."""
+        return [self.xx, self.xy, self.yy, self.xz, self.yz, self.zz]
+
+    def rows(self) -> list[list[Scalar]]:
+        """The full 3x3 matrix."""
+        return [[self.xx, self.xy, self.xz], [self.xy, self.yy, self.yz], [self.xz, self.yz, self.zz]]
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """A spatial force [linear f; angular n]."""
+
+    linear: Vector3
+    angular: Vector3
+
+    @staticmethod
+    def zero() -> Force:
+        """The constant zero."""
+        return Force(Vector3.zero(), Vector3.zero())
+
+    @staticmethod
+    def of(values: Sequence[Scalar]) -> Force:
+        """From six scalars, linear part first."""
+        return Force(Vector3.of(values[:3]), Vector3.of(values[3:]))
+
+    def __add__(self, other: Force) -> Force:
+        return Force(self.linear + other.linear, self.angular + other.angular)
+
+    def __sub__(self, other: Force) -> Force:
+        return Force(self.linear - other.linear, self.angular - other.angular)
+
+    def __neg__(self) -> Force:
+        return Force(-self.linear, -self.angular)
+
+    def scaled(self, factor: Scalar) -> Force:
+        """factor times the force."""
+        return Force(self.linear.scaled(factor), self.angular.scaled(factor))
+
+    def scalars(self) -> list[Scalar]:
+        """Six scalars, linear part first."""
+        return self.linear.scalars() + self.angular.scalars()
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """A spatial motion [linear v; angular w]."""
+
+    linear: Vector3
+    angular: Vector3
+
+    @staticmethod
+    def zero() -> Motion:
+        """The constant zero."""
+        return Motion(Vector3.zero(), Vector3.zero())
+
+    @staticmethod
+    def of(values: Sequence[Scalar]) -> Motion:
+        """From six scalars, linear part first."""
+        return Motion(Vector3.of(values[:3]), Vector3.of(values[3:]))
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.linear + other.linear, self.angular + other.angular)
+
+    def __sub__(self, other: Motion) -> Motion:
+        return Motion(self.linear - other.linear, self.angular - other.angular)
+
+    def __neg__(self) -> Motion:
+        return Motion(-self.linear, -self.angular)
+
+    def scaled(self, factor: Scalar) -> Motion:
+        """factor times the motion."""
+        return Motion(self.linear.scaled(factor), self.angular.scaled(factor))
+
+    def dot(self, force: Force) -> Scalar:
+        """Power of `force` along this motion."""
+        return self.linear.dot(force.linear) + self.angular.dot(force.angular)
+
+    def cross(self, other: Motion) -> Motion:
+        """v x m of Featherstone: rate of a motion vector fixed in a frame that moves at this velocity."""
+        w = self.angular
+        return Motion(w.cross(other.linear) + self.linear.cross(other.angular), w.cross(other.angular))
+
+    def cross_force(self, force: Force) -> Force:
+        """v x* f of Featherstone: rate of a force vector fixed in a frame that moves at this velocity."""
+        w = self.angular
+        return Force(w.cross(force.linear), w.cross(force.angular) + self.linear.cross(force.linear))
+
+    def scalars(self) -> list[Scalar]:
+        """Six scalars, linear part first."""
+        return self.linear.scalars() + self.angular.scalars()
+
+
+def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:
+    """S v: the sum of columns times factors."""
+    total = Motion.zero()
+    for column, factor in zip(columns, factors, strict=True):
+        total = total + column.scaled(factor)
+    return total
