@@ -1,0 +1,5 @@
+"""The recursions of the literature, each once, over abstract scalars.
+
+Every function takes the model and lists of scalars (q of length nq, v of length nv, ...) and gives scalars back; the very same
+lines run on floats, on NumPy arrays (a batch in every scalar), on complex numbers and on CasADi SX (to be unrolled).
+"""

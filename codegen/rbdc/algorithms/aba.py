@@ -1,0 +1,129 @@
+"""Articulated body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.dofs import joint_velocities
+from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.rnea import rnea
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class ArticulatedJoint:
+    """What the backward pass leaves of one joint: U = IA S by columns, the factors of D = S^T U, and U D^-1 by columns."""
+
+    u: list[Force]
+    d: Factorisation
+    u_d: list[Force]
+
+
+def aba(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) + sum_i J_i^T f_i) (nv). Test: inverse dynamics of ddq gives tau back."""
+    if model.coupled:
+        return _coupled_forward_dynamics(model, q, v, tau, fext, trace)
+    placements = joint_placements(model, q, trace)
+    velocities = body_velocities(model, v, placements, trace)
+    bias_accelerations = [
+        Motion.zero() if body.parent == WORLD else velocity.cross(body.joint.motion(rate))
+        for body, velocity, rate in zip(model.bodies, velocities, joint_velocities(model, v), strict=True)
+    ]
+    bias_forces = [velocity.cross_force(body.inertia @ velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
+    if fext is not None:
+        bias_forces = [p - external for p, external in zip(bias_forces, fext, strict=True)]
+    for index, body in enumerate(model.bodies):
+        trace(body.name, "c = v x S qdot", f"c{index}", bias_accelerations[index].scalars())
+        trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias_forces[index].scalars())
+    joints, u = _backward_pass(model, placements, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
+    return _acceleration_pass(model, placements, bias_accelerations, joints, u, trace)
+
+
+def articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace = silent) -> ArticulatedJoint:
+    """U, D and U D^-1 of joint `index` from the articulated inertia of its body."""
+    joint = model.bodies[index].joint
+    u = [inertia @ column for column in joint.subspace()]
+    d = Factorisation([joint.project(column) for column in u])
+    # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
+    if joint.nv == 1:
+        u_d = [u[0].scaled(d.inverse_pivots[0])]
+    else:
+        solved = [d.solve(list(entries)) for entries in zip(*(column.scalars() for column in u), strict=True)]
+        u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
+    name = model.bodies[index].name
+    trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
+    trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
+    return ArticulatedJoint(u, d, u_d)
+
+
+def _backward_pass(
+    model: Model,
+    placements: Sequence[Placement],
+    bias_accelerations: Sequence[Motion],
+    bias_forces: Sequence[Force],
+    torques: Sequence[Sequence[Scalar]],
+    trace: Trace,
+) -> tuple[list[ArticulatedJoint], list[list[Scalar]]]:
+    """Articulated inertias IA and bias forces pA from the leaves to the root; u = tau - S^T pA."""
+    inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
+    forces = list(bias_forces)
+    joints: list[ArticulatedJoint] = []
+    u: list[list[Scalar]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        joint = articulate(model, index, inertias[index], trace)
+        joints.insert(0, joint)
+        u[index] = [t - p for t, p in zip(torques[index], body.joint.project(forces[index]), strict=True)]
+        trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
+        if body.parent == WORLD:
+            continue
+        inertia = inertias[index].minus_product(joint.u_d, joint.u)
+        force = forces[index] + inertia @ bias_accelerations[index]
+        for column, entry in zip(joint.u_d, u[index], strict=True):
+            force = force + column.scaled(entry)
+        inertias[body.parent] = inertias[body.parent] + inertia.moved(placements[index])
+        forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
+        trace(body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", forces[body.parent].scalars())
+    return joints, u
+
+
+def _acceleration_pass(
+    model: Model,
+    placements: Sequence[Placement],
+    bias_accelerations: Sequence[Motion],
+    joints: Sequence[ArticulatedJoint],
+    u: Sequence[Sequence[Scalar]],
+    trace: Trace,
+) -> list[Scalar]:
+    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot."""
+    accelerations: list[Motion] = []
+    result: list[Scalar] = []
+    for index, body in enumerate(model.bodies):
+        parent = Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
+        before = placements[index].act_inverse(parent) + bias_accelerations[index]
+        solved = joints[index].d.solve(u[index])
+        rate = [x - before.dot(column) for x, column in zip(solved, joints[index].u_d, strict=True)]
+        result += rate
+        accelerations.append(before + body.joint.motion(rate))
+        trace(body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars())
+    return result
+
+
+def _coupled_forward_dynamics(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], fext: Sequence[Force] | None, trace: Trace
+) -> list[Scalar]:
+    """M^-1 (tau - bias) on the reduced coordinates: the recursion does not know that one joint follows another."""
+    bias = rnea(model, q, v, [0.0] * model.nv, fext, trace)
+    return Factorisation(crba(model, q, trace)).solve([t - b for t, b in zip(tau, bias, strict=True)])

@@ -1,0 +1,72 @@
+"""Centre of mass, momentum and energies. Featherstone, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dofs import Matrix, reduce_columns, transposed
+from rbdc.algorithms.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar, Vector3
+
+
+def total_mass(model: Model, *, with_base: bool = True) -> float:
+    """kg; `with_base` counts the links fixed to the world too."""
+    moving = sum(float(body.inertia.mass) for body in model.bodies)
+    return moving + float(model.base_inertia.mass) if with_base else moving
+
+
+def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: Trace = silent) -> Vector3:
+    """Sum of m c in the world (kg m)."""
+    moment = model.base_inertia.first_moment if with_base else Vector3.zero()
+    for body, placement in zip(model.bodies, world_placements(model, q, trace), strict=True):
+        h, m = body.inertia.first_moment, body.inertia.mass
+        moment = moment + placement.rotation.apply(h) + placement.translation.scaled(m)
+    return moment
+
+
+def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Vector3:
+    """Of every link, the fixed base's too, in the world (m)."""
+    return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model))
+
+
+def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Force]:
+    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin, world axes."""
+    placements = joint_placements(model, q, trace)
+    composite = composite_inertias(model, placements, trace)
+    world = world_placements(model, q, trace)
+    return [
+        world[index].act_force(composite[index] @ s)
+        for index, body in enumerate(model.bodies)
+        for s in body.joint.subspace()
+    ]
+
+
+def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole mass."""
+    factor = 1.0 / total_mass(model)
+    columns = [column.linear.scaled(factor).scalars() for column in momentum_columns(model, q, trace)]
+    return reduce_columns(model, transposed(columns))
+
+
+def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass, world axes."""
+    com = first_moment(model, q, with_base=False, trace=trace).scaled(1.0 / total_mass(model, with_base=False))
+    shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q, trace)]
+    return reduce_columns(model, transposed([column.scalars() for column in shifted]))
+
+
+def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Scalar:
+    """v^T M v / 2 (J), body by body."""
+    velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
+    total: Scalar = 0.0
+    for body, velocity in zip(model.bodies, velocities, strict=True):
+        total = total + velocity.dot(body.inertia @ velocity)
+    return 0.5 * total
+
+
+def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Scalar:
+    """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
+    return -model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))

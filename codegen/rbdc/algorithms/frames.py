@@ -1,0 +1,88 @@
+"""Jacobian, velocity and acceleration of a frame, climbing from the frame to the root.
+
+With X_i the frame's placement in body i, column i of the LOCAL Jacobian is X_i^-1 S_i; one step up the tree is
+X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited, and at the root X is the frame's placement in the
+world, which turns LOCAL into WORLD (X acts on the columns) or LOCAL_WORLD_ALIGNED (only its rotation does).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.dofs import Matrix, joint_positions, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.errors import OptionError
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Motion, Placement, Scalar
+
+
+def frame_step(
+    model: Model, index: int, q: Sequence[Scalar], x: Placement, trace: Trace = silent
+) -> tuple[list[Motion], Placement]:
+    """One step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of that joint."""
+    body = model.bodies[index]
+    columns = [x.act_inverse(s) for s in body.joint.subspace()]
+    placement = body.placement.compose(body.joint.placement(joint_positions(model, q)[index]))
+    trace(body.name, "columns of J: X^-1 S", "J", [entry for column in columns for entry in column.scalars()])
+    return columns, placement.compose(x)
+
+
+def frame_columns(model: Model, q: Sequence[Scalar], frame: int) -> tuple[dict[int, list[Motion]], Placement]:
+    """LOCAL Jacobian columns of each body that carries the frame, nearest first, and the frame's placement in the world."""
+    index, x = model.frames[frame].body, model.frames[frame].placement
+    columns: dict[int, list[Motion]] = {}
+    while index != WORLD:
+        columns[index], x = frame_step(model, index, q, x)
+        index = model.bodies[index].parent
+    return columns, x
+
+
+def express(motion: Motion, world: Placement, reference: str) -> Motion:
+    """A LOCAL motion of a frame at `world`, in the axes and at the point that `reference` names."""
+    if reference == "LOCAL":
+        return motion
+    if reference == "WORLD":
+        return world.act(motion)
+    if reference == "LOCAL_WORLD_ALIGNED":
+        return Motion(world.rotation.apply(motion.linear), world.rotation.apply(motion.angular))
+    raise OptionError(f"reference {reference!r} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
+
+
+def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
+    """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
+    columns, world = frame_columns(model, q, frame)
+    rows: Matrix = zeros(6, 0)
+    for index, body in enumerate(model.bodies):
+        own = columns.get(index, [Motion.zero()] * body.joint.nv)
+        entries = transposed([express(column, world, reference).scalars() for column in own])
+        rows = [row + more for row, more in zip(rows, entries, strict=True)]
+    return reduce_columns(model, rows)
+
+
+def frame_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Motion:
+    """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
+    columns, world = frame_columns(model, q, frame)
+    rates, velocity = joint_velocities(model, v), Motion.zero()
+    for index, own in columns.items():
+        for column, rate in zip(own, rates[index], strict=True):
+            velocity = velocity + column.scaled(rate)
+    return express(velocity, world, reference)
+
+
+def frame_acceleration(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Motion:
+    """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of s over the joints
+    between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
+    """
+    columns, world = frame_columns(model, q, frame)
+    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    acceleration, below = Motion.zero(), Motion.zero()
+    for index, own in columns.items():
+        step = Motion.zero()
+        for column, rate, derivative in zip(own, rates[index], rate_derivatives[index], strict=True):
+            step = step + column.scaled(rate)
+            acceleration = acceleration + column.scaled(derivative)
+        acceleration = acceleration + step.cross(below)
+        below = below + step
+    return express(acceleration, world, reference)

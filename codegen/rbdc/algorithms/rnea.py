@@ -1,0 +1,89 @@
+"""Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, p. 96; Carpentier and Mansard, Algorithm 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.dofs import joint_velocities, reduce_vector
+from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+
+
+def rnea(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """tau = M(q) a + C(q, v) v + g(q) - sum_i J_i^T f_i (nv); N and N m.
+
+    `fext` are the external forces on the bodies, each in its body's frame. Tests: tau is linear in a with matrix crba(q);
+    forward dynamics of tau gives a back.
+    """
+    placements = joint_placements(model, q, trace)
+    velocities, accelerations = forward_pass(model, v, a, placements, trace)
+    forces = body_forces(model, velocities, accelerations, trace)
+    if fext is not None:
+        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    return backward_pass(model, placements, forces, trace)
+
+
+def nonlinear_effects(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """C(q, v) v + g(q) (nv): inverse dynamics at zero acceleration."""
+    return rnea(model, q, v, [0.0] * model.nv, trace=trace)
+
+
+def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """g(q) (nv): inverse dynamics at rest; the gradient of the potential energy."""
+    return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
+
+
+def forward_pass(
+    model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+) -> tuple[list[Motion], list[Motion]]:
+    """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g (Algorithm 1, lines 2-9)."""
+    velocities = body_velocities(model, v, placements, trace)
+    accelerations: list[Motion] = []
+    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    world_acceleration = Motion(-model.gravity, Vector3.zero())
+    for index, body in enumerate(model.bodies):
+        parent = world_acceleration if body.parent == WORLD else accelerations[body.parent]
+        acceleration = placements[index].act_inverse(parent) + body.joint.motion(rate_derivatives[index])
+        if body.parent != WORLD:  # v x S qdot vanishes at the root, where v = S qdot
+            acceleration = acceleration + velocities[index].cross(body.joint.motion(rates[index]))
+        trace(body.name, "a = X a_parent + S qddot + v x S qdot", f"a{index}", acceleration.scalars())
+        accelerations.append(acceleration)
+    return velocities, accelerations
+
+
+def body_forces(
+    model: Model, velocities: Sequence[Motion], accelerations: Sequence[Motion], trace: Trace = silent
+) -> list[Force]:
+    """f = I a + v x* I v of each body (Algorithm 1, lines 10-11)."""
+    forces = []
+    for index, (body, v, a) in enumerate(zip(model.bodies, velocities, accelerations, strict=True)):
+        force = body.inertia @ a + v.cross_force(body.inertia @ v)
+        trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
+        forces.append(force)
+    return forces
+
+
+def backward_pass(
+    model: Model, placements: Sequence[Placement], body_force: Sequence[Force], trace: Trace = silent
+) -> list[Scalar]:
+    """tau_i = S^T f_i, f_parent += X* f_i, from the leaves to the root (Algorithm 1, lines 13-19)."""
+    forces = list(body_force)
+    torques: list[list[Scalar]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        torques[index] = body.joint.project(forces[index])
+        trace(body.name, "tau = S^T f", f"tau{index}", torques[index])
+        if body.parent != WORLD:
+            total = forces[body.parent] + placements[index].act_force(forces[index])
+            trace(body.name, "f_parent = f_parent + X* f", f"f{body.parent}_from{index}", total.scalars())
+            forces[body.parent] = total
+    return reduce_vector(model, [entry for own in torques for entry in own])
