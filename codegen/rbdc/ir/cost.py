@@ -1,0 +1,41 @@
+"""Operation counts of a program: deterministic figures, fit to be locked by tests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from rbdc.ir.nodes import Program
+
+_KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div": "divisions", "neg": "negations"}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """How many of each. `calls` are sin, cos, sqrt and atan2; comparisons and selections are counted as `others`."""
+
+    additions: int = 0
+    multiplications: int = 0
+    divisions: int = 0
+    negations: int = 0
+    calls: int = 0
+    others: int = 0
+
+    @property
+    def operations(self) -> int:
+        """Additions, multiplications, divisions and calls: the work; negations and selections mostly cost nothing."""
+        return self.additions + self.multiplications + self.divisions + self.calls
+
+    def __add__(self, other: Cost) -> Cost:
+        return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
+
+
+def cost(program: Program) -> Cost:
+    """The counts of one program."""
+    counts: Counter[str] = Counter()
+    for value in program.arithmetic():
+        if value.operation in ("sin", "cos", "sqrt", "atan2"):
+            counts["calls"] += 1
+        else:
+            counts[_KIND.get(value.operation, "others")] += 1
+    return Cost(**counts)

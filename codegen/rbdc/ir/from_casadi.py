@@ -1,0 +1,102 @@
+"""From CasADi expressions to a program.
+
+CasADi evaluates outputs in order, so the labelled quantities are made extra outputs that come before the results: every
+instruction then belongs to the first label that needs it. The extra outputs themselves are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import casadi as ca
+
+from rbdc.errors import UnsupportedError
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Array, Program, Section
+from rbdc.spatial import Scalar
+
+_BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div", ca.OP_ATAN2: "atan2", ca.OP_LT: "less"}
+_BINARY |= {ca.OP_IF_ELSE_ZERO: "select"}
+_UNARY = {ca.OP_NEG: "neg", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_SQRT: "sqrt", ca.OP_NOT: "not"}
+
+
+@dataclass
+class Recorder:
+    """A trace that keeps every label: pass `record` to an algorithm."""
+
+    labels: list[tuple[Section, str, list[Scalar]]] = field(default_factory=list)
+
+    def record(self, section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        """Keep one labelled quantity."""
+        self.labels.append((Section(section, formula), symbol, list(values)))
+
+
+def symbols(name: str, size: int) -> list[Scalar]:
+    """Symbolic scalars for the entries of an input array."""
+    vector = ca.SX.sym(name, size)
+    return [vector[k] for k in range(size)]
+
+
+def from_casadi(
+    name: str,
+    inputs: Sequence[tuple[str, Sequence[Scalar]]],
+    outputs: Sequence[tuple[str, Sequence[Scalar]]],
+    recorder: Recorder | None = None,
+) -> Program:
+    """The program of `outputs` (scalars row by row) over the symbols of `inputs`; sections and names from the recorder.
+
+    Raises UnsupportedError for a CasADi operation that has no counterpart in the IR.
+    """
+    labels = [] if recorder is None else recorder.labels
+    expressions = [_column(values) for _, _, values in labels] + [_column(values) for _, values in outputs]
+    function = ca.Function(name, [_column(values) for _, values in inputs], expressions, {"allow_free": False})
+    builder, stored = _replay(function, [key for key, _ in inputs])
+    sections = [section for section, _, _ in labels] + [Section("results", "")]
+    names: dict[int, str] = {}
+    for k, (_, symbol, values) in enumerate(labels):
+        for entry in range(len(values)):
+            if builder.values[stored[k, entry]].operation not in ("constant", "input"):
+                names.setdefault(stored[k, entry], symbol if len(values) == 1 else f"{symbol}_{entry}")
+    results = [[stored[len(labels) + k, entry] for entry in range(len(values))] for k, (_, values) in enumerate(outputs)]
+    arrays = [[Array(key, len(values)) for key, values in group] for group in (inputs, outputs)]
+    return finish(name, arrays[0], arrays[1], builder, results, sections, names)
+
+
+def _column(values: Sequence[Scalar]) -> ca.SX:
+    """A dense column; structural zeros become the constant 0."""
+    return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
+
+
+def _replay(function: ca.Function, names: Sequence[str]) -> tuple[Builder, dict[tuple[int, int], int]]:
+    """Run the tape into a builder: work slots, which CasADi reuses, become values."""
+    builder, slot, stored = Builder(), {}, {}
+    last = function.n_out() - 1
+    for k in range(function.n_instructions()):
+        operation, target = function.instruction_id(k), function.instruction_output(k)
+        if operation == ca.OP_OUTPUT:
+            label, entry = target
+            stored[label, entry] = slot[function.instruction_input(k)[0]]
+            builder.section = min(label + (entry + 1 == function.numel_out(label)), last)
+        elif operation == ca.OP_INPUT:
+            argument, entry = function.instruction_input(k)
+            slot[target[0]] = builder.input(names[argument], entry)
+        elif operation == ca.OP_CONST:
+            slot[target[0]] = builder.constant(function.instruction_constant(k))
+        else:
+            slot[target[0]] = _operation(builder, operation, [slot[i] for i in function.instruction_input(k)])
+    return builder, stored
+
+
+def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
+    if operation in _BINARY:
+        return builder.apply(_BINARY[operation], (arguments[0], arguments[1]))
+    if operation in _UNARY:
+        return builder.apply(_UNARY[operation], (arguments[0],))
+    if operation == ca.OP_SQ:
+        return builder.apply("mul", (arguments[0], arguments[0]))
+    if operation == ca.OP_TWICE:
+        return builder.apply("add", (arguments[0], arguments[0]))
+    if operation == ca.OP_INV:
+        return builder.apply("div", (builder.constant(1.0), arguments[0]))
+    raise UnsupportedError(f"CasADi operation {operation} has no counterpart in the intermediate representation")

@@ -1,0 +1,79 @@
+"""The intermediate representation of one function: a straight-line program in static single assignment form.
+
+A program is a list of values; value k may use only values before it. Every value carries a width: 1 in scalar code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Operations and how many values they use. `select` is: first argument true ? second : 0.
+ARITY = {
+    "constant": 0,
+    "input": 0,
+    "neg": 1,
+    "add": 2,
+    "sub": 2,
+    "mul": 2,
+    "div": 2,
+    "sin": 1,
+    "cos": 1,
+    "sqrt": 1,
+    "atan2": 2,
+    "less": 2,
+    "not": 1,
+    "select": 2,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One assignment.
+
+    operation: a key of `ARITY`. arguments: indices of earlier values. constant: of a "constant". source: (input name, index) of
+    an "input". section: index into the program's sections. width: lanes.
+    """
+
+    operation: str
+    arguments: tuple[int, ...] = ()
+    constant: float | None = None
+    source: tuple[str, int] | None = None
+    section: int = 0
+    width: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A labelled stretch of a program: the body it is about and the formula that it evaluates."""
+
+    title: str
+    formula: str
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """A named array argument of a program with `size` doubles."""
+
+    name: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """name, argument arrays, the values in order, and for each output array the values that it holds.
+
+    symbols: readable names of some values, from the labels of the algorithm.
+    """
+
+    name: str
+    inputs: tuple[Array, ...]
+    outputs: tuple[Array, ...]
+    values: tuple[Value, ...]
+    results: tuple[tuple[int, ...], ...]
+    sections: tuple[Section, ...]
+    symbols: dict[int, str]
+
+    def arithmetic(self) -> Iterator[Value]:
+        """The values that compute something."""
+        return (value for value in self.values if value.operation not in ("constant", "input"))

@@ -1,0 +1,24 @@
+"""Passes: program -> program with the outputs' values unchanged. Each module says what it removes.
+
+A rule looks at one operation whose arguments are already simplified; `optimise` runs all rules in one sweep, then removes what
+nothing uses.
+"""
+
+from __future__ import annotations
+
+from rbdc.ir.builder import rewrite
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.constant_folding import fold_constants
+from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.operand_order import order_operands
+from rbdc.ir.passes.sign_normalisation import normalise_signs
+
+RULES = (fold_constants, normalise_signs, order_operands)
+
+
+def optimise(program: Program) -> Program:
+    """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep, then dead code away."""
+    return remove_dead_code(rewrite(program, RULES))
+
+
+__all__ = ["RULES", "fold_constants", "normalise_signs", "optimise", "order_operands", "remove_dead_code"]
