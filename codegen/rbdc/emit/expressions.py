@@ -1,0 +1,190 @@
+"""From a program to C statements: what is named, what is written inside the expression that uses it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rbdc.ir.nodes import Program, Value
+from rbdc.ir.passes.chunking import Chunks
+
+_SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
+_INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
+_CALLS = ("sin", "cos", "sqrt", "atan2")
+_CONDITIONS = ("less", "not")
+MAXIMUM_INLINED = 8
+"""An expression is not nested into another beyond this many operations: it would no longer fit a line."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A commented stretch of statements."""
+
+    title: str
+    formula: str
+    lines: tuple[str, ...]
+
+
+def literal(number: float) -> str:
+    """The shortest C literal that reads back as the same double."""
+    if not math.isfinite(number):
+        raise ValueError(f"{number} in generated code")
+    return repr(float(number))
+
+
+class Writer:
+    """Writes the statements of one chunk of one program."""
+
+    def __init__(self, program: Program, chunks: Chunks) -> None:
+        self.program, self.chunks = program, chunks
+        self._uses = self._count_uses()
+        self._weight: dict[int, int] = {}
+        self._inline = [self._is_inlined(index) for index in range(len(program.values))]
+        self._names = self._choose_names()
+
+    def used_inputs(self, number: int) -> set[str]:
+        """The input arrays that chunk `number` reads."""
+        program = self.program
+        sources = {program.values[k].source for i in self._members(number) for k in program.values[i].arguments}
+        direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
+        return {source[0] for source in sources | direct if source is not None}
+
+    def uses_workspace(self, number: int) -> bool:
+        """Whether chunk `number` reads or writes the workspace."""
+        members = set(self._members(number))
+        stored = any(k in self.chunks.slot_of for k in members)
+        return stored or any(self._foreign(k, number) for i in members for k in self.program.values[i].arguments)
+
+    def blocks(self, number: int) -> list[Block]:
+        """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
+        stores = self._stores(number)
+        blocks: list[Block] = []
+        lines: list[str] = []
+        section = -1
+        for index in self._members(number):
+            value = self.program.values[index]
+            if value.section != section:
+                self._close(blocks, section, lines)
+                section, lines = value.section, []
+            if value.operation in _CONDITIONS:
+                continue
+            if not self._inline[index]:
+                lines.append(f"const double {self._names[index]} = {self._expression(index, number)};")
+                if index in self.chunks.slot_of:
+                    lines.append(f"w[{self.chunks.slot_of[index]}] = {self._names[index]};")
+            lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
+        self._close(blocks, section, lines)
+        rest = [f"{target} = {self._operand(k, 0, number)};" for k, targets in stores.items() if self._is_leaf(k) for target in targets]
+        if rest:
+            blocks.append(Block("results", "known without computation", tuple(rest)))
+        return blocks
+
+    @property
+    def _last(self) -> int:
+        return self.chunks.count - 1
+
+    def _members(self, number: int) -> Iterable[int]:
+        return (k for k, chunk in enumerate(self.chunks.chunk_of) if chunk == number)
+
+    def _close(self, blocks: list[Block], section: int, lines: Sequence[str]) -> None:
+        if lines:
+            label = self.program.sections[section]
+            blocks.append(Block(label.title, label.formula, tuple(lines)))
+
+    def _stores(self, number: int) -> dict[int, list[str]]:
+        """For each value the outputs that it fills, in the chunk that makes it (the last one for constants and inputs)."""
+        stores: dict[int, list[str]] = {}
+        for array, result in zip(self.program.outputs, self.program.results, strict=True):
+            for entry, index in enumerate(result):
+                home = self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
+                if home == number:
+                    stores.setdefault(index, []).append(f"{array.name}[{entry}]")
+        return stores
+
+    def _is_leaf(self, index: int) -> bool:
+        return self.program.values[index].operation in ("constant", "input")
+
+    def _foreign(self, index: int, number: int) -> bool:
+        return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
+
+    def _count_uses(self) -> list[list[int]]:
+        """The users of each value; an output counts as the user -1."""
+        uses: list[list[int]] = [[] for _ in self.program.values]
+        for index, value in enumerate(self.program.values):
+            for argument in value.arguments:
+                uses[argument].append(index)
+        for result in self.program.results:
+            for index in result:
+                uses[index].append(-1)
+        return uses
+
+    def _is_inlined(self, index: int) -> bool:
+        """A value is written where it is used if that is one place nearby and the expression stays short."""
+        value = self.program.values[index]
+        if value.operation in ("constant", "input", *_CONDITIONS):
+            return True
+        weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
+        users = self._uses[index]
+        inlined = len(users) == 1 and index not in self.program.symbols and value.operation not in _CALLS and weight <= MAXIMUM_INLINED
+        if inlined and users[0] >= 0:
+            user = self.program.values[users[0]]
+            inlined = user.section == value.section and self.chunks.chunk_of[users[0]] == self.chunks.chunk_of[index]
+            inlined = inlined and user.operation not in _CONDITIONS
+        self._weight[index] = weight if inlined else 0
+        return inlined
+
+    def _choose_names(self) -> dict[int, str]:
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"w"}
+        names: dict[int, str] = {}
+        for index, value in enumerate(self.program.values):
+            if self._inline[index]:
+                continue
+            name = self.program.symbols.get(index) or self._trigonometric_name(value) or f"t{index}"
+            if name in taken:
+                name = f"t{index}"
+            taken.add(name)
+            names[index] = name
+        return names
+
+    def _trigonometric_name(self, value: Value) -> str | None:
+        source = self.program.values[value.arguments[0]].source if value.operation in ("sin", "cos") else None
+        return None if source is None else f"{value.operation}_{source[0]}{source[1]}"
+
+    def _operand(self, index: int, context: int, number: int) -> str:
+        """The value as an operand where operators of precedence `context` or lower need parentheses."""
+        value = self.program.values[index]
+        if value.constant is not None:
+            return literal(value.constant) if value.constant >= 0.0 or not context else f"({literal(value.constant)})"
+        if value.source is not None:
+            return f"{value.source[0]}[{value.source[1]}]"
+        if value.operation not in _CONDITIONS:
+            if self._foreign(index, number):
+                return f"w[{self.chunks.slot_of[index]}]"
+            if not self._inline[index]:
+                return self._names[index]
+        inner = self._expression(index, number)
+        return f"({inner})" if self._precedence(value) <= context else inner
+
+    @staticmethod
+    def _precedence(value: Value) -> int:
+        if value.operation in _INFIX:
+            return _INFIX[value.operation][1]
+        return _UNARY if value.operation == "neg" else _ATOM if value.operation in _CALLS else 0
+
+    def _expression(self, index: int, number: int) -> str:
+        value = self.program.values[index]
+        operation, arguments = value.operation, value.arguments
+        if operation in _INFIX:
+            sign, precedence = _INFIX[operation]
+            # The left operand binds as written (left to right); the right one keeps the association of the program.
+            return f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
+        if operation == "neg":
+            return f"-{self._operand(arguments[0], _UNARY, number)}"
+        if operation == "less":
+            return f"{self._operand(arguments[0], 0, number)} < {self._operand(arguments[1], 0, number)}"
+        if operation == "not":
+            return f"!{self._operand(arguments[0], _ATOM, number)}"
+        if operation == "select":
+            return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : 0.0"
+        return f"{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"

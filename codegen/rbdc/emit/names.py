@@ -1,0 +1,53 @@
+"""Names that come from descriptions are data: here is every way in which one reaches generated text."""
+
+from __future__ import annotations
+
+import json
+import keyword
+import re
+
+from rbdc.errors import OptionError
+
+_C_KEYWORDS = frozenset(
+    "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl complex concept const consteval "
+    "constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum "
+    "explicit export extern false float for friend goto if imaginary inline int long mutable namespace new noexcept not not_eq nullptr "
+    "operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static "
+    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned "
+    "using virtual void volatile wchar_t while xor xor_eq".split()
+)
+_MAXIMUM_LENGTH = 100
+
+
+def is_module_name(name: str) -> bool:
+    """Whether `name` can be a C and Python identifier, a folder and a file's name everywhere."""
+    plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) is not None and len(name) <= _MAXIMUM_LENGTH
+    return plain and not keyword.iskeyword(name) and name not in _C_KEYWORDS
+
+
+def check_module_name(name: str) -> str:
+    """The name itself, or OptionError."""
+    if not is_module_name(name):
+        raise OptionError(
+            f"--name {ascii(name)} is not a C and Python identifier; use ASCII letters, digits and _, beginning with a letter, "
+            f"at most {_MAXIMUM_LENGTH} characters, no keyword"
+        )
+    return name
+
+
+def module_name(name: str) -> str:
+    """A valid module name made from any text: other characters become _, a keyword or a leading digit gets a prefix."""
+    made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
+    return made if is_module_name(made) else f"robot_{made}"[:_MAXIMUM_LENGTH].strip("_")
+
+
+def comment(text: str) -> str:
+    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or continues a line."""
+    safe = re.sub(r"[^ -~]", "?", text).replace("\\", "|")
+    safe = safe.replace("*/", "* /").replace("/*", "/ *")
+    return re.sub(r"\?(?=\?)", "? ", safe)
+
+
+def string_literal(text: str) -> str:
+    """A double-quoted ASCII literal, valid in Python and JSON."""
+    return json.dumps(text)

@@ -1,0 +1,1 @@
+"""The intermediate representation: straight-line programs, passes over them, their cost."""

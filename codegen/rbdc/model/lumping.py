@@ -1,0 +1,181 @@
+"""From a description to a model: order the joints, lump what is fixed, place the degrees of freedom."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from rbdc.errors import DescriptionError, OptionError
+from rbdc.model.description import Description, Joint, Limits, Link, Note
+from rbdc.model.joints import FreeFlyer, JointType, Planar, Prismatic, Revolute, Spherical
+from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
+from rbdc.model.validation import validate
+from rbdc.model.xml import shown
+from rbdc.spatial import Inertia, Placement, Vector3
+
+ROOT_JOINTS = ("fixed", "free-flyer")
+MIMIC_MODES = ("independent", "coupled")
+JOINT_ORDERS = ("name", "file")
+_UNIT_TOLERANCE = 1e-12
+
+
+def lump(
+    description: Description,
+    *,
+    root_joint: str = "fixed",
+    mimic: str = "independent",
+    joint_order: str = "name",
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+) -> Model:
+    """The model of a description; arguments as in `Model.assemble`.
+
+    Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
+    """
+    for option, value, known in (
+        ("--root-joint", root_joint, ROOT_JOINTS),
+        ("--mimic", mimic, MIMIC_MODES),
+        ("--joint-order", joint_order, JOINT_ORDERS),
+    ):
+        if value not in known:
+            raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
+    if len(gravity) != 3 or not all(math.isfinite(g) for g in gravity):
+        raise OptionError(f"gravity {gravity} is not three finite numbers (m/s^2)")
+    notes = validate(description)
+    walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
+    if not walk.bodies:
+        raise DescriptionError(
+            "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
+        )
+    bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
+    bodies, nq, nv = _number(bodies)
+    return Model(
+        description.name,
+        tuple(bodies),
+        tuple(walk.frames),
+        nq,
+        nv,
+        walk.base_inertia,
+        Vector3(*(float(g) for g in gravity)),
+        (*description.notes, *notes, *coupling_notes, *_massless_notes(bodies)),
+        description.file,
+        description.text_hash,
+    )
+
+
+@dataclass(frozen=True)
+class _Visit:
+    """A link to walk to: the body that carries it and its placement there."""
+
+    link: str
+    body: int
+    placement: Placement
+    joint: Joint | None
+
+
+class _Walk:
+    """Depth-first walk, through fixed joints, siblings by joint name or as listed."""
+
+    def __init__(self, description: Description, free_flyer: bool, by_name: bool) -> None:
+        self.bodies: list[Body] = []
+        self.frames: list[Frame] = []
+        self.base_inertia = Inertia.zero()
+        links = {link.name: link for link in description.links}
+        children: dict[str, list[Joint]] = {}
+        for joint in sorted(description.joints, key=lambda j: j.name) if by_name else description.joints:
+            children.setdefault(joint.parent, []).append(joint)
+        carried = {joint.child for joint in description.joints}
+        root = next(link.name for link in description.links if link.name not in carried)
+        waiting = [_Visit(root, WORLD, Placement.identity(), None)]
+        if free_flyer:
+            self._body(root, "root_joint", FreeFlyer(), WORLD, Placement.identity(), None)
+            waiting = [_Visit(root, 0, Placement.identity(), None)]
+        while waiting:
+            visit = waiting.pop()
+            self._visit(visit, links[visit.link])
+            body, placement = self.frames[-1].body, self.frames[-1].placement
+            waiting += [_Visit(j.child, body, placement.compose(j.placement), j) for j in reversed(children.get(visit.link, []))]
+
+    def _visit(self, visit: _Visit, link: Link) -> None:
+        """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
+        body, placement = visit.body, visit.placement
+        if visit.joint is not None and visit.joint.kind != "fixed":
+            self._body(link.name, visit.joint.name, joint_type(visit.joint), body, placement, visit.joint)
+            body, placement = len(self.bodies) - 1, Placement.identity()
+        self.frames.append(Frame(link.name, body, placement))
+        inertia = Inertia.zero() if link.inertia is None else link.inertia.moved(placement)
+        if body == WORLD:
+            self.base_inertia = self.base_inertia + inertia
+        else:
+            self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
+
+    def _body(
+        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
+    ) -> None:
+        limits = Limits() if joint is None else joint.limits
+        damping, friction = (0.0, 0.0) if joint is None else (joint.damping, joint.friction)
+        body = Body(link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction)
+        self.bodies.append(body)
+
+
+def joint_type(joint: Joint) -> JointType:
+    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis is that axis exactly."""
+    if joint.kind == "floating":
+        return FreeFlyer()
+    if joint.kind == "spherical":
+        return Spherical()
+    length = math.hypot(*joint.axis.scalars())
+    unit = [float(x) / length for x in joint.axis.scalars()]
+    axis = Vector3.of([float(round(x)) if abs(x - round(x)) <= _UNIT_TOLERANCE else x for x in unit])
+    if joint.kind == "planar":
+        return Planar(axis)
+    return Prismatic(axis) if joint.kind == "prismatic" else Revolute(axis)
+
+
+def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
+    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and offsets composed."""
+    joints = {joint.name: joint for joint in description.joints}
+    followers = [joint for joint in description.joints if joint.mimic is not None]
+    if not followers:
+        return bodies, []
+    if not coupled:
+        return bodies, [Note(f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q", followers[0].line)]
+    index = {body.joint_name: k for k, body in enumerate(bodies)}
+    result, notes = list(bodies), [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line)]
+    for joint in followers:
+        multiplier, offset, leader = 1.0, 0.0, joint
+        while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset
+            offset += multiplier * leader.mimic.offset
+            multiplier *= leader.mimic.multiplier
+            leader = joints[leader.mimic.leader]
+        result[index[joint.name]] = replace(result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset))
+        reach = sorted(multiplier * bound + offset for bound in (leader.limits.lower, leader.limits.upper))
+        if reach[0] < joint.limits.lower - 1e-9 or reach[1] > joint.limits.upper + 1e-9:
+            notes.append(Note(f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced', joint.line))
+    return result, notes
+
+
+def _number(bodies: list[Body]) -> tuple[list[Body], int, int]:
+    """Give every joint its place in q and v; a follower has its leader's."""
+    nq = nv = 0
+    numbered: list[Body] = []
+    for body in bodies:
+        numbered.append(replace(body, index_q=nq, index_v=nv))
+        if body.coupling is None:
+            nq, nv = nq + body.joint.nq, nv + body.joint.nv
+    for k, body in enumerate(numbered):
+        if body.coupling is not None:
+            leader = numbered[body.coupling.leader]
+            numbered[k] = replace(body, index_q=leader.index_q, index_v=leader.index_v)
+    return numbered, nq, nv
+
+
+def _massless_notes(bodies: list[Body]) -> list[Note]:
+    """A note on bodies whose whole subtree has neither mass nor inertia."""
+    heavy = [any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
+    for k in reversed(range(len(bodies))):
+        if heavy[k] and bodies[k].parent != WORLD:
+            heavy[bodies[k].parent] = True
+    names = [f'"{shown(body.name)}"' for body, has in zip(bodies, heavy, strict=True) if not has]
+    if not names:
+        return []
+    return [Note(f"nothing beyond the moving link {', '.join(names)} has mass: forward dynamics is not defined")]

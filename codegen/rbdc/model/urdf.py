@@ -1,0 +1,196 @@
+"""Reading URDF: every element is honoured, or named in a note."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections import Counter
+from os import PathLike, fspath
+from pathlib import Path
+
+from lxml import etree
+
+from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.xml import Document, line_of, shown
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+
+SNAP_TOLERANCE = 1e-11
+"""Entries of a constant rotation this close to 0, 1 or -1 are meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
+
+_URDF_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+_ONE_AXIS = ("revolute", "continuous", "prismatic", "planar")
+
+
+def read_urdf(path: str | PathLike[str]) -> Description:
+    """The links and joints of a URDF file.
+
+    Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is checked by
+    `rbdc.model.validation`.
+    """
+    return _Reader(Document(fspath(path))).description()
+
+
+class _Reader:
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.unused: Counter[str] = Counter()
+        self.first_line: dict[str, int | None] = {}
+        self.notes: list[Note] = []
+        self.snapped = 0
+
+    def description(self) -> Description:
+        document, root = self.document, self.document.root
+        if root.tag != "robot":
+            document.fail(f"the root element is <{shown(str(root.tag))}>, not <robot>", "give a URDF file", root)
+        name = root.get("name") or Path(document.file).stem
+        links, joints = [], []
+        for element in document.children(root):
+            if element.tag == "link":
+                links.append(self._link(element))
+            elif element.tag == "joint":
+                joints.append(self._joint(element))
+            else:
+                self._unused("robot", element)
+        if not links:
+            document.fail("the robot has no <link>", "describe at least two links and a joint", root)
+        self._closing_notes(joints)
+        digest = hashlib.sha256(document.text).hexdigest()
+        return Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)
+
+    def _link(self, element: etree._Element) -> Link:
+        inertia = None
+        for child in self.document.children(element):
+            if child.tag != "inertial":
+                self._unused("link", child)
+            elif inertia is not None:
+                self.document.fail("a link has two <inertial>", "keep one", child)
+            else:
+                inertia = self._inertia(child)
+        self._attributes(element, "name")
+        return Link(self.document.attribute(element, "name"), inertia, line_of(element))
+
+    def _inertia(self, element: etree._Element) -> Inertia:
+        parts = self._parts(element, ("origin", "mass", "inertia"))
+        self._attributes(element)
+        if "mass" not in parts:
+            self.document.fail("<inertial> has no <mass>", 'give it <mass value="..."/>', element)
+        mass = self.document.number(parts["mass"], "value")
+        self._attributes(parts["mass"], "value")
+        names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
+        tensor = Symmetric3.zero()
+        if "inertia" in parts:
+            entries = [self.document.number(parts["inertia"], n, 0.0 if n[1] != n[2] else None) for n in names]
+            tensor = Symmetric3(*entries)
+            self._attributes(parts["inertia"], *names)
+        elif mass != 0.0:
+            self.notes.append(Note("an <inertial> has a mass but no <inertia>: it counts as a point mass", line_of(element)))
+        placement = self._placement(parts.get("origin"), snap=False)
+        return Inertia.about_com(mass, placement.translation, placement.rotation.rotate_symmetric(tensor))
+
+    def _joint(self, element: etree._Element) -> Joint:
+        document = self.document
+        name, kind = document.attribute(element, "name"), document.attribute(element, "type")
+        self._attributes(element, "name", "type")
+        if kind not in _URDF_KINDS:
+            document.fail(
+                f'joint "{shown(name)}" has the unknown type "{shown(kind)}"', f"use one of {', '.join(_URDF_KINDS)}", element
+            )
+        parts = self._parts(
+            element, ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), f'joint "{shown(name)}"'
+        )
+        for required in ("parent", "child"):
+            if required not in parts:
+                document.fail(f'joint "{shown(name)}" has no <{required}>', f'give it <{required} link="..."/>', element)
+            self._attributes(parts[required], "link")
+        axis = document.vector(parts["axis"], "xyz", (1.0, 0.0, 0.0)) if "axis" in parts else (1.0, 0.0, 0.0)
+        dynamics = parts.get("dynamics")
+        if dynamics is not None:
+            self._attributes(dynamics, "damping", "friction")
+        return Joint(
+            name,
+            kind,
+            document.attribute(parts["parent"], "link"),
+            document.attribute(parts["child"], "link"),
+            self._placement(parts.get("origin"), snap=True),
+            Vector3(*axis),
+            self._limits(name, kind, parts.get("limit"), element),
+            0.0 if dynamics is None else document.number(dynamics, "damping", 0.0),
+            0.0 if dynamics is None else document.number(dynamics, "friction", 0.0),
+            self._mimic(parts.get("mimic")),
+            line_of(element),
+        )
+
+    def _limits(self, name: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
+        if limit is None:
+            if kind in ("revolute", "prismatic"):
+                self.notes.append(Note(f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded', line_of(joint)))
+            return Limits()
+        self._attributes(limit, "lower", "upper", "velocity", "effort")
+        number = self.document.number
+        velocity, effort = number(limit, "velocity", math.inf), number(limit, "effort", math.inf)
+        if kind not in ("revolute", "prismatic"):
+            return Limits(velocity=velocity, effort=effort)
+        return Limits(number(limit, "lower", 0.0), number(limit, "upper", 0.0), velocity, effort)
+
+    def _mimic(self, element: etree._Element | None) -> Mimic | None:
+        if element is None:
+            return None
+        self._attributes(element, "joint", "multiplier", "offset")
+        number = self.document.number
+        return Mimic(self.document.attribute(element, "joint"), number(element, "multiplier", 1.0), number(element, "offset", 0.0))
+
+    def _placement(self, origin: etree._Element | None, *, snap: bool) -> Placement:
+        if origin is None:
+            return Placement.identity()
+        self._attributes(origin, "xyz", "rpy")
+        translation = self.document.vector(origin, "xyz", (0.0, 0.0, 0.0))
+        rotation = Rotation.from_rpy(*self.document.vector(origin, "rpy", (0.0, 0.0, 0.0)))
+        return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
+
+    def _snapped(self, rotation: Rotation) -> Rotation:
+        rows = [[_nearest(entry) for entry in row] for row in rotation.rows()]
+        moved = [abs(a - b) for old, new in zip(rotation.rows(), rows, strict=True) for a, b in zip(old, new, strict=True)]
+        self.snapped += sum(distance > 1e-15 for distance in moved)
+        return Rotation.from_rows(rows)
+
+    def _parts(self, element: etree._Element, known: tuple[str, ...], owner: str | None = None) -> dict[str, etree._Element]:
+        """The known children by tag, each at most once; others are noted."""
+        parts: dict[str, etree._Element] = {}
+        for child in self.document.children(element):
+            if child.tag not in known:
+                self._unused(str(element.tag), child)
+            elif child.tag in parts:
+                self.document.fail(f"{owner or f'<{element.tag}>'} has two <{child.tag}>", "keep one", child)
+            else:
+                parts[str(child.tag)] = child
+        return parts
+
+    def _attributes(self, element: etree._Element, *known: str) -> None:
+        for name in element.attrib:
+            if name not in known:
+                self._count(f"{shown(str(name))} of <{element.tag}>", element)
+
+    def _unused(self, owner: str, element: etree._Element) -> None:
+        self._count(f"<{shown(str(element.tag))}> in <{owner}>", element)
+
+    def _count(self, what: str, element: etree._Element) -> None:
+        self.unused[what] += 1
+        self.first_line.setdefault(what, line_of(element))
+
+    def _closing_notes(self, joints: list[Joint]) -> None:
+        for what, count in self.unused.items():
+            self.notes.append(Note(f"{count} x {what}: not used", self.first_line[what]))
+        if self.snapped:
+            self.notes.append(
+                Note(f"{self.snapped} entries of joint rotations within {SNAP_TOLERANCE} of 0, 1 or -1 were taken as exactly that")
+            )
+        ignored = [joint.name for joint in joints if joint.kind not in _ONE_AXIS and joint.axis != Vector3(1.0, 0.0, 0.0)]
+        if ignored:
+            self.notes.append(Note(f"{len(ignored)} fixed or floating joints have an <axis>: not used"))
+
+
+def _nearest(entry: float) -> float:
+    for exact in (0.0, 1.0, -1.0):
+        if abs(entry - exact) <= SNAP_TOLERANCE:
+            return exact
+    return entry

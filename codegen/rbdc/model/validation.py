@@ -1,0 +1,180 @@
+"""What a description must satisfy to be a robot: one tree, finite numbers, physical inertias. Iterative, so depth is no matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NoReturn, TypeVar
+
+import numpy as np
+
+from rbdc.errors import DescriptionError
+from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
+from rbdc.model.xml import shown
+
+ONE_DOF = ("revolute", "continuous", "prismatic")
+_WITH_AXIS = (*ONE_DOF, "planar")
+_SEMI_DEFINITE_TOLERANCE = 1e-9
+"""Relative to the largest principal moment: what rounding of printed inertias leaves."""
+
+Named = TypeVar("Named", Link, Joint)
+
+
+def validate(description: Description) -> list[Note]:
+    """Notes on what is odd but builds; DescriptionError on what does not make a robot."""
+    check = _Check(description)
+    check.unique("link", description.links)
+    check.unique("joint", description.joints)
+    for joint in description.joints:
+        check.joint(joint)
+    check.tree()
+    check.mimics()
+    for link in description.links:
+        check.inertia(link)
+    check.dynamics()
+    return check.notes
+
+
+class _Check:
+    def __init__(self, description: Description) -> None:
+        self.description = description
+        self.notes: list[Note] = []
+
+    def fail(self, problem: str, remedy: str, line: int | None) -> NoReturn:
+        raise DescriptionError(problem, remedy, self.description.file, line)
+
+    def unique(self, what: str, items: Iterable[Named]) -> None:
+        seen: set[str] = set()
+        for item in items:
+            if not item.name:
+                self.fail(f"a {what} has an empty name", "name it", item.line)
+            if item.name in seen:
+                self.fail(f'two {what}s are named "{shown(item.name)}"', "rename one", item.line)
+            seen.add(item.name)
+
+    def joint(self, joint: Joint) -> None:
+        name = f'joint "{shown(joint.name)}"'
+        if joint.kind not in JOINT_KINDS:
+            self.fail(f"{name} has the unknown kind {joint.kind!r}", f"use one of {', '.join(JOINT_KINDS)}", joint.line)
+        links = {link.name for link in self.description.links} if not hasattr(self, "_links") else self._links
+        self._links = links
+        for role, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                self.fail(f'{name} has the {role} link "{shown(link)}", which does not exist', "describe that link", joint.line)
+        numbers = [*joint.axis.scalars(), *joint.placement.scalars(), joint.damping, joint.friction]
+        if not all(math.isfinite(x) for x in numbers):
+            self.fail(f"{name} has a number that is not finite", "give finite numbers", joint.line)
+        rows = np.array(joint.placement.rotation.rows(), dtype=float)
+        if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
+            self.fail(f"{name} has a placement that is no rotation", "give an orthonormal right-handed matrix", joint.line)
+        length = math.hypot(*joint.axis.scalars())
+        if joint.kind in _WITH_AXIS and not 1e-9 < length < 1e9:
+            self.fail(f"{name} has the axis {joint.axis.scalars()}", "give a direction, of length 1 by custom", joint.line)
+        if joint.kind in _WITH_AXIS and abs(length - 1.0) > 1e-4:
+            self.notes.append(Note(f"{name} has an axis of length {length:.6g}: normalised", joint.line))
+        limits = joint.limits
+        if any(math.isnan(x) for x in (limits.lower, limits.upper, limits.velocity, limits.effort)):
+            self.fail(f"{name} has a limit that is not a number", "give numbers", joint.line)
+        if limits.lower > limits.upper:
+            self.fail(f"{name} has the lower limit {limits.lower} above the upper {limits.upper}", "swap them", joint.line)
+        if limits.velocity < 0 or limits.effort < 0:
+            self.fail(f"{name} has a negative velocity or effort limit", "give it without the sign", joint.line)
+
+    def tree(self) -> None:
+        carrier: dict[str, Joint] = {}
+        for joint in self.description.joints:
+            if joint.child in carrier:
+                other = carrier[joint.child].name
+                self.fail(
+                    f'link "{shown(joint.child)}" is the child of two joints, "{shown(other)}" and "{shown(joint.name)}"',
+                    "a tree gives each link one parent; cut the loop",
+                    joint.line,
+                )
+            carrier[joint.child] = joint
+        roots = [link for link in self.description.links if link.name not in carrier]
+        if not self.description.links:
+            self.fail("there are no links", "describe at least two links and a joint", None)
+        if not roots:
+            self.fail("every link is the child of a joint: the joints form a cycle", "cut the cycle", self.description.joints[0].line)
+        if len(roots) > 1:
+            names = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
+            self.fail(f"there are {len(roots)} root links: {names}", "connect them by joints to one root", roots[1].line)
+        children: dict[str, list[str]] = {}
+        for joint in self.description.joints:
+            children.setdefault(joint.parent, []).append(joint.child)
+        reached, waiting = set[str](), [roots[0].name]
+        while waiting:
+            link = waiting.pop()
+            reached.add(link)
+            waiting += children.get(link, [])
+        for joint in self.description.joints:
+            if joint.child not in reached:
+                self.fail(f'joint "{shown(joint.name)}" is part of a cycle that the root does not reach', "cut the cycle", joint.line)
+
+    def mimics(self) -> None:
+        joints = {joint.name: joint for joint in self.description.joints}
+        for joint in self.description.joints:
+            if joint.mimic is None:
+                continue
+            name, leader = f'joint "{shown(joint.name)}"', joints.get(joint.mimic.leader)
+            if leader is None:
+                self.fail(f'{name} mimics "{shown(joint.mimic.leader)}", which does not exist', "name a joint", joint.line)
+            if joint.kind not in ONE_DOF or leader.kind not in ONE_DOF:
+                self.fail(f"{name} mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>", joint.line)
+            if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
+                self.fail(f"{name} has a mimic multiplier or offset that is not finite", "give finite numbers", joint.line)
+            seen, current = {joint.name}, leader
+            while current.mimic is not None:
+                if current.name in seen:
+                    self.fail(f"{name} mimics itself through a chain of joints", "break the chain", joint.line)
+                seen.add(current.name)
+                following = joints.get(current.mimic.leader)
+                if following is None:
+                    break  # reported where that joint is looked at
+                current = following
+            if current.name in seen:
+                self.fail(f"{name} mimics itself", "name another joint", joint.line)
+
+    def inertia(self, link: Link) -> None:
+        if link.inertia is None:
+            return
+        name, inertia = f'link "{shown(link.name)}"', link.inertia
+        if not all(math.isfinite(x) for x in inertia.scalars()):
+            self.fail(f"{name} has an inertia that is not finite", "give finite numbers", link.line)
+        if inertia.mass < 0:
+            self.fail(f"{name} has the negative mass {inertia.mass}", "give a positive mass", link.line)
+        moments = np.linalg.eigvalsh(np.array(_about_com(link), dtype=float))
+        largest = max(abs(moments[0]), abs(moments[2]))
+        if moments[0] < -_SEMI_DEFINITE_TOLERANCE * max(largest, 1e-300) - 1e-15 * float(abs(inertia.about_origin.xx)):
+            self.fail(
+                f"{name} has an inertia with the negative principal moment {moments[0]:.6g}",
+                "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz",
+                link.line,
+            )
+        if inertia.mass == 0 and largest > 0:
+            self.notes.append(Note(f"{name} has no mass but an inertia: taken as given", link.line))
+        elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-6) + 1e-15:
+            self.notes.append(
+                Note(
+                    f"{name} has principal moments {', '.join(f'{m:.4g}' for m in moments)} that break the triangle inequality: "
+                    "no real body has them; taken as given",
+                    link.line,
+                )
+            )
+
+    def dynamics(self) -> None:
+        for what in ("damping", "friction"):
+            count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints)
+            if count:
+                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
+
+
+def _about_com(link: Link) -> list[list[float]]:
+    """The inertia about the centre of mass, axes of the link."""
+    inertia = link.inertia
+    if inertia is None or inertia.mass == 0:
+        return [[0.0] * 3] * 3 if inertia is None else inertia.about_origin.rows()
+    h, j = np.array(inertia.first_moment.scalars()), np.array(inertia.about_origin.rows())
+    shift = (h @ h) * np.eye(3) - np.outer(h, h)
+    about: list[list[float]] = (j - shift / inertia.mass).tolist()
+    return about

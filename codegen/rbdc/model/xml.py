@@ -1,0 +1,111 @@
+"""Reading XML that nobody vouches for, and numbers out of its attributes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from lxml import etree
+
+from rbdc.errors import DescriptionError
+
+MAXIMUM_BYTES = 64 * 2**20
+"""A larger file is refused before it is read; the largest robots known are a hundredth of it."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Document:
+    """A parsed XML file: its root element, and errors that name the file and the line."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.file = str(path)
+        self.text = self._read(Path(path))
+        parser = etree.XMLParser(
+            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+        )
+        if b"<!DOCTYPE" in self.text:
+            line = self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1
+            self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", line)
+        try:
+            self.root = etree.fromstring(self.text, parser)
+        except etree.XMLSyntaxError as error:
+            self.fail(f"not well-formed XML: {_one_line(error.msg)}", "mend the XML at this place", error.lineno or None)
+        except (ValueError, LookupError) as error:
+            self.fail(f"not readable as XML: {_one_line(str(error))}", "save the file as UTF-8 XML", None)
+        if self.root.getroottree().docinfo.doctype:
+            self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", 1)
+
+    def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
+        """Raise DescriptionError at an element or a line."""
+        line = where if isinstance(where, int) or where is None else line_of(where)
+        raise DescriptionError(problem, remedy, self.file, line)
+
+    def attribute(self, element: etree._Element, name: str) -> str:
+        """A required, non-empty attribute."""
+        text = element.get(name)
+        if text is None or not text.strip():
+            self.fail(f"<{element.tag}> has no {name}", f'give it {name}="..."', element)
+        return text
+
+    def number(self, element: etree._Element, name: str, default: float | None = None) -> float:
+        """A finite number; `default` where the attribute is absent, an error where there is no default."""
+        text = element.get(name)
+        if text is None and default is not None:
+            return default
+        return self._finite(element, name, (text or "").strip())
+
+    def vector(self, element: etree._Element, name: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
+        """Three finite numbers separated by blanks."""
+        text = element.get(name)
+        if text is None:
+            return default
+        words = text.split()
+        if len(words) != 3:
+            self.fail(f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers', "write three, separated by blanks", element)
+        x, y, z = (self._finite(element, name, word) for word in words)
+        return x, y, z
+
+    def children(self, element: etree._Element) -> Iterator[etree._Element]:
+        """The child elements; entity references, which are never resolved, are refused."""
+        for child in element:
+            if not isinstance(child.tag, str):
+                self.fail("an entity reference is not accepted", "write out what it stands for", child)
+            yield child
+
+    def _finite(self, element: etree._Element, name: str, text: str) -> float:
+        if _NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):
+            self.fail(f'<{element.tag}> {name}="{shown(text)}" is not a finite number', "write a decimal number such as 0.25", element)
+        return float(text)
+
+    def _read(self, path: Path) -> bytes:
+        try:
+            if not path.is_file():
+                self.fail("not a file" if path.exists() else "no such file", "give the path of a robot description", None)
+            if path.stat().st_size > MAXIMUM_BYTES:
+                self.fail(f"larger than {MAXIMUM_BYTES // 2**20} MiB", "give a URDF file; meshes stay in files of their own", None)
+            text = path.read_bytes()
+        except (OSError, ValueError) as error:
+            self.fail(f"cannot be read: {getattr(error, 'strerror', None) or error}", "check the path and its permissions", None)
+        if not text.strip():
+            self.fail("the file is empty", "give a robot description", None)
+        return text
+
+
+def line_of(element: etree._Element) -> int | None:
+    """The line on which an element begins."""
+    line: int | None = element.sourceline
+    return line
+
+
+def shown(text: str) -> str:
+    """Text from a description inside a message: one line, bounded, printable."""
+    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return printable if len(printable) <= 80 else printable[:77] + "..."
+
+
+def _one_line(text: str | None) -> str:
+    return shown(" ".join((text or "unknown error").split()))

@@ -1,0 +1,1 @@
+"""Compile generated C into an importable extension."""

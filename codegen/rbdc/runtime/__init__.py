@@ -1,0 +1,1 @@
+"""What a generated module needs at run time, and loading one."""

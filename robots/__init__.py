@@ -1,0 +1,1 @@
+"""Robot descriptions that ship with rbdc; README.md says where each comes from."""

@@ -1,0 +1,1 @@
+"""Jinja templates of everything that rbdc generates."""
