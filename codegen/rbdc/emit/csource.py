@@ -1,0 +1,199 @@
+"""The C of one function: its kernels, its entry point and its batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rbdc.algorithms.dofs import dof_table, first_dofs
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.expressions import Block, Writer, literal
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.chunking import chunk
+from rbdc.model import Model
+
+CHUNK_OPERATIONS = 1500
+"""About this many operations in one C function: gcc's time grows faster than the size beyond it."""
+
+
+@dataclass
+class FunctionSource:
+    """What was made of one function: C files by name, internal prototypes, and its cost."""
+
+    declaration: FunctionDeclaration
+    cost: Cost
+    files: dict[str, str] = field(default_factory=dict)
+    statements: int = 0
+
+
+def function_source(robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str) -> FunctionSource:
+    """The C of a straight-line function. With two programs the second takes the optional last input, the first does without."""
+    total = cost(programs[0])
+    source = FunctionSource(declaration, total)
+    name = f"{robot}_{declaration.name}"
+    entry = None
+    if len(programs) == 1:
+        parts, foreign = _parts(robot, name, programs[0], source, version, public=True)
+    else:
+        optional = declaration.inputs[-1].name
+        kernels = [f"{name}_without_{optional}", f"{name}_with_{optional}"]
+        made = [_parts(robot, k, p, source, version, public=False) for k, p in zip(kernels, programs, strict=True)]
+        parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
+        calls = [f"{k}({_arguments(p)})" for k, p in zip(kernels, programs, strict=True)]
+        prototype = declaration.c_prototype(robot, batch=False)
+        entry = {"prototype": prototype, "optional": optional, "without_call": calls[0], "with_call": calls[1]}
+    source.files[f"{name}.c"] = render(
+        "function.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=_figures(total),
+        version=version,
+        foreign=foreign,
+        parts=parts,
+        entry=entry,
+        batch=_batch(robot, declaration),
+    )
+    return source
+
+
+def frames_source(
+    robot: str, declaration: FunctionDeclaration, model: Model, steps: Sequence[Program], version: str
+) -> FunctionSource:
+    """The C of a framed function: one straight-line step per body, and the climb from the frame to the root."""
+    total = sum((cost(step) for step in steps), Cost())
+    source = FunctionSource(declaration, total)
+    parts = []
+    for index, program in enumerate(steps):
+        title = f"{comment(model.bodies[index].name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
+        writer = Writer(program, chunk(program, CHUNK_OPERATIONS * 1000))
+        part = _part(writer, 0, f"static void step_{index}({_parameters(program)})", comment=title)
+        source.statements += _statements(part["blocks"])
+        parts.append(part)
+    result = declaration.outputs[0]
+    table = dof_table(model)
+    source.files[f"{robot}_{declaration.name}.c"] = render(
+        "frames.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=f"{_figures(total)}, for all bodies together",
+        version=version,
+        bodies=model.njoints,
+        dofs=len(table),
+        nv=model.nv,
+        frames=len(model.frames),
+        body_parent=_row(body.parent for body in model.bodies),
+        body_first=_row(first_dofs(model)),
+        body_count=_row(body.joint.nv for body in model.bodies),
+        dof_column=_row(column for column, _, _ in table),
+        dof_factor=", ".join(literal(factor) for _, factor, _ in table),
+        frame_body=_row(frame.body for frame in model.frames),
+        frame_placement=[", ".join(literal(x) for x in frame.placement.scalars()) for frame in model.frames],
+        parts=parts,
+        steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
+        prototype=declaration.c_prototype(robot, batch=False),
+        output=result.name,
+        size=result.size,
+        batch=_batch(robot, declaration),
+    )
+    return source
+
+
+def _parts(
+    robot: str, name: str, program: Program, source: FunctionSource, version: str, *, public: bool
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
+    chunks = chunk(program, CHUNK_OPERATIONS)
+    writer = Writer(program, chunks)
+    storage = "" if public else "static "
+    if chunks.count == 1:
+        part = _part(writer, 0, f"{storage}void {name}({_parameters(program)})")
+        source.statements += _statements(part["blocks"])
+        return [part], []
+    prototypes, calls = [], []
+    for number in range(chunks.count):
+        part_name = f"{name}_part{number + 1}"
+        prototype = f"void {part_name}({_parameters(program)}, double *restrict w)"
+        part = _part(writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; w holds values of earlier parts.")
+        part["unused"] += [] if writer.uses_workspace(number) else ["w"]
+        source.statements += _statements(part["blocks"])
+        prototypes.append(prototype)
+        calls.append(f"{part_name}({_arguments(program)}, w)")
+        source.files[f"{part_name}.c"] = render(
+            "function.c.jinja",
+            robot=robot,
+            function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
+            summary=comment(source.declaration.summary),
+            figures=f"See {name}.c.",
+            version=version,
+            foreign=[prototype],
+            parts=[part],
+            entry=None,
+            batch=None,
+        )
+    main = {
+        "comment": "",
+        "prototype": f"{storage}void {name}({_parameters(program)})",
+        "workspace": max(chunks.workspace, 1),
+        "unused": [],
+        "blocks": [],
+        "calls": calls,
+    }
+    return [main], prototypes
+
+
+def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dict[str, Any]:
+    """The view of one C function."""
+    blocks = [_safe(block) for block in writer.blocks(number)]
+    text = "\n".join(line for block in blocks for line in block.lines)
+    used = writer.used_inputs(number)
+    unused = [a.name for a in writer.program.inputs if a.name not in used]
+    unused += [a.name for a in writer.program.outputs if f"{a.name}[" not in text]
+    return {"comment": comment, "prototype": prototype, "workspace": 0, "unused": unused, "blocks": blocks, "calls": []}
+
+
+def _safe(block: Block) -> Block:
+    return Block(comment(block.title), comment(block.formula), block.lines)
+
+
+def _statements(blocks: Sequence[Block]) -> int:
+    return sum(len(block.lines) for block in blocks)
+
+
+def _parameters(program: Program) -> str:
+    inputs = [f"const double *restrict {a.name}" for a in program.inputs]
+    return ", ".join(inputs + [f"double *restrict {a.name}" for a in program.outputs])
+
+
+def _arguments(program: Program) -> str:
+    return ", ".join(a.name for a in (*program.inputs, *program.outputs))
+
+
+def _batch(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
+    """The loop over samples stored one after the other."""
+    inputs = [
+        f"{p.name} != NULL ? {p.name} + {p.size} * i : NULL" if p.optional else f"{p.name} + {p.size} * i"
+        for p in declaration.inputs
+    ]
+    extra = ["frame", "reference"] if declaration.framed else []
+    outputs = [f"{p.name} + {p.size} * i" for p in declaration.outputs]
+    return {
+        "prototype": declaration.c_prototype(robot, batch=True),
+        "call": f"{robot}_{declaration.name}({', '.join(inputs + extra + outputs)})",
+    }
+
+
+def _figures(total: Cost) -> str:
+    return (
+        f"{total.operations} operations: {total.additions} additions, {total.multiplications} multiplications, "
+        f"{total.divisions} divisions, {total.calls} calls of libm"
+    )
+
+
+def _row(numbers: Any) -> str:
+    return ", ".join(str(n) for n in numbers)

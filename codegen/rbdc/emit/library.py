@@ -1,0 +1,130 @@
+"""The C library around the functions: header, CMake, README, manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.emit.csource import FunctionSource
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.model import Model
+
+MANIFEST_SCHEMA = 1
+
+
+def render_library(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> dict[str, str]:
+    """Header, C files, CMakeLists.txt and README.md, by name."""
+    files = {name: text for source in sources for name, text in source.files.items()}
+    return {
+        f"{robot}.h": _header(model, robot, [s.declaration for s in sources], version),
+        **files,
+        "CMakeLists.txt": render("CMakeLists.txt.jinja", robot=robot, version=version, files=sorted(files)),
+        "README.md": _readme(model, robot, sources, version),
+    }
+
+
+def render_manifest(
+    model: Model,
+    robot: str,
+    sources: Sequence[FunctionSource],
+    version: str,
+    build: Mapping[str, Any],
+    compiler: Mapping[str, Any],
+    sizes: Mapping[str, Mapping[str, int]],
+) -> str:
+    """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
+
+    `build`: options and the like, put at the top level. `sizes`: code and stack bytes of each function.
+    """
+    functions = {
+        s.declaration.name: {
+            "inputs": [_parameter(p) for p in s.declaration.inputs],
+            "framed": s.declaration.framed,
+            "outputs": [_parameter(p) for p in s.declaration.outputs],
+            "operations": s.cost.operations,
+            "additions": s.cost.additions,
+            "multiplications": s.cost.multiplications,
+            "divisions": s.cost.divisions,
+            "calls": s.cost.calls,
+            "statements": s.statements,
+            **sizes.get(s.declaration.name, {}),
+        }
+        for s in sources
+    }
+    manifest = {
+        "schema": MANIFEST_SCHEMA,
+        "generator": "rbdc",
+        "version": version,
+        "name": robot,
+        "description_sha256": model.description_hash,
+        **build,
+        "compiler": dict(compiler),
+        "functions": functions,
+    }
+    return json.dumps(manifest, indent=2, sort_keys=False) + "\n"
+
+
+def _parameter(p: Parameter) -> dict[str, Any]:
+    return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
+
+
+def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
+    restrict = f"{robot.upper()}_RESTRICT"
+    functions = [
+        {
+            "summary": comment(d.summary),
+            "lines": [f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)],
+            "single": d.c_prototype(robot, batch=False, restrict=restrict),
+            "batch": d.c_prototype(robot, batch=True, restrict=restrict),
+        }
+        for d in declarations
+    ]
+    return render(
+        "header.h.jinja",
+        title=comment(robot),
+        version=version,
+        guard=f"RBDC_{robot.upper()}_H",
+        restrict=restrict,
+        upper=robot.upper(),
+        nq=model.nq,
+        nv=model.nv,
+        njoints=model.njoints,
+        nframes=len(model.frames),
+        framed=any(d.framed for d in declarations),
+        frame_names=[comment(frame.name) for frame in model.frames],
+        functions=functions,
+    )
+
+
+def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> str:
+    first = sources[0].declaration
+    calls = {"q": f"{robot}.q_neutral", "v": f"{robot}.v_zero", "a": f"{robot}.v_zero", "tau": f"{robot}.v_zero"}
+    calls |= {"dv": f"{robot}.v_zero", "q0": f"{robot}.q_neutral", "q1": f"{robot}.q_neutral"}
+    arguments = [calls[p.name] for p in first.inputs if not p.optional] + (["0"] if first.framed else [])
+    joints = [
+        {
+            "name": comment(body.joint_name).replace("|", "/"),
+            "kind": body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
+            "q": _range(body.index_q, body.joint.nq),
+            "v": _range(body.index_v, body.joint.nv),
+        }
+        for body in model.bodies
+    ]
+    return render(
+        "package_readme.md.jinja",
+        robot=robot,
+        version=version,
+        nq=model.nq,
+        nv=model.nv,
+        njoints=model.njoints,
+        example=f"{first.name}({', '.join(arguments)})",
+        functions=[{"name": s.declaration.name, "cost": s.cost} for s in sources],
+        joints=joints,
+    )
+
+
+def _range(start: int, size: int) -> str:
+    return str(start) if size == 1 else f"{start} .. {start + size - 1}"

@@ -1,0 +1,26 @@
+"""Jinja, configured once and strictly: an undefined name is an error, and white space comes out as the template shows it."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+
+@cache
+def _environment() -> Environment:
+    # autoescape is for HTML: what goes into C and Python is made safe where it becomes text, in rbdc.emit.names.
+    return Environment(
+        loader=PackageLoader("rbdc.templates", ""),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def render(template: str, **context: Any) -> str:
+    """The text of a template, which gets plain data and does no more than lay it out."""
+    return _environment().get_template(template).render(context)

@@ -1,0 +1,80 @@
+"""From a model to the text of its package: trace, simplify, emit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.frames import frame_step
+from rbdc.catalogue import Function, functions_of
+from rbdc.emit.csource import FunctionSource, frames_source, function_source
+from rbdc.emit.library import render_library
+from rbdc.emit.package import render_python
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The text files of a package, by name, and what was made of each function."""
+
+    files: dict[str, str]
+    sources: tuple[FunctionSource, ...]
+
+
+def generate(model: Model, robot: str, names: Sequence[str], version: str, progress: Callable[[str], None]) -> Generated:
+    """The package of `names` for the model; `progress` hears of each function. The same arguments give the same bytes."""
+    catalogue = functions_of(model)
+    sources = []
+    for name in names:
+        progress(f"{name}: generating")
+        sources.append(_source(model, robot, catalogue[name], version))
+    declarations = [source.declaration for source in sources]
+    files = render_library(model, robot, sources, version)
+    files |= render_python(model, robot, declarations, list(catalogue), version)
+    return Generated(files, tuple(sources))
+
+
+def _source(model: Model, robot: str, function: Function, version: str) -> FunctionSource:
+    if function.declaration.framed:
+        return frames_source(robot, function.declaration, model, frame_step_programs(model), version)
+    return function_source(robot, function.declaration, programs(model, function), version)
+
+
+def programs(model: Model, function: Function) -> list[Program]:
+    """The optimised program of a function; for one with an optional input, the program without it and the one with it."""
+    required = tuple(p for p in function.declaration.inputs if not p.optional)
+    choices = [required] if len(required) == len(function.declaration.inputs) else [required, function.declaration.inputs]
+    made = []
+    for inputs in choices:
+        recorder = Recorder()
+        arguments = {p.name: symbols(p.name, p.size) for p in inputs}
+        if function.evaluate is None:
+            raise TypeError(f"{function.declaration.name} has no straight-line program")
+        values = function.evaluate(model, arguments, recorder.record)
+        outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
+        traced = from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)
+        made.append(verify(optimise(verify(traced))))
+    return made
+
+
+def frame_step_programs(model: Model) -> list[Program]:
+    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as twelve numbers."""
+    made = []
+    for index, body in enumerate(model.bodies):
+        q, x = symbols("q", model.nq), symbols("x", 12)
+        placement = Placement(Rotation.from_rows([x[0:3], x[3:6], x[6:9]]), Vector3.of(x[9:]))
+        columns, up = frame_step(model, index, q, placement)
+        outputs: list[tuple[str, list[Scalar]]] = [
+            ("J", [entry for column in columns for entry in column.scalars()]),
+            ("up", up.scalars()),
+        ]
+        recorder = Recorder()
+        recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
+        recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
+        made.append(verify(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder))))
+    return made

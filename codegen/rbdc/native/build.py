@@ -1,0 +1,179 @@
+"""From the text of a generated package to a compiled one, put in place whole."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import shutil
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+
+from cffi import FFI
+
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.errors import OptionError, ToolchainError
+from rbdc.native import cache
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler, compile_objects, link
+
+EXTENSION = "_native.abi3.so"
+
+_PRELUDE = """
+#include <stddef.h>
+#include "{header}"
+
+/* Whether n doubles are all finite: x - x is NaN for infinity and NaN, and adding zeros and NaNs needs no branch. */
+static int rbdc_all_finite(size_t n, const double *x)
+{{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; ++i) {{
+        sum += x[i] - x[i];
+    }}
+    return sum == 0.0;
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Native:
+    """What compiling gave: the extension's path in the cache, and per C file its code and stack bytes."""
+
+    extension: Path
+    code_bytes: dict[str, int]
+    stack_bytes: dict[str, int]
+
+
+def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) -> str:
+    """The C of the cffi extension `_native`, API mode, for the stable ABI."""
+    ffi = FFI()
+    prototypes = [d.c_prototype(robot, batch=batch, restrict="") for d in declarations for batch in (False, True)]
+    ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
+    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"))
+    text = StringIO()
+    ffi.emit_c_code(text)
+    return text.getvalue()
+
+
+def compile_package(
+    files: Mapping[str, str],
+    robot: str,
+    declarations: Sequence[FunctionDeclaration],
+    compiler: Compiler,
+    flags: Sequence[str],
+    workers: int | None = None,
+) -> Native:
+    """Compile the C among `files` and the extension around it; every object and the result come from the cache if unchanged.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    sources = {name: text for name, text in files.items() if name.endswith(".c")}
+    header = files[f"{robot}.h"]
+    library_flags = (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)
+    glue = extension_source(robot, declarations)
+    glue_flags = ("-O2", "-fPIC", "-I", sysconfig.get_paths()["include"])
+    tag = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
+    everything = [part for name in sorted(sources) for part in (name, sources[name])]
+    name = cache.key("extension", tag, header, glue, *library_flags, *everything)
+
+    def make(folder: Path) -> None:
+        work = folder / "work"
+        work.mkdir()
+        (work / f"{robot}.h").write_text(header, encoding="utf-8")
+        (work / "_native.c").write_text(glue, encoding="utf-8")
+        for source, text in sources.items():
+            (work / source).write_text(text, encoding="utf-8")
+        _compile(work, sorted(sources), compiler, library_flags, glue_flags, workers, folder)
+        shutil.rmtree(work)
+
+    folder = cache.obtain(name, make)
+    figures = json.loads((folder / "figures.json").read_text())
+    return Native(folder / EXTENSION, figures["code_bytes"], figures["stack_bytes"])
+
+
+def _compile(
+    work: Path,
+    names: Sequence[str],
+    compiler: Compiler,
+    library_flags: Sequence[str],
+    glue_flags: Sequence[str],
+    workers: int | None,
+    folder: Path,
+) -> None:
+    if not (Path(glue_flags[-1]) / "Python.h").is_file():
+        raise ToolchainError(f"Python.h is not in {glue_flags[-1]}; install the development files of this Python")
+    jobs = [(work / name, work / name.replace(".c", ".o")) for name in names]
+    compiled = compile_objects(compiler, jobs, library_flags, workers)
+    glue = compile_objects(compiler, [(work / "_native.c", work / "_native.o")], glue_flags)
+    link(compiler, [*(c.path for c in compiled), glue[0].path], folder / EXTENSION)
+    figures = {
+        "code_bytes": {name: c.code_bytes for name, c in zip(names, compiled, strict=True)},
+        "stack_bytes": {name: c.stack_bytes for name, c in zip(names, compiled, strict=True)},
+    }
+    (folder / "figures.json").write_text(json.dumps(figures))
+
+
+def place(package: Path, destination: Path) -> None:
+    """Copy the package aside and move it into place whole; an older generated package there is replaced.
+
+    Raises OptionError where the destination holds something that rbdc did not generate.
+    """
+    parent = destination.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        if destination.is_symlink() or (destination.exists() and not is_generated(destination)):
+            raise OptionError(f"{destination} exists and was not generated by rbdc; give another --out or --name, or remove it")
+        with _aside(parent, destination.name) as folder:
+            for file in sorted(package.iterdir()):
+                shutil.copyfile(file, folder / file.name)
+            _swap(folder, destination)
+    except OSError as error:
+        raise OptionError(f"cannot write {destination}: {error.strerror}; check --out") from error
+
+
+def is_generated(folder: Path) -> bool:
+    """Whether a folder is a package that rbdc generated, or is empty."""
+    if not folder.is_dir():
+        return False
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return not any(folder.iterdir())
+    return isinstance(manifest, dict) and manifest.get("generator") == "rbdc"
+
+
+@contextmanager
+def _aside(parent: Path, name: str) -> Iterator[Path]:
+    """A folder beside the destination, removed whatever happens."""
+    folder = parent / f".{name}.{os.getpid()}.new"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _swap(folder: Path, destination: Path) -> None:
+    """Put `folder` at `destination`. An older package is exchanged in one step where the system can, so that a kill at any moment
+    leaves either the old or the new one; elsewhere two renames leave the old one whole under a hidden name for an instant.
+    """
+    if not destination.exists():
+        folder.rename(destination)
+    elif not _exchange(folder, destination):
+        old = folder.with_name(folder.name.replace(".new", ".old"))
+        destination.rename(old)
+        folder.rename(destination)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Linux's renameat2 with RENAME_EXCHANGE, which Python does not offer; False where there is none."""
+    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None)
+    if renameat2 is None:
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    return bool(renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)

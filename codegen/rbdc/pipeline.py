@@ -1,0 +1,271 @@
+"""The whole way from a description to a compiled package, and its cache."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from os import PathLike, fspath
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import rbdc
+from rbdc.emit.names import check_module_name, module_name
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.model import Model
+from rbdc.native import cache
+from rbdc.native.build import EXTENSION, place
+from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
+from rbdc.resources import resolve
+from rbdc.runtime.load import load
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
+    None mean what `rbdc.native.toolchain` chooses. The package becomes the folder `out`/`name`.
+    """
+
+    name: str | None = None
+    functions: tuple[str, ...] | None = None
+    preset: str = "control"
+    root_joint: str = "fixed"
+    mimic: str = "independent"
+    joint_order: str = "name"
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    out: Path = Path("generated")
+    dtype: str = "float64"
+    targets: tuple[str, ...] = ("c", "batch")
+    compiler: str | None = None
+    cflags: tuple[str, ...] | None = None
+    jobs: int | None = None
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class FunctionFigures:
+    """Deterministic figures of one generated function."""
+
+    name: str
+    operations: int
+    additions: int
+    multiplications: int
+    divisions: int
+    calls: int
+    statements: int
+    code_bytes: int
+    stack_bytes: int
+
+
+@dataclass(frozen=True)
+class BuildResult:
+    """What a build gave. `cached`: nothing had to be generated or compiled."""
+
+    name: str
+    directory: Path
+    cached: bool
+    seconds: float
+    generation_seconds: float
+    compile_seconds: float
+    functions: tuple[FunctionFigures, ...]
+    warnings: tuple[str, ...] = field(default=())
+
+
+Progress = Callable[[str], None]
+
+
+def build(description: str | PathLike[str] | Model, **options: Any) -> ModuleType:
+    """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
+
+    Args:
+        description: a path, the name of a robot that ships with rbdc, or a `rbdc.Model`.
+        options: those of `BuildOptions`.
+
+    Raises:
+        RbdcError: with the place, what is wrong and how to mend it.
+    """
+    if "out" in options:
+        options["out"] = Path(options["out"])
+    unknown = sorted(set(options) - {f.name for f in fields(BuildOptions)})
+    if unknown:
+        raise OptionError(f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}")
+    for name in ("functions", "targets", "cflags", "gravity"):
+        if options.get(name) is not None:
+            options[name] = tuple(options[name])
+    return load(build_package(description, BuildOptions(**options)).directory)
+
+
+def build_package(
+    description: str | PathLike[str] | Model, options: BuildOptions | None = None, progress: Progress | None = None
+) -> BuildResult:
+    """Build the package of a description into options.out; see `build` for arguments and errors."""
+    start, options, progress = time.perf_counter(), options or BuildOptions(), progress or (lambda _: None)
+    model = read(description, options)
+    robot = _robot_name(description, model, options)
+    compiler, flags = _toolchain(options)
+    key = _key(model, robot, options, compiler, flags)
+    destination = options.out / robot
+    seconds = {"generation": 0.0, "compile": 0.0}
+
+    def make(folder: Path) -> None:
+        seconds.update(_make(model, robot, options, compiler, flags, key, folder, progress))
+
+    if options.force:
+        cache.forget(key)
+    package = cache.obtain(key, make)
+    cached = seconds["compile"] == 0.0
+    if options.force or not _is_current(destination, key):
+        place(package, destination)
+    manifest = json.loads((package / "manifest.json").read_text(encoding="utf-8"))
+    return BuildResult(
+        robot,
+        destination,
+        cached,
+        time.perf_counter() - start,
+        seconds["generation"],
+        seconds["compile"],
+        tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
+        tuple(_warnings(model, description)) + tuple(manifest["left_out"]),
+    )
+
+
+def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Model:
+    """The model of a description under the options that bear on it."""
+    _check_options(options)
+    if isinstance(description, Model):
+        return description
+    return Model.from_urdf(
+        resolve(description),
+        root_joint=options.root_joint,
+        mimic=options.mimic,
+        joint_order=options.joint_order,
+        gravity=options.gravity,
+    )
+
+
+def _make(
+    model: Model,
+    robot: str,
+    options: BuildOptions,
+    compiler: Compiler,
+    flags: tuple[str, ...],
+    key: str,
+    folder: Path,
+    progress: Progress,
+) -> dict[str, float]:
+    """Generate and compile the package into a folder; the seconds that each took."""
+    from rbdc.catalogue import select
+    from rbdc.emit.library import render_manifest
+    from rbdc.generate import generate
+    from rbdc.native.build import compile_package
+    from rbdc.singularity import without_forward_dynamics
+
+    start = time.perf_counter()
+    names, left_out = without_forward_dynamics(model, select(model, options.functions, options.preset), options.functions)
+    generated = generate(model, robot, names, rbdc.__version__, progress)
+    middle = time.perf_counter()
+    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
+    declarations = [source.declaration for source in generated.sources]
+    native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs)
+    manifest = render_manifest(
+        model,
+        robot,
+        generated.sources,
+        rbdc.__version__,
+        {"key": key, "left_out": left_out, "options": _recorded(options)},
+        {"version": compiler.version, "flags": list(flags)},
+        {source.declaration.name: _sizes(source.files, native.code_bytes, native.stack_bytes) for source in generated.sources},
+    )
+    for name, text in {**generated.files, "manifest.json": manifest}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    (folder / EXTENSION).write_bytes(native.extension.read_bytes())
+    return {"generation": middle - start, "compile": time.perf_counter() - middle}
+
+
+def _check_options(options: BuildOptions) -> None:
+    if options.dtype != "float64":
+        raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
+    if sorted(options.targets) != ["batch", "c"]:
+        raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c,batch, both together")
+    if options.jobs is not None and options.jobs < 1:
+        raise OptionError(f"--jobs {options.jobs} is less than 1")
+
+
+def _robot_name(description: str | PathLike[str] | Model, model: Model, options: BuildOptions) -> str:
+    if options.name is not None:
+        return check_module_name(options.name)
+    return module_name(model.name if isinstance(description, Model) else Path(fspath(description)).stem)
+
+
+def _toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
+    compiler = find_compiler(options.compiler)
+    return compiler, default_flags(compiler) if options.cflags is None else check_flags(options.cflags)
+
+
+def _recorded(options: BuildOptions) -> dict[str, Any]:
+    """The options that the generated text depends on."""
+    return {
+        "root_joint": options.root_joint,
+        "mimic": options.mimic,
+        "joint_order": options.joint_order,
+        "gravity": list(options.gravity),
+        "dtype": options.dtype,
+        "targets": list(options.targets),
+    }
+
+
+def _key(model: Model, robot: str, options: BuildOptions, compiler: Compiler, flags: tuple[str, ...]) -> str:
+    """What a package depends on: rbdc itself, the model, the options, compiler and interpreter."""
+    return cache.key(
+        "package",
+        _own_code(),
+        repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
+        robot,
+        repr((options.functions, options.preset, _recorded(options))),
+        compiler.version,
+        compiler.path,
+        *flags,
+        cache.interpreter_tag(),
+    )
+
+
+def _own_code() -> str:
+    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew."""
+
+    def walk(folder: Traversable) -> list[tuple[str, bytes]]:
+        found = []
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.is_dir() and entry.name not in ("__pycache__", "robots"):
+                found += walk(entry)
+            elif entry.name.endswith((".py", ".jinja")):
+                found.append((entry.name, entry.read_bytes()))
+        return found
+
+    parts = [part for package in ("rbdc", "rbdc.templates") for entry in walk(files(package)) for part in entry]
+    return cache.key(*parts)
+
+
+def _is_current(destination: Path, key: str) -> bool:
+    try:
+        manifest = json.loads((destination / "manifest.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return (destination / EXTENSION).is_file() and isinstance(manifest, dict) and manifest.get("key") == key
+
+
+def _sizes(names: Mapping[str, str], code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:
+    return {"code_bytes": sum(code[n] for n in names), "stack_bytes": max(stack[n] for n in names)}
+
+
+def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
+    return FunctionFigures(name, **{f.name: entry[f.name] for f in fields(FunctionFigures) if f.name != "name"})
+
+
+def _warnings(model: Model, description: object) -> list[str]:
+    """The notes of the model, each with its place."""
+    place = model.file if model.file is not None else getattr(description, "name", "model")
+    return [f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes]
