@@ -140,7 +140,7 @@ class Writer:
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
                 continue
-            name = self.program.symbols.get(index) or self._trigonometric_name(value) or f"t{index}"
+            name = self._trigonometric_name(value) or self.program.symbols.get(index) or f"t{index}"
             if name in taken:
                 name = f"t{index}"
             taken.add(name)

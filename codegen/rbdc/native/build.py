@@ -52,7 +52,7 @@ def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) ->
     ffi = FFI()
     prototypes = [d.c_prototype(robot, batch=batch, restrict="") for d in declarations for batch in (False, True)]
     ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
-    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"))
+    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()

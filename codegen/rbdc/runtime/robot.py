@@ -12,6 +12,7 @@ from math import pi, prod
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy import empty, ndarray
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -20,8 +21,8 @@ Input = tuple[str, tuple[int, ...], bool, bool]
 Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-_FLOAT64 = np.dtype(np.float64)
-_EXACT_IN_FLOAT64 = 2**53
+float64 = np.dtype(np.float64)
+_EXACT_INfloat64 = 2**53
 
 
 class Entry:
@@ -38,53 +39,43 @@ class Entry:
         self._batch = getattr(native.lib, f"{robot}_{name}_batch")
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self._frame_count = len(frames)
-        # The common call, one output and no batch, is kept short: what it needs is in one tuple.
-        self._checks = tuple((shape, prod(shape) if configuration else 0) for _, shape, _, configuration in self._inputs)
+        # The common call, one array as output and no batch, is kept short: what it needs of each input is in one tuple.
+        self._checks = tuple(
+            (shape, prod(shape) if configuration else 0, optional) for _, shape, optional, configuration in self._inputs
+        )
         self._only_shape = self._outputs[0][1] if len(self._outputs) == 1 and self._outputs[0][1] else None
 
     def __call__(self, arguments: tuple[Any, ...], out: Any = None, extra: tuple[int, ...] = ()) -> Any:
         """Call the function; `extra` are the frame's index and the reference's of a framed function."""
-        if out is not None or self._only_shape is None:
+        if self._only_shape is None or out is not None and not self._is_plain(out):
             return self._general(arguments, out, extra)
         from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
-        for x, (shape, finite) in zip(arguments, self._checks, strict=True):
-            if type(x) is not np.ndarray or x.dtype is not _FLOAT64 or x.shape != shape:
-                if x is None:
-                    return self._general(arguments, out, extra) if len(arguments) == 1 else self._with_none(arguments, extra)
-                return self._general(arguments, out, extra)
-            flags = x.flags
-            if not (flags.c_contiguous and flags.aligned):
-                return self._general(arguments, out, extra)
-            data = from_buffer(pointer, x)
-            if finite and not self._all_finite(finite, data):
-                return self._general(arguments, out, extra)
-            pointers.append(data)
-        result = np.empty(self._only_shape)
+        try:
+            for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
+                if x is None and optional:
+                    pointers.append(self._null)
+                    continue
+                if type(x) is not ndarray or x.dtype is not float64 or x.shape != shape or not x.flags.aligned:
+                    return self._general(arguments, out, extra)
+                data = from_buffer(pointer, x)  # refuses what is not C-contiguous
+                if finite and not self._all_finite(finite, data):
+                    return self._general(arguments, out, extra)
+                pointers.append(data)
+        except ValueError:
+            return self._general(arguments, out, extra)
+        result = empty(self._only_shape)
         self._single(*pointers, *extra, from_buffer(pointer, result))
-        return result
+        if out is None:
+            return result
+        out[...] = result  # after the call, so that `out` may overlap an input
+        return out
 
     def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None) -> Any:
         """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
         return self(arguments, out, (self._frame_index(frame), self._reference_index(reference)))
 
-    def _with_none(self, arguments: tuple[Any, ...], extra: tuple[int, ...]) -> Any:
-        """The common call with its last, optional argument left out."""
-        if arguments[-1] is not None or not self._inputs[-1][2]:
-            return self._general(arguments, None, extra)
-        from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
-        for x, (shape, finite) in zip(arguments[:-1], self._checks, strict=False):
-            if type(x) is not np.ndarray or x.dtype is not _FLOAT64 or x.shape != shape:
-                return self._general(arguments, None, extra)
-            flags = x.flags
-            if not (flags.c_contiguous and flags.aligned):
-                return self._general(arguments, None, extra)
-            data = from_buffer(pointer, x)
-            if finite and not self._all_finite(finite, data):
-                return self._general(arguments, None, extra)
-            pointers.append(data)
-        result = np.empty(self._only_shape or ())
-        self._single(*pointers, self._null, *extra, from_buffer(pointer, result))
-        return result
+    def _is_plain(self, out: Any) -> bool:
+        return type(out) is ndarray and out.dtype is float64 and out.shape == self._only_shape and out.flags.carray
 
     def _general(self, arguments: tuple[Any, ...], out: Any, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
@@ -121,7 +112,7 @@ class Entry:
         if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
             self._refuse(TypeError, name, f"has dtype {array.dtype}", "give real numbers that convert to float64 without loss")
         if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
-            if max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_IN_FLOAT64:
+            if max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_INfloat64:
                 self._refuse(TypeError, name, "has integers beyond 2^53", "give float64")
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
@@ -150,7 +141,7 @@ class Entry:
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
-            if not isinstance(result, np.ndarray) or result.dtype != _FLOAT64:
+            if not isinstance(result, np.ndarray) or result.dtype != float64:
                 self._refuse(TypeError, f"out ({name})", "is not a float64 array", "give one")
             if result.shape != batch + shape:
                 self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape}")

@@ -1,7 +1,7 @@
 """Elementary functions that work on any scalar type.
 
-A scalar is a Python or NumPy number or array, a CasADi SX, an mpmath number. CasADi and mpmath are never imported here:
-their own methods are called, so that numeric use stays light.
+A scalar is a Python or NumPy number or array, a CasADi SX, an mpmath number. CasADi and mpmath are not imported here
+for numeric use: their own methods are called.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
     if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
         return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
     for x in arguments:
-        if hasattr(x, "is_zero"):  # CasADi
-            method = {"atan2": "arctan2"}.get(name, name)
-            return getattr(type(x)(arguments[0]), method)(*arguments[1:])
+        if hasattr(x, "is_zero"):  # CasADi, which is loaded then
+            import casadi
+
+            return getattr(casadi, name)(*arguments)
         context = getattr(x, "context", None)
         if context is not None:  # mpmath
             return getattr(context, name)(*arguments)
@@ -66,9 +67,10 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
     for x in (a, b, then, otherwise):
-        if hasattr(x, "is_zero"):
-            condition = type(x)(a) < b
-            return condition.if_else_zero(then) + condition.logic_not().if_else_zero(otherwise)
+        if hasattr(x, "is_zero"):  # CasADi, which is loaded then
+            import casadi
+
+            return casadi.if_else(a < b, then, otherwise)
     if any(isinstance(x, np.ndarray) for x in (a, b, then, otherwise)):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise

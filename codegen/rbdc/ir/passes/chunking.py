@@ -41,7 +41,7 @@ def chunk(program: Program, limit: int) -> Chunks:
         workspace = max(workspace, slot + 1)
         slot_of[index] = slot
         busy.setdefault(last_use[index], []).append(slot)
-    return Chunks(tuple(chunk_of), slot_of, workspace, max(chunk_of, default=0) + 1)
+    return Chunks(tuple(chunk_of), slot_of, workspace, max([0, *chunk_of]) + 1)
 
 
 def _assign(program: Program, limit: int) -> list[int]:

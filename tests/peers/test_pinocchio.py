@@ -1,0 +1,121 @@
+"""Every function of every shipped robot, fixed and free-flyer, against Pinocchio, on the compiled module."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, peer, pin, states
+
+TOLERANCE = 1e-10
+
+
+@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+def case(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
+    """The compiled module and Pinocchio's model of one robot."""
+    return full_module(*request.param), peer(*request.param)
+
+
+def tolerance(name: str, module: ModuleType, q: Array) -> float:
+    """1e-10, but for solutions with M what its conditioning makes of rounding errors on either side."""
+    if name not in ("aba", "minverse"):
+        return TOLERANCE
+    inertia = module.crba(q)
+    scale = np.sqrt(np.diag(inertia))  # units of the joints do not matter to an elimination without pivoting
+    return max(TOLERANCE, 1e-14 * float(np.linalg.cond(inertia / np.outer(scale, scale))))
+
+
+def test_sizes_and_names(case: tuple[ModuleType, Peer]) -> None:
+    module, reference = case
+    assert module.nv == reference.model.nv
+    assert list(module.joint_names) == list(reference.model.names)[1:]
+    assert set(module.frame_names) == {f.name for f in reference.model.frames if f.type == pin.FrameType.BODY}
+
+
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
+    module, reference = case
+    function = getattr(module, name)
+    made = states(module)
+    expected = [REFERENCE[name](reference, *state) for state in made]
+    for state, reference_value in zip(made, expected, strict=True):
+        # At rest in the neutral pose a function can vanish but for rounding: gravity and inertia set the scale then.
+        floor = natural_scale(name, module, state)
+        assert_close(function(*arguments(name, state)), reference_value, tolerance(name, module, state[0]), floor, name)
+    batched = function(*(np.array(column) for column in zip(*(arguments(name, s) for s in made), strict=True)))
+    assert_close(batched, [function(*arguments(name, state)) for state in made], 1e-14, 0.0, f"{name}, batched")
+
+
+def natural_scale(name: str, module: ModuleType, state: tuple[Array, Array, Array, Array]) -> float:
+    """The scale below which a result is rounding: weight times a tenth of a metre; for M^-1 x the size of its terms."""
+    q, v, a, _ = state
+    if name == "aba":
+        return float((np.abs(module.minverse(q)) @ (np.abs(a) + np.abs(module.nle(q, v)))).max())
+    if name in ("rnea", "nle", "gravity_torque", "potential_energy"):
+        return float(np.abs(module.torque_regressor(q, module.v_zero, module.v_zero)).max() * 0.1)
+    return 1e-3 if name in ("com", "com_jacobian", "centroidal_momentum_matrix") else 0.0
+
+
+@pytest.mark.parametrize("name", ["rnea", "aba"])
+def test_external_forces(case: tuple[ModuleType, Peer], name: str) -> None:
+    module, reference = case
+    function = getattr(module, name)
+    made = states(module)
+    for q, v, a, fext in made:
+        expected = np.array(getattr(pin, name)(reference.model, reference.data, reference.q(q), v, a, reference.forces(fext)))
+        assert_close(function(q, v, a, fext), expected, tolerance(name, module, q), 0.0, name)
+    batched = function(*(np.array(column) for column in zip(*made, strict=True)))
+    assert_close(batched, [function(*state) for state in made], 1e-14, 0.0, f"{name}, batched")
+
+
+def test_forward_kinematics(case: tuple[ModuleType, Peer]) -> None:
+    module, reference = case
+    made = states(module)
+    expected = [kinematics(reference, state[0], module.frame_names) for state in made]
+    assert_close(module.forward_kinematics(np.array([state[0] for state in made])), expected, TOLERANCE)
+    assert_close(module.forward_kinematics(made[1][0]), expected[1], TOLERANCE)
+
+
+@pytest.mark.parametrize("where", sorted(REFERENCES))
+def test_frames(case: tuple[ModuleType, Peer], where: str) -> None:
+    module, p = case
+    made = states(module)
+    expected: dict[str, list[Array]] = {name: [] for frame in module.frame_names for name in (frame,)}
+    velocities: dict[str, list[Array]] = {frame: [] for frame in module.frame_names}
+    accelerations: dict[str, list[Array]] = {frame: [] for frame in module.frame_names}
+    for q, v, a, _ in made:
+        pin.computeJointJacobians(p.model, p.data, p.q(q))
+        pin.forwardKinematics(p.model, p.data, p.q(q), v, a)
+        pin.updateFramePlacements(p.model, p.data)
+        for frame in module.frame_names:
+            index, reference = p.frame(frame), REFERENCES[where]
+            expected[frame].append(np.array(pin.getFrameJacobian(p.model, p.data, index, reference)))
+            velocities[frame].append(np.array(pin.getFrameVelocity(p.model, p.data, index, reference)))
+            accelerations[frame].append(np.array(pin.getFrameAcceleration(p.model, p.data, index, reference)))
+    q, v, a = (np.array([state[k] for state in made]) for k in range(3))
+    for frame in module.frame_names:
+        assert_close(module.frame_jacobian(q, frame, where), expected[frame], TOLERANCE, 1e-6, f"J of {frame}")
+        assert_close(module.frame_velocity(q, v, frame, where), velocities[frame], TOLERANCE, 1e-6, f"velocity of {frame}")
+        assert_close(module.frame_acceleration(q, v, a, frame, where), accelerations[frame], TOLERANCE, 1e-6, f"acceleration of {frame}")
+        assert_close(module.frame_jacobian(q[1], frame, where), expected[frame][1], TOLERANCE, 1e-6, f"scalar J of {frame}")
+        assert_close(module.frame_velocity(q[1], v[1], frame, where), velocities[frame][1], TOLERANCE, 1e-6, f"scalar velocity of {frame}")
+
+
+def test_integrate_and_difference(case: tuple[ModuleType, Peer]) -> None:
+    module, p = case
+    rng = np.random.default_rng(1)
+    for q0, *_ in states(module):
+        dv = rng.uniform(-1.0, 1.0, module.nv)
+        q1 = module.integrate(q0, dv)
+        assert_close(p.q(q1), np.array(pin.integrate(p.model, p.q(q0), dv)), TOLERANCE)
+        other = module.random_configuration(rng)
+        expected = np.array(pin.difference(p.model, p.q(q0), p.q(other)))
+        difference = module.difference(q0, other)
+        # Pinocchio's (cosine, sine) of a continuous joint has lost the turns that rbdc's angle keeps.
+        turns = np.round((difference - expected) / (2 * np.pi))
+        straight = np.array([joint.nq != 2 for joint in p.model.joints[1:] for _ in range(joint.nv)])
+        assert not np.any(turns[straight])
+        assert_close(difference - 2 * np.pi * turns, expected, TOLERANCE)

@@ -1,0 +1,52 @@
+"""What the tests share: robots, compiled modules, comparison."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rbdc
+from rbdc.pipeline import BuildOptions, build_package
+from rbdc.resources import robot_names
+
+Array = NDArray[np.float64]
+
+ROOTS = ("fixed", "free-flyer")
+# A free base that carries only joints which can undo its motion has no inertia of its own: M is singular.
+NO_FREE_FLYER = ("planar_floating",)
+CASES = [(robot, root) for robot in robot_names() for root in ROOTS if root == "fixed" or robot not in NO_FREE_FLYER]
+CASE_NAMES = [f"{robot}-{root}" for robot, root in CASES]
+
+OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
+# Correctness does not depend on the optimisation level; -O1 compiles faster, and contraction stays on as in real builds.
+FLAGS = ("-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
+
+
+def build_module(description: Any, **options: Any) -> ModuleType:
+    """The compiled module of a robot's name, a path or a model, from the shared cache."""
+    model = description if isinstance(description, rbdc.Model) else None
+    tag = "" if model is None else model.name
+    folder = OUT / f"{options.get('root_joint', 'fixed')}-{options.get('mimic', 'independent')}{tag}"
+    options = {"cflags": FLAGS, "jobs": 1, **options}
+    return rbdc.load(build_package(description, BuildOptions(out=folder, **options)).directory)
+
+
+@cache
+def full_module(robot: str, root: str) -> ModuleType:
+    """Every function of one shipped robot."""
+    return build_module(robot, root_joint=root, preset="full")
+
+
+def assert_close(actual: Any, expected: Any, tolerance: float = 1e-10, floor: float = 0.0, what: str = "") -> None:
+    """|actual - expected| <= tolerance * max|expected|, entry by entry; `floor` is the least scale, where cancellation sets one."""
+    actual, expected = np.asarray(actual), np.asarray(expected)
+    assert actual.shape == expected.shape, f"{what}: shape {actual.shape}, expected {expected.shape}"
+    scale = max(float(np.max(np.abs(expected), initial=0.0)), floor)
+    error = float(np.max(np.abs(actual - expected), initial=0.0))
+    assert np.all(np.isfinite(actual)), f"{what}: not finite"
+    assert error <= tolerance * scale, f"{what}: error {error:.3e} over scale {scale:.3e} is {error / (scale or 1):.2e} > {tolerance:.1e}"
