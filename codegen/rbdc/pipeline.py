@@ -24,6 +24,9 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 
+MAXIMUM_DOF = 128
+
+
 @dataclass(frozen=True)
 class BuildOptions:
     """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
@@ -105,6 +108,7 @@ def build_package(
     """Build the package of a description into options.out; see `build` for arguments and errors."""
     start, options, progress = time.perf_counter(), options or BuildOptions(), progress or (lambda _: None)
     model = read(description, options)
+    _check_size(model)
     robot = _robot_name(description, model, options)
     compiler, flags = _toolchain(options)
     key = _key(model, robot, options, compiler, flags)
@@ -129,7 +133,7 @@ def build_package(
         seconds["generation"],
         seconds["compile"],
         tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
-        tuple(_warnings(model, description)) + tuple(manifest["left_out"]),
+        tuple(warnings_of(model)) + tuple(manifest["left_out"]),
     )
 
 
@@ -193,6 +197,14 @@ def _check_options(options: BuildOptions) -> None:
         raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c,batch, both together")
     if options.jobs is not None and options.jobs < 1:
         raise OptionError(f"--jobs {options.jobs} is less than 1")
+
+
+def _check_size(model: Model) -> None:
+    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library."""
+    if model.nv > MAXIMUM_DOF:
+        raise UnsupportedError(
+            f"{warnings_place(model)}: {model.nv} degrees of freedom; this version unrolls at most {MAXIMUM_DOF}: fix some joints"
+        )
 
 
 def _robot_name(description: str | PathLike[str] | Model, model: Model, options: BuildOptions) -> str:
@@ -265,7 +277,12 @@ def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
     return FunctionFigures(name, **{f.name: entry[f.name] for f in fields(FunctionFigures) if f.name != "name"})
 
 
-def _warnings(model: Model, description: object) -> list[str]:
-    """The notes of the model, each with its place."""
-    place = model.file if model.file is not None else getattr(description, "name", "model")
+def warnings_of(model: Model) -> list[str]:
+    """The notes of a model, each with its place."""
+    place = warnings_place(model)
     return [f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes]
+
+
+def warnings_place(model: Model) -> str:
+    """What a message about the model begins with: its file, or the name it was given in code."""
+    return model.name if model.file is None else model.file

@@ -177,3 +177,18 @@ def _exchange(one: Path, other: Path) -> bool:
         return False
     here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     return bool(renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)
+
+
+def remove_packages(out: Path) -> list[Path]:
+    """Remove the generated packages directly in `out`, and what killed builds left there; the packages removed."""
+    if not out.is_dir():
+        return []
+    removed = []
+    for folder in sorted(out.iterdir()):
+        if folder.is_symlink() or not folder.is_dir():
+            continue
+        if (folder / "manifest.json").is_file() and is_generated(folder):
+            shutil.rmtree(folder)
+            if not folder.name.startswith("."):
+                removed.append(folder)
+    return removed

@@ -1,0 +1,5 @@
+"""``python -m rbdc``."""
+
+from rbdc.cli import main
+
+main()

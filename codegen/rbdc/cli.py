@@ -1,0 +1,246 @@
+"""The command line: build, info, list, clean. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import rbdc
+from rbdc.errors import OptionError, RbdcError
+
+if TYPE_CHECKING:
+    from rbdc.pipeline import BuildOptions, BuildResult
+
+
+class _Failure(click.ClickException):
+    """An error of rbdc on standard error: one message, exit status 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(f"rbdc: error: {self.message}", err=True)
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except RbdcError as error:
+            raise _Failure(str(error)) from error
+        except RecursionError as error:
+            raise _Failure("the description is nested too deeply; flatten it") from error
+        except MemoryError as error:
+            raise _Failure("out of memory; build fewer functions at once") from error
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(rbdc.__version__, prog_name="rbdc")
+def commands() -> None:
+    """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
+
+
+def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that bear on how a description becomes a model."""
+    for option in (
+        click.option("--gravity", type=float, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="m/s^2, world axes."),
+        click.option(
+            "--joint-order",
+            type=click.Choice(["name", "file"]),
+            default="name",
+            show_default=True,
+            help="Siblings by joint name, as Pinocchio, or as in the file.",
+        ),
+        click.option(
+            "--mimic",
+            type=click.Choice(["independent", "coupled"]),
+            default="independent",
+            show_default=True,
+            help="Mimic joints as joints of their own, or following their leaders.",
+        ),
+        click.option("--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+@commands.command(
+    epilog="Example: rbdc build kuka_iiwa --preset full && python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\""
+)
+@click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
+@_model_options
+@click.option("--name", help="The module's name; by default made from the description's.")
+@click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
+@click.option("--preset", default="control", show_default=True, help="control or full.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
+@click.option("--dtype", default="float64", show_default=True)
+@click.option("--targets", default="c,batch", show_default=True)
+@click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang.")
+@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
+@click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
+@click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
+    """Generate and compile a module for each DESCRIPTION: a URDF file, or the name of a robot that ships with rbdc."""
+    from rbdc.pipeline import BuildOptions
+
+    if given["name"] is not None and len(descriptions) > 1:
+        raise OptionError("--name names one module; build the descriptions one at a time")
+    split = given["functions"], given["cflags"]
+    options = BuildOptions(
+        name=given["name"],
+        functions=None if split[0] is None else tuple(name.strip() for name in split[0].split(",") if name.strip()),
+        preset=given["preset"],
+        root_joint=given["root_joint"],
+        mimic=given["mimic"],
+        joint_order=given["joint_order"],
+        gravity=given["gravity"],
+        out=given["out"],
+        dtype=given["dtype"],
+        targets=tuple(given["targets"].split(",")),
+        compiler=given["cc"],
+        cflags=None if split[1] is None else tuple(split[1].split()),
+        jobs=given["jobs"],
+        force=given["force"],
+    )
+    results = _build_all(descriptions, options)
+    if as_json:
+        click.echo(json.dumps([{**asdict(r), "directory": str(r.directory)} for r in results], indent=2))
+        return
+    for result in results:
+        _show(result)
+
+
+def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult]:
+    """One after the other in this process, or several in processes of their own; warnings go to standard error."""
+    from rbdc.pipeline import build_package
+
+    _refuse_same_names(descriptions, options)
+    if len(descriptions) == 1:
+        with _progress(descriptions[0]) as progress:
+            results = [build_package(descriptions[0], options, progress)]
+    else:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool, _progress(f"{len(descriptions)} robots") as progress:
+            futures = [pool.submit(build_package, description, options) for description in descriptions]
+            results = []
+            for description, future in zip(descriptions, futures, strict=True):
+                results.append(future.result())
+                progress(f"{description}: done")
+    for result in results:
+        for warning in result.warnings:
+            click.echo(f"warning: {warning}", err=True)
+    return results
+
+
+def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:
+    from rbdc.emit.names import module_name
+
+    names: dict[str, str] = {}
+    for description in descriptions:
+        name = module_name(Path(description).stem)
+        if name in names and options.name is None:
+            raise OptionError(f"{ascii(names[name])} and {ascii(description)} would both become {name}; build them apart with --name")
+        names[name] = description
+
+
+class _progress:  # noqa: N801 - used as a function
+    """A spinner on a terminal, plain lines elsewhere; both on standard error."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.status: Any = None
+
+    def __enter__(self) -> Callable[[str], None]:
+        if not sys.stderr.isatty():
+            return lambda text: click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
+        from rich.console import Console
+        from rich.markup import escape
+
+        self.status = Console(stderr=True).status(escape(self.title))
+        self.status.start()
+        return lambda text: self.status.update(escape(f"{self.title}: {text}"))
+
+    def __exit__(self, *_: object) -> None:
+        if self.status is not None:
+            self.status.stop()
+
+
+def _show(result: BuildResult) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    how = "unchanged, from the cache" if result.cached else "built"
+    detail = "" if result.cached else f" (generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s)"
+    table = Table("function", title=f"{result.directory}: {how} in {result.seconds:.2f} s{detail}", title_justify="left")
+    for heading in ("operations", "add", "mul", "div", "libm", "statements", "code bytes", "stack bytes"):
+        table.add_column(heading, justify="right")
+    for f in result.functions:
+        figures = (f.operations, f.additions, f.multiplications, f.divisions, f.calls, f.statements, f.code_bytes, f.stack_bytes)
+        table.add_row(f.name, *(str(n) for n in figures))
+    console = Console()
+    console.print(table) if console.is_terminal else Console(width=110).print(table)
+
+
+@commands.command(epilog="Example: rbdc info panda --mimic coupled")
+@click.argument("description")
+@_model_options
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def info(description: str, as_json: bool, **given: Any) -> None:
+    """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
+    from rbdc.info import as_data, show
+    from rbdc.pipeline import BuildOptions, read, warnings_of
+
+    model = read(description, BuildOptions(**given))
+    if as_json:
+        click.echo(json.dumps(as_data(model), indent=2))
+    else:
+        show(model)
+        for warning in warnings_of(model):
+            click.echo(f"warning: {warning}", err=True)
+
+
+@commands.command("list", epilog="Example: rbdc list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def list_robots(as_json: bool) -> None:
+    """List the robots that ship with rbdc; each name can be given in place of a path."""
+    from rbdc.model import Model
+    from rbdc.resources import resolve, robot_names
+
+    rows = [(name, Model.from_urdf(resolve(name))) for name in robot_names()]
+    if as_json:
+        click.echo(json.dumps([{"name": name, "nq": model.nq, "nv": model.nv, "joints": model.njoints} for name, model in rows]))
+        return
+    for name, model in rows:
+        click.echo(f"{name:28} nq {model.nq:3}  nv {model.nv:3}")
+
+
+@commands.command(epilog="Example: rbdc clean --out generated --cache")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
+@click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def clean(out: Path, with_cache: bool, as_json: bool) -> None:
+    """Remove generated packages in --out; nothing that rbdc did not generate is touched."""
+    from rbdc.native.build import remove_packages
+    from rbdc.native.cache import clear
+
+    removed = remove_packages(out)
+    artefacts = clear() if with_cache else 0
+    if as_json:
+        click.echo(json.dumps({"removed": [str(folder) for folder in removed], "cached_artefacts": artefacts}))
+        return
+    for folder in removed:
+        click.echo(f"removed {folder}")
+    click.echo(f"{len(removed)} packages, {artefacts} cached artefacts removed")
+
+
+def main() -> None:
+    """The console script."""
+    commands(prog_name="rbdc")
