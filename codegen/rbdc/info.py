@@ -57,7 +57,8 @@ def _finite(x: float) -> float | None:
 
 def show(model: Model) -> None:
     """The tree of links and a table of the joints on the terminal."""
-    console = Console()
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=140)
     console.print(
         Text(
             f"{shown(model.name)}: nq {model.nq}, nv {model.nv}, {model.njoints} moving bodies, {len(model.frames)} frames, "
@@ -72,7 +73,7 @@ def show(model: Model) -> None:
         kind = body.joint.kind if body.coupling is None else f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
         places = [_place(body.index_q, body.joint.nq), _place(body.index_v, body.joint.nv)]
         table.add_row(*(Text(cell) for cell in [shown(body.joint_name), kind, shown(body.name), *places, *numbers]))
-    (console if console.is_terminal else Console(width=140)).print(table)
+    console.print(table)
 
 
 def _place(start: int, size: int) -> str:

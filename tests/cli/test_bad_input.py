@@ -1,0 +1,293 @@
+"""Bad and odd descriptions: exit status 2 with one clear message and nothing written, or a correct build."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rbdc.cli import commands
+
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
+
+
+def link(name: str, body: str = INERTIAL) -> str:
+    return f'<link name="{name}">{body}</link>'
+
+
+def joint(name: str, parent: str, child: str, body: str = '<axis xyz="0 0 1"/>' + LIMIT, kind: str = "revolute") -> str:
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{body}</joint>'
+
+
+def robot(*parts: str) -> str:
+    return '<?xml version="1.0"?>\n<robot name="r">\n' + "\n".join(parts) + "\n</robot>\n"
+
+
+BASE, ARM = link("base"), link("arm")
+GOOD = robot(BASE, ARM, joint("j", "base", "arm"))
+
+
+def with_joint(body: str, kind: str = "revolute") -> str:
+    return robot(BASE, ARM, joint("j", "base", "arm", body, kind))
+
+
+def with_inertial(body: str) -> str:
+    return robot(BASE, link("arm", body), joint("j", "base", "arm"))
+
+
+def with_tensor(numbers: str, mass: str = "1") -> str:
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    entries = " ".join(f'{n}="{x}"' for n, x in zip(names, numbers.split(), strict=True))
+    return with_inertial(f'<inertial><mass value="{mass}"/><inertia {entries}/></inertial>')
+
+
+BOMB = '<?xml version="1.0"?><!DOCTYPE r [<!ENTITY a "aaaaaaaaaa">' + "".join(
+    f'<!ENTITY {chr(98 + k)} "{("&" + chr(97 + k) + ";") * 10}">' for k in range(9)
+) + ']><robot name="&j;"/>'
+
+# name: (text, what the message must contain)
+REFUSED: dict[str, tuple[str | bytes, str]] = {
+    "empty": ("", "empty"),
+    "blank": (" \n\n", "empty"),
+    "not_xml": ("hello", "not well-formed"),
+    "truncated": (GOOD[: len(GOOD) // 2], "not well-formed"),
+    "binary": (bytes(range(256)), "XML"),
+    "wrong_encoding": ('<?xml version="1.0" encoding="UTF-8"?><robot name="\xe9"/>'.encode("latin-1"), "XML"),
+    "unknown_encoding": (b'<?xml version="1.0" encoding="klingon"?><robot name="r"/>', "XML"),
+    "entity_bomb": (BOMB, "document type"),
+    "external_entity": ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"/>', "document type"),
+    "external_dtd": ('<!DOCTYPE robot SYSTEM "http://127.0.0.1:9/x.dtd"><robot name="r"/>', "document type"),
+    "dtd_in_utf16": ('<?xml version="1.0" encoding="UTF-16"?><!DOCTYPE r><robot name="r"/>'.encode("utf-16"), "document type"),
+    "undefined_entity": (GOOD.replace('"base"', '"&nope;"', 1), "XML"),
+    "too_deep": (robot("<link name='a'>" + "<x>" * 5000 + "</x>" * 5000 + "</link>"), "XML"),
+    "other_root": ("<mujoco/>", "not <robot>"),
+    "no_links": (robot(), "no <link>"),
+    "one_link": (robot(BASE), "nothing moves"),
+    "only_fixed": (robot(BASE, ARM, joint("j", "base", "arm", "", "fixed")), "nothing moves"),
+    "two_roots": (robot(BASE, ARM, link("other"), joint("j", "base", "arm")), "2 root links"),
+    "cycle": (robot(BASE, ARM, joint("j", "base", "arm"), joint("k", "arm", "base")), "cycle"),
+    "detached_cycle": (
+        robot(BASE, ARM, link("c"), link("d"), joint("j", "base", "arm"), joint("k", "c", "d"), joint("l", "d", "c")),
+        "cycle",
+    ),
+    "self_loop": (robot(BASE, ARM, joint("j", "base", "arm"), joint("k", "arm", "arm")), "child of two joints"),
+    "two_parents": (robot(BASE, ARM, joint("j", "base", "arm"), joint("k", "base", "arm")), "child of two joints"),
+    "duplicate_link": (robot(BASE, ARM, ARM, joint("j", "base", "arm")), 'two links are named "arm"'),
+    "duplicate_joint": (robot(BASE, ARM, link("c"), joint("j", "base", "arm"), joint("j", "arm", "c")), "two joints are named"),
+    "missing_link": (robot(BASE, joint("j", "base", "arm")), 'child link "arm"'),
+    "missing_parent": (robot(ARM, joint("j", "base", "arm")), 'parent link "base"'),
+    "no_name": (robot(BASE, "<link/>"), "no name"),
+    "empty_name": (robot(link(""), ARM, joint("j", "", "arm")), "no name"),
+    "no_type": (GOOD.replace(' type="revolute"', ""), "no type"),
+    "unknown_type": (with_joint("", "screw"), 'unknown type "screw"'),
+    "no_child": (GOOD.replace('<child link="arm"/>', ""), "no <child>"),
+    "two_axes": (with_joint('<axis xyz="0 0 1"/><axis xyz="1 0 0"/>' + LIMIT), "two <axis>"),
+    "zero_axis": (with_joint('<axis xyz="0 0 0"/>' + LIMIT), "axis"),
+    "short_axis": (with_joint('<axis xyz="0 1"/>' + LIMIT), "2 numbers"),
+    "nan_axis": (with_joint('<axis xyz="nan 0 1"/>' + LIMIT), "not a finite number"),
+    "inf_origin": (with_joint('<origin xyz="inf 0 0"/><axis xyz="0 0 1"/>' + LIMIT), "not a finite number"),
+    "overflowing_number": (with_joint('<origin xyz="1e999 0 0"/>' + LIMIT), "not a finite number"),
+    "comma_number": (with_joint('<origin xyz="0,1 0 0"/>' + LIMIT), "not a finite number"),
+    "underscored_number": (with_joint('<origin xyz="1_0 0 0"/>' + LIMIT), "not a finite number"),
+    "crossed_limits": (with_joint('<limit lower="1" upper="-1" effort="1" velocity="1"/>'), "lower limit"),
+    "negative_effort": (with_joint('<limit lower="-1" upper="1" effort="-1" velocity="1"/>'), "negative"),
+    "mimic_of_nothing": (with_joint('<mimic joint="ghost"/>' + LIMIT), "does not exist"),
+    "mimic_of_itself": (with_joint('<mimic joint="j"/>' + LIMIT), "mimics itself"),
+    "mimic_without_joint": (with_joint('<mimic multiplier="2"/>' + LIMIT), "no joint"),
+    "mimic_nan": (with_joint('<mimic joint="j" multiplier="nan"/>' + LIMIT), "not a finite number"),
+    "mimic_cycle": (
+        robot(
+            BASE, ARM, link("c"), joint("j", "base", "arm", '<mimic joint="k"/>' + LIMIT), joint("k", "arm", "c", '<mimic joint="j"/>' + LIMIT)
+        ),
+        "mimics itself",
+    ),
+    "mimic_of_floating": (
+        robot(BASE, ARM, link("c"), joint("j", "base", "arm", "", "floating"), joint("k", "arm", "c", '<mimic joint="j"/>' + LIMIT)),
+        "not revolute",
+    ),
+    "negative_mass": (with_tensor("0.1 0 0 0.1 0 0.1", "-1"), "negative mass"),
+    "mass_missing": (with_inertial('<inertial><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'), "no <mass>"),
+    "mass_not_a_number": (with_tensor("0.1 0 0 0.1 0 0.1", "heavy"), "not a finite number"),
+    "indefinite_inertia": (with_tensor("0.1 0.5 0 0.1 0 0.1"), "negative principal moment"),
+    "inertia_entry_missing": (with_inertial('<inertial><mass value="1"/><inertia ixx="1" iyy="1"/></inertial>'), "izz"),
+    "two_inertials": (with_inertial(INERTIAL * 2), "two <inertial>"),
+}
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(commands, list(arguments))
+
+
+def refused(result: Result, out: Path) -> str:
+    """The message of a refusal, after checking that it is one message, no traceback, and that nothing was written."""
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    assert isinstance(result.exception, SystemExit)
+    assert not out.exists() or not any(out.iterdir())
+    return result.output
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_refused(name: str, tmp_path: Path) -> None:
+    text, expected = REFUSED[name]
+    path, out = tmp_path / "bad.urdf", tmp_path / "out"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    message = refused(run("build", str(path), "--out", str(out)), out)
+    assert expected in message
+    assert str(path) in message
+    assert len(message.strip().splitlines()) == 1
+
+
+def test_messages_name_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "bad.urdf"
+    path.write_text(with_joint('<axis xyz="0 0 0"/>' + LIMIT))
+    assert f"{path}:5:" in run("info", str(path)).output
+
+
+PATHS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "missing": (lambda path: None, "neither a file nor a robot"),
+    "directory": (lambda path: path.mkdir(), "not a file"),
+    "dangling_link": (lambda path: path.symlink_to(path.with_name("nowhere")), "no such file"),
+    "huge": (lambda path: _sparse(path, 300 * 2**20), "larger than 64 MiB"),
+}
+
+
+def _sparse(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+@pytest.mark.parametrize("name", sorted(PATHS))
+def test_odd_paths(name: str, tmp_path: Path) -> None:
+    make, expected = PATHS[name]
+    path, out = tmp_path / "odd.urdf", tmp_path / "out"
+    make(path)
+    assert expected in refused(run("build", str(path), "--out", str(out)), out)
+
+
+OPTIONS = {
+    "name_with_slash": (["--name", "../evil"], "identifier"),
+    "name_with_space": (["--name", "a b"], "identifier"),
+    "name_c_keyword": (["--name", "double"], "identifier"),
+    "name_cpp_keyword": (["--name", "template"], "identifier"),
+    "name_python_keyword": (["--name", "lambda"], "identifier"),
+    "name_empty": (["--name", ""], "identifier"),
+    "name_digit": (["--name", "3dof"], "identifier"),
+    "name_unicode": (["--name", "bras_é"], "identifier"),
+    "name_too_long": (["--name", "a" * 300], "identifier"),
+    "unknown_function": (["--functions", "rnea,teleport"], "no function 'teleport'"),
+    "no_function": (["--functions", ","], "no function asked for"),
+    "unknown_preset": (["--preset", "deluxe"], "no preset"),
+    "unknown_root": (["--root-joint", "wheels"], "wheels"),
+    "gravity_nan": (["--gravity", "0", "0", "nan"], "gravity"),
+    "dtype": (["--dtype", "float16"], "float64 only"),
+    "target": (["--targets", "fortran"], "fortran"),
+    "jobs": (["--jobs", "0"], "less than 1"),
+    "compiler_missing": (["--cc", "no-such-compiler"], "no C compiler"),
+    "flags_output": (["--cflags", "-o/tmp/x"], "not a compiler flag"),
+    "flags_file": (["--cflags", "/etc/passwd"], "not a compiler flag"),
+    "unknown_option": (["--frobnicate"], "No such option"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS))
+def test_bad_options(name: str, tmp_path: Path) -> None:
+    options, expected = OPTIONS[name]
+    out = tmp_path / "out"
+    assert expected in refused(run("build", "double_pendulum", "--out", str(out), *options), out)
+
+
+def test_failing_compiler_shows_command_and_output(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    message = refused(run("build", "double_pendulum", "--functions", "nle", "--out", str(out), "--cflags", "-mno-such-thing"), out)
+    assert "command:" in message
+    assert "no-such-thing" in message
+
+
+def test_foreign_folder_is_left_alone(tmp_path: Path) -> None:
+    precious = tmp_path / "double_pendulum"
+    precious.mkdir()
+    (precious / "thesis.txt").write_text("years of work")
+    result = run("build", "double_pendulum", "--functions", "nle", "--cflags", "-O0", "--out", str(tmp_path))
+    assert result.exit_code == 2
+    assert "not generated by rbdc" in result.output
+    assert (precious / "thesis.txt").read_text() == "years of work"
+    assert [p.name for p in tmp_path.iterdir()] == ["double_pendulum"]
+
+
+def test_chain_of_2000_moving_links_is_refused_quickly(tmp_path: Path) -> None:
+    count = 2000
+    parts = [link(f"l{k}") for k in range(count + 1)] + [joint(f"j{k}", f"l{k}", f"l{k + 1}") for k in range(count)]
+    path, out = tmp_path / "chain.urdf", tmp_path / "out"
+    path.write_text(robot(*parts))
+    assert "2000 degrees of freedom" in refused(run("build", str(path), "--out", str(out)), out)
+
+
+HOSTILE_NAMES = [
+    '"; rm -rf / #',
+    "a\nb",
+    "*/ int main(void){} /*",
+    "// comment \\",
+    "??/",
+    "while",
+    "../../etc/passwd",
+    "{{ 7 * 7 }}",
+    "{% raw %}",
+    "$(touch /tmp/x)",
+    "'''",
+    "%s%n",
+    "[bold]x[/bold]",
+    "\u202etxt",
+    "é",
+    "a" * 3000,
+]
+
+
+def escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;").replace("\n", "&#10;")
+
+
+@pytest.mark.parametrize("kind", ["many_names", "fixed_chain_of_2000"])
+def test_odd_but_correct(kind: str, tmp_path: Path) -> None:
+    """Hostile names, names that collide once made into identifiers, and a deep chain of fixed joints build and stay data."""
+    if kind == "many_names":
+        names = [*HOSTILE_NAMES, "a b", "a_b", "a-b"]
+    else:
+        names = [f"l{k}" for k in range(2000)]
+    links = [link("base"), *(link(escaped(name)) for name in names)]
+    parents = ["base", *map(escaped, names[:-1])]
+    moving = "revolute" if kind == "many_names" else "fixed"
+    joints = [joint(f"j{k:04} {escaped(n)}", p, escaped(n), kind=moving) for k, (p, n) in enumerate(zip(parents, names, strict=True))]
+    joints[-1] = joint("last", parents[-1], escaped(names[-1]))
+    path, out = tmp_path / "odd.urdf", tmp_path / "out"
+    path.write_text(robot(*links, *joints))
+    arguments = ["--functions", "forward_kinematics,gravity_torque,frame_jacobian", "--cflags", "-O0", "--out", str(out), "--json"]
+    result = CliRunner().invoke(commands, ["build", str(path), *arguments])
+    assert result.exit_code == 0, result.output
+    import rbdc
+
+    module = rbdc.load(out / "odd")
+    assert set(module.frame_names) == {"base", *names}
+    assert module.forward_kinematics(module.q_neutral).shape == (len(names) + 1, 4, 4)
+    assert module.frame_jacobian(module.q_neutral, names[-1]).shape == (6, module.nv)
+    assert json.loads((out / "odd" / "manifest.json").read_text())["name"] == "odd"
+    assert run("info", str(path)).exit_code == 0
+    assert [p.name for p in out.iterdir()] == ["odd"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["odd.urdf", "out"]
+
+
+@pytest.mark.parametrize("stem", ["3 arms!", "class", "..", "a;b", "-rf", "é", "x" * 200])
+def test_odd_file_names_give_valid_module_names(stem: str, tmp_path: Path) -> None:
+    path, out = tmp_path / f"{stem}.urdf", tmp_path / "out"
+    path.write_text(GOOD)
+    result = run("build", "--functions", "crba", "--cflags", "-O0", "--out", str(out), "--", str(path))
+    assert result.exit_code == 0, result.output
+    (folder,) = out.iterdir()
+    assert folder.name.isidentifier()
+    import rbdc
+
+    assert rbdc.load(folder).crba([0.3])[0, 0] == pytest.approx(0.1)
