@@ -73,7 +73,7 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
         call = f"_{d.name}.framed({packed}, frame, reference, out)"
-    single = len(d.outputs) == 1
+    results = ["NDArray[np.float64]" if p.shape else "np.float64 | NDArray[np.float64]" for p in d.outputs]
     return {
         "name": d.name,
         "summary": d.summary,
@@ -82,7 +82,7 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
         "signature": ", ".join([*arguments, "*", "out=None"]),
         "typed_signature": ", ".join([*typed, "*", "out: Any = None"]),
-        "result_type": "NDArray[np.float64]" if single else f"tuple[{', '.join(['NDArray[np.float64]'] * len(d.outputs))}]",
+        "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         "call": call,
         "doc": _documentation(d),
     }
@@ -92,11 +92,11 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
     def line(p: Parameter) -> str:
         return f"    {p.name} {_shape(p.shape)}: {p.meaning}{'; may be None' if p.optional else ''}"
 
-    frame = ["    frame: a name of frame_names or its index", "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED"] if d.framed else []
+    frame = ["    frame: a name of frame_names or its index", "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED"]
     return [
         "Args:",
         *(line(p) for p in d.inputs),
-        *frame,
+        *(frame if d.framed else []),
         "    out: array to fill, float64 and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
         "",
         "Returns:",

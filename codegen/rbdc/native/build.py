@@ -7,33 +7,37 @@ import json
 import os
 import shutil
 import sysconfig
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 from cffi import FFI
 
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.native import cache
-from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler, compile_objects, link
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiled, Compiler, compile_object, link
 
 EXTENSION = "_native.abi3.so"
 
 _PRELUDE = """
+#include <math.h>
 #include <stddef.h>
 #include "{header}"
 
-/* Whether n doubles are all finite: x - x is NaN for infinity and NaN, and adding zeros and NaNs needs no branch. */
+/* Whether n doubles are all finite. Without a branch in the loop, so that it can be vectorised. */
 static int rbdc_all_finite(size_t n, const double *x)
 {{
-    double sum = 0.0;
+    int finite = 1;
     for (size_t i = 0; i < n; ++i) {{
-        sum += x[i] - x[i];
+        finite &= isfinite(x[i]) != 0;
     }}
-    return sum == 0.0;
+    return finite;
 }}
 """
 
@@ -49,7 +53,7 @@ class Native:
 
 def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
-    ffi = FFI()
+    ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
     prototypes = [d.c_prototype(robot, batch=batch, restrict="") for d in declarations for batch in (False, True)]
     ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
     ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"), compiler_verbose=0)
@@ -70,50 +74,66 @@ def compile_package(
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    sources = {name: text for name, text in files.items() if name.endswith(".c")}
-    header = files[f"{robot}.h"]
-    library_flags = (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)
+    sources = {name: text for name, text in sorted(files.items()) if name.endswith(".c")}
+    header = {f"{robot}.h": files[f"{robot}.h"]}
     glue = extension_source(robot, declarations)
-    glue_flags = ("-O2", "-fPIC", "-I", sysconfig.get_paths()["include"])
-    tag = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
-    everything = [part for name in sorted(sources) for part in (name, sources[name])]
-    name = cache.key("extension", tag, header, glue, *library_flags, *everything)
+    units = [_Unit(name, text, header, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)) for name, text in sources.items()]
+    units.append(_Unit("_native.c", glue, header, ("-O2", "-fPIC", "-I", _python_headers())))
+    identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
+    keys = {unit.name: unit.key(identity) for unit in units}
 
     def make(folder: Path) -> None:
-        work = folder / "work"
-        work.mkdir()
-        (work / f"{robot}.h").write_text(header, encoding="utf-8")
-        (work / "_native.c").write_text(glue, encoding="utf-8")
-        for source, text in sources.items():
-            (work / source).write_text(text, encoding="utf-8")
-        _compile(work, sorted(sources), compiler, library_flags, glue_flags, workers, folder)
-        shutil.rmtree(work)
+        compiled = _objects(units, keys, compiler, workers)
+        link(compiler, [unit.path for unit in compiled.values()], folder / EXTENSION)
+        (folder / "figures.json").write_text(json.dumps({name: [c.code_bytes, c.stack_bytes] for name, c in compiled.items()}))
 
-    folder = cache.obtain(name, make)
+    folder = cache.obtain(cache.key("extension", *(part for item in keys.items() for part in item)), make)
     figures = json.loads((folder / "figures.json").read_text())
-    return Native(folder / EXTENSION, figures["code_bytes"], figures["stack_bytes"])
+    return Native(folder / EXTENSION, {n: figures[n][0] for n in sources}, {n: figures[n][1] for n in sources})
 
 
-def _compile(
-    work: Path,
-    names: Sequence[str],
-    compiler: Compiler,
-    library_flags: Sequence[str],
-    glue_flags: Sequence[str],
-    workers: int | None,
-    folder: Path,
-) -> None:
-    if not (Path(glue_flags[-1]) / "Python.h").is_file():
-        raise ToolchainError(f"Python.h is not in {glue_flags[-1]}; install the development files of this Python")
-    jobs = [(work / name, work / name.replace(".c", ".o")) for name in names]
-    compiled = compile_objects(compiler, jobs, library_flags, workers)
-    glue = compile_objects(compiler, [(work / "_native.c", work / "_native.o")], glue_flags)
-    link(compiler, [*(c.path for c in compiled), glue[0].path], folder / EXTENSION)
-    figures = {
-        "code_bytes": {name: c.code_bytes for name, c in zip(names, compiled, strict=True)},
-        "stack_bytes": {name: c.stack_bytes for name, c in zip(names, compiled, strict=True)},
-    }
-    (folder / "figures.json").write_text(json.dumps(figures))
+@dataclass(frozen=True)
+class _Unit:
+    """One C file to compile: its name, its text, the headers that it includes, and its flags."""
+
+    name: str
+    text: str
+    headers: Mapping[str, str]
+    flags: tuple[str, ...]
+
+    def key(self, identity: str) -> str:
+        """The object's name in the cache; `identity` stands for compiler and interpreter."""
+        headers = [part for item in self.headers.items() for part in item]
+        return cache.key("object", identity, self.name, self.text, *headers, *self.flags)
+
+    def obtain(self, key: str, compiler: Compiler) -> Compiled:
+        """The object from the cache, compiled if it is not there."""
+
+        def make(folder: Path) -> None:
+            for name, text in {**self.headers, self.name: self.text}.items():
+                (folder / name).write_text(text, encoding="utf-8")
+            made = compile_object(compiler, folder / self.name, self.flags)
+            (folder / "figures.json").write_text(json.dumps([made.code_bytes, made.stack_bytes]))
+
+        folder = cache.obtain(key, make)
+        return Compiled((folder / self.name).with_suffix(".o"), *json.loads((folder / "figures.json").read_text()))
+
+
+def _objects(
+    units: Sequence[_Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
+) -> dict[str, Compiled]:
+    """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
+    order = sorted(units, key=lambda unit: -len(unit.text))
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        done = dict(zip([u.name for u in order], pool.map(lambda u: u.obtain(keys[u.name], compiler), order), strict=True))
+    return {unit.name: done[unit.name] for unit in units}
+
+
+def _python_headers() -> str:
+    folder = sysconfig.get_paths()["include"]
+    if not (Path(folder) / "Python.h").is_file():
+        raise ToolchainError(f"Python.h is not in {folder}; install the development files of this Python")
+    return folder
 
 
 def place(package: Path, destination: Path) -> None:
@@ -148,10 +168,9 @@ def is_generated(folder: Path) -> bool:
 @contextmanager
 def _aside(parent: Path, name: str) -> Iterator[Path]:
     """A folder beside the destination, removed whatever happens."""
-    folder = parent / f".{name}.{os.getpid()}.new"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    folder = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".new", dir=parent))
     try:
+        folder.chmod(0o755)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -161,9 +180,13 @@ def _swap(folder: Path, destination: Path) -> None:
     """Put `folder` at `destination`. An older package is exchanged in one step where the system can, so that a kill at any moment
     leaves either the old or the new one; elsewhere two renames leave the old one whole under a hidden name for an instant.
     """
-    if not destination.exists():
-        folder.rename(destination)
-    elif not _exchange(folder, destination):
+    try:
+        folder.rename(destination)  # onto nothing, or an empty folder
+        return
+    except OSError:
+        if not is_generated(destination):
+            raise
+    if not _exchange(folder, destination):
         old = folder.with_name(folder.name.replace(".new", ".old"))
         destination.rename(old)
         folder.rename(destination)

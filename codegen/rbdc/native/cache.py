@@ -13,14 +13,19 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+from rbdc.errors import OptionError
+
 
 def cache_folder() -> Path:
-    """$RBDC_CACHE, or rbdc in the user's cache folder."""
+    """$RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError where there is no home to look in."""
     asked = os.environ.get("RBDC_CACHE")
     if asked:
         return Path(asked)
     base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "rbdc"
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "rbdc"
+    except RuntimeError as error:
+        raise OptionError(f"no place for the cache: {error}; set RBDC_CACHE to a folder") from error
 
 
 def key(*parts: str | bytes) -> str:
@@ -40,18 +45,22 @@ def interpreter_tag() -> str:
 def obtain(name: str, make: Callable[[Path], None]) -> Path:
     """The folder cached under `name`, made by `make` (into an empty folder) if it is not there.
 
-    One process makes it while others wait; a maker that is killed leaves nothing under the name.
+    One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises OptionError where the
+    cache cannot be written (or, for it looks the same, what `make` writes there).
     """
     store = cache_folder()
     target = store / name[:2] / name
     if target.is_dir():
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with locked(store / "locks" / name):
-        if not target.is_dir():
-            with scratch(store) as folder:
-                make(folder)
-                folder.rename(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with locked(store / "locks" / name):
+            if not target.is_dir():
+                with scratch(store) as folder:
+                    make(folder)
+                    folder.rename(target)
+    except OSError as error:
+        raise OptionError(f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written") from error
     return target
 
 
@@ -68,7 +77,7 @@ def clear() -> int:
     folders = [p for p in store.iterdir() if p.is_dir() and (len(p.name) == 2 or p.name in ("locks", "scratch"))]
     count = sum(1 for folder in folders if len(folder.name) == 2 for _ in folder.iterdir())
     for folder in folders:
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # a build that runs meanwhile may add to it
     return count
 
 

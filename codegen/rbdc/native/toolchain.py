@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,13 +29,16 @@ OPTIMISATION_FLAGS = (
     "-fno-tree-slp-vectorize",
 )
 
+_REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
+
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: the command's path, and its first line of --version."""
+    """A C compiler: the command's path, its first line of --version, and arguments that always follow (of $CC="gcc -m64")."""
 
     path: str
     version: str
+    arguments: tuple[str, ...] = ()
 
     @property
     def is_clang(self) -> bool:
@@ -53,19 +55,27 @@ class Compiled:
     stack_bytes: int
 
 
-@cache
 def find_compiler(command: str | None = None) -> Compiler:
     """The compiler named by `command`, by $CC, or the first of gcc, cc, clang that is installed.
 
     Raises ToolchainError naming what was looked for.
     """
-    asked = command or os.environ.get("CC")
+    asked = command or os.environ.get("CC", "").strip()
     candidates = (asked,) if asked else CANDIDATES
     for candidate in candidates:
-        path = shutil.which(candidate)
+        words = [candidate] if shutil.which(candidate) else _words(candidate)
+        path = shutil.which(words[0]) if words else None
         if path is not None:
-            return Compiler(path, _version(path))
+            # The arguments go into the version, by which caches tell compilers apart.
+            return Compiler(path, " ".join([_version(path), *words[1:]]), tuple(words[1:]))
     raise ToolchainError(f"no C compiler: looked for {', '.join(candidates)}; install gcc or clang, or name one with --cc")
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise ToolchainError(f"the compiler's command {command!a} cannot be split: {error}; check --cc and $CC") from error
 
 
 def default_flags(compiler: Compiler) -> tuple[str, ...]:
@@ -75,48 +85,50 @@ def default_flags(compiler: Compiler) -> tuple[str, ...]:
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Flags of the user, refused where they would write elsewhere than intended."""
+    """Flags of the user; ToolchainError for those that would change what is made or where it is written."""
     for flag in flags:
-        if not flag.startswith("-") or flag.startswith(("-o", "-x")) or flag in ("-c", "-E", "-S", "-M", "-MM"):
+        if not flag.startswith("-") or flag.startswith(_REFUSED) or flag in ("-c", "-E", "-S"):
             raise ToolchainError(f"--cflags: {flag!r} is not a compiler flag that can be passed on; give -O, -f, -m or -g flags")
     return tuple(flags)
 
 
-def compile_objects(
-    compiler: Compiler, jobs: Sequence[tuple[Path, Path]], flags: Sequence[str], workers: int | None = None
-) -> list[Compiled]:
-    """Compile each (source, object) with `flags`, several at once, the largest first; figures in the order given."""
-    order = sorted(jobs, key=lambda job: -job[0].stat().st_size)
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        done = dict(zip(order, pool.map(lambda job: _compile(compiler, *job, flags), order), strict=True))
-    return [done[job] for job in jobs]
+def compile_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Compiled:
+    """Compile one source into an object beside it."""
+    target = source.with_suffix(".o")
+    usage = "-fstack-usage"
+    run([compiler.path, *compiler.arguments, *flags, usage, "-c", source.name, "-o", target.name], source.parent)
+    return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
     """Link objects into a shared library."""
-    run([compiler.path, "-shared", *map(str, objects), "-o", str(target), "-lm"])
+    run([compiler.path, *compiler.arguments, "-shared", *map(str, objects), "-o", str(target), "-lm"])
 
 
-def run(command: Sequence[str]) -> str:
-    """Run a command to its end; its output, or ToolchainError with the command and the output."""
+def run(command: Sequence[str], folder: Path | None = None) -> str:
+    """Run a command to its end, in `folder`; its output, or ToolchainError with the command and the output."""
     try:
-        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL)
+        result = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL, cwd=folder
+        )
     except OSError as error:
         raise ToolchainError(f"cannot run {command[0]}: {error.strerror}; check the compiler's installation") from error
     if result.returncode != 0:
         output = (result.stderr + result.stdout).strip()
         shown = output if len(output) <= 4000 else output[:4000] + "\n..."
-        raise ToolchainError(f"the compiler failed with exit status {result.returncode}\ncommand: {shlex.join(command)}\noutput:\n{shown}")
+        raise ToolchainError(
+            f"the compiler failed with exit status {result.returncode}; check the compiler and its flags\n"
+            f"command: {shlex.join(command)}\noutput:\n{shown}"
+        )
     return result.stdout
 
 
+@cache
 def _version(path: str) -> str:
-    return run([path, "--version"]).splitlines()[0].strip()
-
-
-def _compile(compiler: Compiler, source: Path, target: Path, flags: Sequence[str]) -> Compiled:
-    run([compiler.path, *flags, "-fstack-usage", "-I", str(source.parent), "-c", str(source), "-o", str(target)])
-    return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
+    lines = run([path, "--version"]).splitlines()
+    if not lines:
+        raise ToolchainError(f"{path} --version prints nothing: not a C compiler; name another with --cc")
+    return lines[0].strip()
 
 
 def _stack_bytes(usage: Path) -> int:
@@ -127,8 +139,11 @@ def _stack_bytes(usage: Path) -> int:
 
 
 def code_bytes(target: Path) -> int:
-    """Bytes of code and constants as the binutils' size reports them; 0 where it is not installed."""
+    """Bytes of code and constants as the binutils' size reports them; 0 where it is not installed or prints something else."""
     size = shutil.which("size")
     if size is None:
         return 0
-    return int(run([size, str(target)]).splitlines()[1].split()[0])
+    try:
+        return int(run([size, str(target)]).splitlines()[1].split()[0])
+    except (ToolchainError, IndexError, ValueError):
+        return 0

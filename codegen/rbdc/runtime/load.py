@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+import threading
+from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
 from types import ModuleType
 
 from rbdc.errors import LoadError
+
+_LOCK = threading.RLock()  # a second thread must not see a module that is still being executed
 
 
 def load(path: str | PathLike[str]) -> ModuleType:
@@ -20,26 +24,58 @@ def load(path: str | PathLike[str]) -> ModuleType:
     Raises:
         LoadError: no generated package there, or it was compiled for another interpreter or machine.
     """
+    if "\0" in fspath(path):
+        raise LoadError(f"{fspath(path)!a}: not a path; give the folder of a generated package")
     folder = Path(fspath(path)).resolve()
     manifest, initial = folder / "manifest.json", folder / "__init__.py"
     if not (manifest.is_file() and initial.is_file()):
         raise LoadError(f"{fspath(path)}: no generated package here; make one with: rbdc build DESCRIPTION --out {folder.parent}")
-    extensions = sorted(folder.glob("_native*"))
-    if not extensions:
+    extension = folder / "_native.abi3.so"
+    if not extension.is_file():
         raise LoadError(f"{fspath(path)}: the package holds no compiled extension; make it again with: rbdc build --force")
-    stamp = extensions[0].stat()
+    stamp = extension.stat()
     identity = f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + manifest.read_bytes()
-    name = f"_rbdc_generated_{hashlib.sha256(identity).hexdigest()[:24]}"
-    if name in sys.modules:
+    digest = hashlib.sha256(identity).digest()
+    name = f"_rbdc_generated_{digest[:12].hex()}"
+    with _LOCK:
+        if name not in sys.modules:
+            _execute(name, folder, _spelled(extension, digest[:8]), fspath(path))
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, initial, submodule_search_locations=[str(folder)])
+
+
+def _spelled(extension: Path, bits: bytes) -> str:
+    """The path, with one more "./" or "/" before the file's name for each bit, which the system reads as the same path.
+
+    The dynamic linker takes a path that it has loaded before for the same library, whatever has become of the file: after a
+    rebuild in place the old code would run on. Spelled after its build, the path is new, and the linker looks at the file.
+    """
+    padding = "".join("./" if byte >> bit & 1 else "/" for byte in bits for bit in range(8))
+    return f"{extension.parent}/{padding}{extension.name}"
+
+
+def _native(name: str, extension: str) -> ModuleType:
+    loader = ExtensionFileLoader(name, extension)
+    spec = importlib.util.spec_from_file_location(name, extension, loader=loader)
+    if spec is None:
+        raise ImportError(f"{extension} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
+    """Import the package under `name`; a failure leaves nothing in sys.modules."""
+    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
     if spec is None or spec.loader is None:
-        raise LoadError(f"{fspath(path)}: cannot be imported")
+        raise LoadError(f"{shown}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
+        sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
         spec.loader.exec_module(module)
-    except (ImportError, OSError) as error:
-        del sys.modules[name]
-        raise LoadError(f"{fspath(path)}: {error}; build it again for this interpreter with: rbdc build --force") from error
-    return module
+    except BaseException as error:
+        for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+            del sys.modules[key]
+        if not isinstance(error, Exception):
+            raise
+        raise LoadError(f"{shown}: {error}; build it again for this interpreter with: rbdc build --force") from error

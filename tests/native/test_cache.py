@@ -1,0 +1,127 @@
+"""The store of compiled artefacts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rbdc.errors import OptionError
+from rbdc.native import cache
+
+NAME = cache.key("a test")
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "store"
+    monkeypatch.setenv("RBDC_CACHE", str(folder))
+    return folder
+
+
+def write(text: str) -> object:
+    return lambda folder: (folder / "file").write_text(text)
+
+
+def test_parts_of_a_key_cannot_run_into_each_other() -> None:
+    keys = {cache.key("ab", "c"), cache.key("a", "bc"), cache.key("abc"), cache.key("", "abc"), cache.key("1:a")}
+    assert len(keys) == 5
+    assert cache.key("a", b"b") == cache.key("a", "b")
+
+
+def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert cache.cache_folder() == tmp_path / "store"
+    monkeypatch.delenv("RBDC_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.cache_folder() == tmp_path / "xdg" / "rbdc"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.cache_folder() == tmp_path / ".cache" / "rbdc"
+
+
+def test_a_thing_is_made_once(store: Path) -> None:
+    made = []
+
+    def make(folder: Path) -> None:
+        made.append(folder)
+        (folder / "file").write_text("x")
+
+    first = cache.obtain(NAME, make)
+    assert cache.obtain(NAME, make) == first and len(made) == 1
+    assert (first / "file").read_text() == "x"
+    cache.forget(NAME)
+    cache.obtain(NAME, make)
+    assert len(made) == 2
+    assert list((store / "scratch").iterdir()) == []
+
+
+def test_a_failed_maker_leaves_nothing(store: Path) -> None:
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("")
+        raise KeyError("broken")
+
+    with pytest.raises(KeyError):
+        cache.obtain(NAME, fail)
+    assert not list(store.rglob("half"))
+    assert (cache.obtain(NAME, lambda folder: None)).is_dir()
+
+
+def test_a_killed_maker_leaves_nothing_under_the_name_and_no_lock(store: Path) -> None:
+    code = (
+        "import sys, time; from rbdc.native import cache\n"
+        "def make(folder):\n"
+        "    (folder / 'half').write_text(''); print('making', flush=True); time.sleep(60)\n"
+        f"cache.obtain({NAME!r}, make)\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout:
+        assert process.stdout.readline() == "making\n"
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    started = time.monotonic()
+    folder = cache.obtain(NAME, lambda folder: None)
+    assert time.monotonic() - started < 10.0
+    assert list(folder.iterdir()) == []
+
+
+def test_others_wait_for_the_maker() -> None:
+    made = []
+
+    def make(folder: Path) -> None:
+        time.sleep(0.05)
+        made.append(1)
+
+    threads = [threading.Thread(target=cache.obtain, args=(NAME, make)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
+
+
+def test_clearing_counts_and_spares_what_is_not_its_own(store: Path) -> None:
+    assert cache.clear() == 0
+    for text in "abc":
+        cache.obtain(cache.key(text), lambda folder: None)
+    (store / "notes.txt").write_text("mine")
+    assert cache.clear() == 3
+    assert [p.name for p in store.iterdir()] == ["notes.txt"]
+    assert cache.clear() == 0
+
+
+def test_a_cache_that_cannot_be_written_is_a_clear_error(store: Path) -> None:
+    store.write_text("a file where the folder should be")
+    with pytest.raises(OptionError, match="cannot write the cache .*; set RBDC_CACHE to a folder that can be written"):
+        cache.obtain(NAME, lambda folder: None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the tag is about POSIX platforms")
+def test_the_interpreter_is_in_the_tag() -> None:
+    assert f"cpython-{sys.version_info.major}{sys.version_info.minor}" in cache.interpreter_tag()

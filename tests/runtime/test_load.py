@@ -1,0 +1,98 @@
+"""Loading generated packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.errors import LoadError
+from tests.support_handmade import ROBOT, build_tiny, c_files
+
+Q, V = np.array([1.0, 2.0]), np.array([0.5, -0.25])
+
+
+def test_loading_leaves_the_path_alone_and_gives_one_module(tmp_path: Path) -> None:
+    folder = build_tiny(tmp_path / ROBOT)
+    before = list(sys.path)
+    module = rbdc.load(folder)
+    assert rbdc.load(str(folder)) is module
+    assert rbdc.load(folder / ".." / ROBOT) is module
+    assert sys.path == before and ROBOT not in sys.modules
+
+
+def test_a_rebuilt_package_gives_the_new_code_and_the_old_module_stays(tmp_path: Path) -> None:
+    old = rbdc.load(build_tiny(tmp_path / ROBOT))
+    files = c_files()
+    source = f"{ROBOT}_mix.c"
+    files[source] = files[source].replace("2 * q[i]", "3 * q[i]")
+    (tmp_path / "again").mkdir()
+    built = build_tiny(tmp_path / "again" / ROBOT, files)
+    new = rbdc.load(built)
+    np.testing.assert_array_equal(new.mix(Q, V), 3 * Q + V)
+    np.testing.assert_array_equal(old.mix(Q, V), 2 * Q + V)
+
+
+def test_rebuilding_in_place(tmp_path: Path) -> None:
+    folder = build_tiny(tmp_path / ROBOT)
+    old = rbdc.load(folder)
+    files = c_files()
+    source = f"{ROBOT}_mix.c"
+    files[source] = files[source].replace("2 * q[i]", "5 * q[i]")
+    (tmp_path / f"{ROBOT}.parts").rename(tmp_path / "first.parts")
+    new = rbdc.load(build_tiny(folder, files))
+    assert new is not old
+    np.testing.assert_array_equal(new.mix(Q, V), 5 * Q + V)
+    np.testing.assert_array_equal(old.mix(Q, V), 2 * Q + V)
+
+
+def test_many_threads_get_one_whole_module(tmp_path: Path) -> None:
+    folder, modules = build_tiny(tmp_path / ROBOT), []
+    threads = [threading.Thread(target=lambda: modules.append(rbdc.load(folder).mix)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(modules) == 8 and len(set(modules)) == 1
+
+
+@pytest.mark.parametrize("text", ["nowhere", "", "a\0b"])
+def test_no_package(tmp_path: Path, text: str) -> None:
+    with pytest.raises(LoadError, match="no generated package here|not a path"):
+        rbdc.load(str(tmp_path / text) if text else tmp_path)
+
+
+def test_no_extension(tmp_path: Path) -> None:
+    folder = build_tiny(tmp_path / ROBOT)
+    (folder / "_native.abi3.so").unlink()
+    with pytest.raises(LoadError, match="no compiled extension; make it again"):
+        rbdc.load(folder)
+
+
+@pytest.mark.parametrize("damage", ["extension", "python"])
+def test_a_damaged_package_leaves_nothing_behind(tmp_path: Path, damage: str) -> None:
+    folder = build_tiny(tmp_path / ROBOT)
+    file = folder / ("_native.abi3.so" if damage == "extension" else "__init__.py")
+    file.write_bytes(b"not a library (")
+    before = set(sys.modules)
+    with pytest.raises(LoadError, match="build it again for this interpreter"):
+        rbdc.load(folder)
+    assert not [name for name in set(sys.modules) - before if name.startswith("_rbdc_generated_")]
+
+
+def test_a_package_is_imported_without_the_generator(tmp_path: Path) -> None:
+    build_tiny(tmp_path / ROBOT)
+    code = f"""
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import {ROBOT}
+assert {ROBOT}.mix([1.0, 2.0], [0.0, 0.0]).tolist() == [2.0, 4.0]
+print(sorted(m for m in ("rbdc", "casadi", "sympy", "jinja2", "lxml", "cffi") if m in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,84 @@
+"""A tiny package whose C is written by hand, so that native and runtime are tested without the compiler's front half."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+
+import rbdc
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.emit.package import render_python
+from rbdc.native.build import compile_package, place
+from rbdc.native.toolchain import find_compiler
+
+ROBOT = "tiny"
+FLAGS = ("-O1",)
+AWKWARD = "a\"b'c\\d\n{{ e }}\u00e9"
+"""A link's and a joint's name with all that could end a literal."""
+
+_Q = Parameter("q", (2,), "configuration (rad)", configuration=True)
+_V = Parameter("v", (2,), "velocity (rad/s)")
+_FEXT = Parameter("fext", (2, 6), "forces (N, N m)", optional=True)
+
+DECLARATIONS = (
+    FunctionDeclaration("mix", "tau = 2 q + v + first column of fext.", (_Q, _V, _FEXT), (Parameter("tau", (2,), "N m"),)),
+    FunctionDeclaration("pair", "Sum, outer product.", (_Q, _V), (Parameter("s", (2,), "-"), Parameter("p", (2, 2), "-"))),
+    FunctionDeclaration("energy", "The scalar product.", (_Q, _V), (Parameter("e", (), "J"),)),
+    FunctionDeclaration("where", "q, frame and reference.", (_Q,), (Parameter("w", (3,), "-"),), framed=True),
+)
+
+_BODIES = {
+    "mix": "for (int i = 0; i < 2; ++i) tau[i] = 2 * q[i] + v[i] + (fext ? fext[6 * i] : 0.0);",
+    "pair": "for (int i = 0; i < 2; ++i) { s[i] = q[i] + v[i]; for (int j = 0; j < 2; ++j) p[2 * i + j] = q[i] * v[j]; }",
+    "energy": "*e = q[0] * v[0] + q[1] * v[1];",
+    "where": "w[0] = q[0]; w[1] = frame; w[2] = reference;",
+}
+
+
+def _arguments(d: FunctionDeclaration) -> str:
+    inputs = [f"{p.name} ? {p.name} + {p.size} * k : 0" if p.optional else f"{p.name} + {p.size} * k" for p in d.inputs]
+    return ", ".join([*inputs, *(["frame", "reference"] if d.framed else []), *(f"{p.name} + {p.size} * k" for p in d.outputs)])
+
+
+def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment: str = "") -> dict[str, str]:
+    """Header and one C file per function; `comment` goes into the C file of `mix`."""
+    header = "#include <stddef.h>\n"
+    files = {}
+    for d in declarations:
+        single, batch = (d.c_prototype(ROBOT, batch=batch) for batch in (False, True))
+        header += f"{single};\n{batch};\n"
+        loop = f"for (size_t k = 0; k < n; ++k) {ROBOT}_{d.name}({_arguments(d)});"
+        note = f"/* {comment} */\n" if d.name == "mix" else ""
+        files[f"{ROBOT}_{d.name}.c"] = f'{note}#include "{ROBOT}.h"\n{single}\n{{ {_BODIES[d.name]} }}\n{batch}\n{{ {loop} }}\n'
+    return {f"{ROBOT}.h": header, **files}
+
+
+def model() -> rbdc.Model:
+    """Two joints, the first with a limit and awkward names, the second without limits."""
+    inertia = rbdc.Inertia(1.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
+    links = (rbdc.Link("base"), rbdc.Link(AWKWARD, inertia), rbdc.Link("tip", inertia))
+    joints = (
+        rbdc.Joint(AWKWARD, "revolute", "base", AWKWARD, limits=rbdc.Limits(-0.5, 0.25, 2.0, 3.0)),
+        rbdc.Joint("second", "continuous", AWKWARD, "tip"),
+    )
+    return rbdc.Model.assemble(ROBOT, links, joints)
+
+
+def build_tiny(destination: Path, files: dict[str, str] | None = None, python: dict[str, str] | None = None) -> Path:
+    """Compile and place the package; the folder."""
+    c = files or c_files()
+    native = compile_package(c, ROBOT, DECLARATIONS, find_compiler(), FLAGS, 1)
+    text = {**c, **render_python(model(), ROBOT, DECLARATIONS, ["mix", "absent"], "0"), **(python or {})}
+    package = destination.parent / f"{destination.name}.parts"
+    package.mkdir()
+    for name, content in {**text, "manifest.json": '{"generator": "rbdc"}'}.items():
+        (package / name).write_text(content, encoding="utf-8")
+    (package / native.extension.name).write_bytes(native.extension.read_bytes())
+    place(package, destination)
+    return destination
+
+
+def load_tiny(folder: Path) -> ModuleType:
+    """The tiny package, built in a folder and loaded."""
+    return rbdc.load(build_tiny(folder / ROBOT))
