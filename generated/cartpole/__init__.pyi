@@ -1,0 +1,78 @@
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+name: str
+nq: int
+nv: int
+njoints: int
+joint_names: tuple[str, ...]
+frame_names: tuple[str, ...]
+functions: tuple[str, ...]
+q_neutral: NDArray[np.float64]
+v_zero: NDArray[np.float64]
+lower_position_limit: NDArray[np.float64]
+upper_position_limit: NDArray[np.float64]
+velocity_limit: NDArray[np.float64]
+effort_limit: NDArray[np.float64]
+gravity: NDArray[np.float64]
+
+def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None) -> NDArray[np.float64]:
+    """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext."""
+
+def nle(q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Nonlinear effects: C(q, v) v + g(q)."""
+
+def gravity_torque(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Gravity: g(q)."""
+
+def coriolis(q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric."""
+
+def crba(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Joint-space inertia M(q), both triangles."""
+
+def minverse(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Inverse of the joint-space inertia, both triangles."""
+
+def aba(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None) -> NDArray[np.float64]:
+    """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext)."""
+
+def forward_kinematics(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Placements of all frames in the world, as 4x4 matrices."""
+
+def frame_jacobian(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> NDArray[np.float64]:
+    """Jacobian of a frame, linear rows first."""
+
+def frame_velocity(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> NDArray[np.float64]:
+    """Spatial velocity of a frame, [linear; angular]."""
+
+def frame_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> NDArray[np.float64]:
+    """Spatial acceleration of a frame without gravity, [linear; angular]."""
+
+def com(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Centre of mass of all links, in the world."""
+
+def com_jacobian(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Jacobian of the centre of mass."""
+
+def centroidal_momentum_matrix(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """A with A v the momentum about the centre of mass of the moving links, linear rows first."""
+
+def kinetic_energy(q: ArrayLike, v: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Kinetic energy: v^T M(q) v / 2."""
+
+def potential_energy(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Potential energy of all links in the field of gravity."""
+
+def torque_regressor(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
+
+def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """q (+) dv: the configuration reached by the constant velocity dv in unit time."""
+
+def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
+    """The dv with q0 (+) dv = q1."""
+
+def random_configuration(rng: np.random.Generator | int | None = None) -> NDArray[np.float64]: ...

@@ -1,0 +1,203 @@
+"""The NumPy-facing side of a generated module. It is copied into each generated package and needs NumPy only.
+
+A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that are
+float64, C-contiguous and of the right shape are never copied; anything else that converts without loss is converted. Leading
+dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many threads are safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi, prod
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy import empty, ndarray
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Input = tuple[str, tuple[int, ...], bool, bool]
+"""name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be finite)."""
+Output = tuple[str, tuple[int, ...]]
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+float64 = np.dtype(np.float64)
+_EXACT_INfloat64 = 2**53
+
+
+class Entry:
+    """One function of the module, ready to be called with the tuple of its array arguments."""
+
+    def __init__(
+        self, native: Any, robot: str, name: str, inputs: Sequence[Input], outputs: Sequence[Output], frames: Sequence[str] = ()
+    ) -> None:
+        self._name, self._inputs, self._outputs = name, tuple(inputs), tuple(outputs)
+        self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
+        self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
+        self._pointer = native.ffi.typeof("double[]")
+        self._single = getattr(native.lib, f"{robot}_{name}")
+        self._batch = getattr(native.lib, f"{robot}_{name}_batch")
+        self._frames = {frame: index for index, frame in enumerate(frames)}
+        self._frame_count = len(frames)
+        # The common call, one array as output and no batch, is kept short: what it needs of each input is in one tuple.
+        self._checks = tuple(
+            (shape, prod(shape) if configuration else 0, optional) for _, shape, optional, configuration in self._inputs
+        )
+        self._only_shape = self._outputs[0][1] if len(self._outputs) == 1 and self._outputs[0][1] else None
+
+    def __call__(self, arguments: tuple[Any, ...], out: Any = None, extra: tuple[int, ...] = ()) -> Any:
+        """Call the function; `extra` are the frame's index and the reference's of a framed function."""
+        if self._only_shape is None or out is not None and not self._is_plain(out):
+            return self._general(arguments, out, extra)
+        from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
+        try:
+            for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
+                if x is None and optional:
+                    pointers.append(self._null)
+                    continue
+                if type(x) is not ndarray or x.dtype is not float64 or x.shape != shape or not x.flags.aligned:
+                    return self._general(arguments, out, extra)
+                data = from_buffer(pointer, x)  # refuses what is not C-contiguous
+                if finite and not self._all_finite(finite, data):
+                    return self._general(arguments, out, extra)
+                pointers.append(data)
+        except ValueError:
+            return self._general(arguments, out, extra)
+        result = empty(self._only_shape)
+        self._single(*pointers, *extra, from_buffer(pointer, result))
+        if out is None:
+            return result
+        out[...] = result  # after the call, so that `out` may overlap an input
+        return out
+
+    def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None) -> Any:
+        """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
+        return self(arguments, out, (self._frame_index(frame), self._reference_index(reference)))
+
+    def _is_plain(self, out: Any) -> bool:
+        return type(out) is ndarray and out.dtype is float64 and out.shape == self._only_shape and out.flags.carray
+
+    def _general(self, arguments: tuple[Any, ...], out: Any, extra: tuple[int, ...]) -> Any:
+        """Any dtype, layout, batch and number of outputs, and every error message."""
+        arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
+        batch = self._batch_shape(arrays)
+        results = self._results(out, batch)
+        pointers = []
+        for array, (_, shape, _, _) in zip(arrays, self._inputs, strict=True):
+            if array is None:
+                pointers.append(self._null)
+                continue
+            if array.shape != batch + shape:
+                array = np.broadcast_to(array, batch + shape)
+            array = np.require(array, np.float64, ["C", "A"])
+            if out is not None and any(np.may_share_memory(array, result) for result in results):
+                array = array.copy()
+            pointers.append(self._from_buffer(self._pointer, array))
+        targets = [self._from_buffer(self._pointer, result) for result in results]
+        if batch:
+            self._batch(prod(batch), *pointers, *extra, *targets)
+        else:
+            self._single(*pointers, *extra, *targets)
+        given = [r if r.ndim or out is not None else r[()] for r in results]
+        return given[0] if len(given) == 1 else tuple(given)
+
+    def _converted(self, x: Any, spec: Input) -> Array | None:
+        """The argument as a float64 array of the right trailing shape, not yet broadcast."""
+        name, shape, optional, configuration = spec
+        if x is None:
+            if optional:
+                return None
+            self._refuse(TypeError, name, "is None", f"give an array of shape {_batched(shape)}")
+        array = np.asarray(x)
+        if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+            self._refuse(TypeError, name, f"has dtype {array.dtype}", "give real numbers that convert to float64 without loss")
+        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+            if max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_INfloat64:
+                self._refuse(TypeError, name, "has integers beyond 2^53", "give float64")
+        if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+            self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
+        converted = array.astype(np.float64, copy=False)
+        if configuration and not bool(np.isfinite(converted).all()):
+            self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
+        return converted
+
+    def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
+        leading = {
+            name: array.shape[: array.ndim - len(shape)]
+            for array, (name, shape, _, _) in zip(arrays, self._inputs, strict=True)
+            if array is not None
+        }
+        try:
+            return np.broadcast_shapes(*leading.values())
+        except ValueError:
+            shown = ", ".join(f"{name} {shape}" for name, shape in leading.items())
+            raise ValueError(f"{self._name}: batch dimensions do not broadcast: {shown}") from None
+
+    def _results(self, out: Any, batch: tuple[int, ...]) -> list[Array]:
+        """New arrays, or those given as `out` after checking them."""
+        if out is None:
+            return [np.empty(batch + shape) for _, shape in self._outputs]
+        given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
+        if not isinstance(given, tuple) or len(given) != len(self._outputs):
+            raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
+        for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
+            if not isinstance(result, np.ndarray) or result.dtype != float64:
+                self._refuse(TypeError, f"out ({name})", "is not a float64 array", "give one")
+            if result.shape != batch + shape:
+                self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape}")
+            if not result.flags.carray:
+                self._refuse(ValueError, f"out ({name})", "is read-only, unaligned or not C-contiguous", "give a plain array")
+            if any(np.may_share_memory(result, other) for other in given[:index]):
+                self._refuse(ValueError, f"out ({name})", "overlaps another output", "give separate arrays")
+        return list(given)
+
+    def _frame_index(self, frame: Any) -> int:
+        if isinstance(frame, str):
+            if frame not in self._frames:
+                raise ValueError(f"{self._name}: frame: no frame {frame!r}; see frame_names")
+            return self._frames[frame]
+        try:
+            index = frame.__index__()
+        except AttributeError:
+            raise TypeError(f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}") from None
+        if not 0 <= index < self._frame_count:
+            raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {self._frame_count - 1}")
+        return int(index)
+
+    def _reference_index(self, reference: Any) -> int:
+        if reference not in REFERENCES:
+            raise ValueError(f"{self._name}: reference: {reference!r} is none of {', '.join(REFERENCES)}")
+        return REFERENCES.index(reference)
+
+    def _refuse(self, kind: type[Exception], name: str, what: str, remedy: str) -> NoReturn:
+        raise kind(f"{self._name}: argument {name} {what}; {remedy}")
+
+
+def _batched(shape: tuple[int, ...]) -> str:
+    return f"(..., {', '.join(str(n) for n in shape)})" if shape else "(...)"
+
+
+def random_configuration(
+    rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
+) -> Array:
+    """A configuration (nq): uniform within the limits; without limits angles in [-pi, pi], positions in [-1, 1]; uniform orientations.
+
+    joints: for each joint its kind and where its entries begin in q.
+    """
+    q = np.empty(len(lower))
+    for kind, start in joints:
+        if kind in ("revolute", "prismatic"):
+            reach = pi if kind == "revolute" else 1.0
+            low = lower[start] if np.isfinite(lower[start]) else min(-reach, upper[start] - reach)
+            high = upper[start] if np.isfinite(upper[start]) else max(reach, low + reach)
+            q[start] = rng.uniform(low, high)
+        elif kind == "planar":
+            angle = rng.uniform(-pi, pi)
+            q[start : start + 4] = (*rng.uniform(-1.0, 1.0, 2), np.cos(angle), np.sin(angle))
+        else:
+            if kind == "floating":
+                q[start : start + 3] = rng.uniform(-1.0, 1.0, 3)
+                start += 3
+            quaternion = rng.standard_normal(4)
+            q[start : start + 4] = quaternion / np.linalg.norm(quaternion)
+    return q

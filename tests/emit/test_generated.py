@@ -1,0 +1,160 @@
+"""Generated text: deterministic, committed for two small robots, clean for both compilers, sanitised on the test inputs.
+
+After a change of the generator that is meant to change its output: RBDC_UPDATE=1 pytest tests/emit/test_generated.py
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.catalogue import functions_of
+from rbdc.emit.library import render_manifest
+from rbdc.generate import generate
+from rbdc.model import Model
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.resources import resolve
+from tests.support import build_module
+from tests.support_trees import random_tree
+
+ROOT = Path(__file__).parent.parent.parent
+GOLDEN = ("double_pendulum", "cartpole")
+COMPILERS = [c for c in ("gcc", "clang", "clang-19", "clang-14") if shutil.which(c)]
+
+
+def package(robot: str) -> dict[str, str]:
+    """All text of the full package of a shipped robot; the manifest as it is before compiling."""
+    model = Model.from_urdf(resolve(robot))
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None)
+    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": []}, {}, {})
+    return {**generated.files, "manifest.json": manifest}
+
+
+@pytest.mark.parametrize("robot", GOLDEN)
+def test_committed_output(robot: str) -> None:
+    folder, files = ROOT / "generated" / robot, package(robot)
+    if os.environ.get("RBDC_UPDATE"):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    tracked = {p.name for p in folder.iterdir() if not p.name.startswith(("_native", "__pycache__"))}
+    assert tracked == set(files)
+    for name, text in files.items():
+        if name != "manifest.json":
+            assert (folder / name).read_text() == text, f"{name} differs from the committed one; see the docstring of this file"
+    committed, made = json.loads((folder / "manifest.json").read_text()), json.loads(files["manifest.json"])
+    for name, entry in made["functions"].items():
+        assert entry.items() <= committed["functions"][name].items(), name
+
+
+def test_text_does_not_depend_on_hash_seed_or_folder(tmp_path: Path) -> None:
+    code = (
+        "import hashlib, sys; sys.path.insert(0, sys.argv[1]); from tests.emit.test_generated import package; "
+        "print(hashlib.sha256(repr(sorted(package('ur5').items())).encode()).hexdigest())"
+    )
+    digests = set()
+    for seed, folder in (("0", "one"), ("1", "two"), ("4242", "three")):
+        (tmp_path / folder).mkdir()
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        command = [sys.executable, "-c", code, str(ROOT)]
+        digests.add(subprocess.run(command, env=environment, cwd=tmp_path / folder, capture_output=True, check=True).stdout)
+    assert len(digests) == 1
+
+
+def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
+    from rbdc.pipeline import BuildOptions, build_package
+
+    for name in ("one", "two"):
+        build_package("cartpole", BuildOptions(functions=("rnea", "frame_jacobian"), out=tmp_path / name, cflags=("-O0",), force=True))
+    for file in (tmp_path / "one" / "cartpole").iterdir():
+        if file.is_file():
+            assert file.read_bytes() == (tmp_path / "two" / "cartpole" / file.name).read_bytes(), file.name
+    text = "".join(f.read_text() for f in (tmp_path / "one" / "cartpole").iterdir() if f.suffix not in (".so", "") or f.name == "manifest.json")
+    assert str(tmp_path) not in text
+    assert str(ROOT) not in text
+
+
+def write_c(model: Model, robot: str, folder: Path) -> list[Path]:
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None)
+    for name, text in generated.files.items():
+        (folder / name).write_text(text)
+    return sorted(folder.glob("*.c"))
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("seed", [1, 4])
+def test_c_is_clean(compiler: str, seed: int, tmp_path: Path) -> None:
+    sources = write_c(random_tree(seed), "tree", tmp_path)
+    flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Wshadow", "-O1", "-c"]
+    subprocess.run([compiler, *flags, *map(str, sources)], cwd=tmp_path, check=True)
+    text = "".join(source.read_text() for source in sources)
+    assert "malloc" not in text
+    assert not [line for line in text.splitlines() if line.startswith("static") and "(" not in line and "const" not in line]
+
+
+def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
+    write_c(random_tree(1), "tree", tmp_path)
+    (tmp_path / "main.cpp").write_text('#include "tree.h"\nint main() { return TREE_NV > 0 ? 0 : 1; }\n')
+    subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.cpp", "-o", "main"], cwd=tmp_path, check=True)
+    subprocess.run([str(tmp_path / "main")], check=True)
+
+
+def test_cmake_builds_the_library(tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not installed")
+    robot = tmp_path / "robot"
+    robot.mkdir()
+    write_c(random_tree(4), "robot", robot)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(user C)\nadd_subdirectory(robot)\n"
+        "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE robot)\n"
+    )
+    (tmp_path / "main.c").write_text(
+        '#include "robot.h"\nint main(void) { double q[ROBOT_NQ] = {0}, e; robot_potential_energy(q, &e); return e != e; }\n'
+    )
+    subprocess.run(["cmake", "-S", ".", "-B", "made"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", "made"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run([str(tmp_path / "made" / "user")], check=True)
+
+
+@pytest.mark.parametrize("seed", [1, 6])
+def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
+    """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""
+    model = random_tree(seed)
+    sources = write_c(model, "tree", tmp_path)
+    module = build_module(model, preset="full")
+    rng = np.random.default_rng(0)
+    n = 3
+    values = {
+        name: np.array([module.random_configuration(rng) for _ in range(n)]) for name in ("q", "q0", "q1")
+    } | {name: rng.standard_normal((n, module.nv)) for name in ("v", "a", "tau", "dv")} | {"fext": rng.standard_normal((n, module.njoints, 6))}
+    arrays = "\n".join(f"static const double {k}[] = {{{', '.join(map(repr, v.ravel().tolist()))}}};" for k, v in values.items())
+    calls, expected = [], []
+    for function in functions_of(model).values():
+        d = function.declaration
+        size = d.outputs[0].size
+        arguments = [p.name for p in d.inputs] + (["FRAME", "1"] if d.framed else [])
+        call = f"tree_{d.name}_batch({n}, {', '.join(arguments)}, out);".replace("FRAME", str(len(model.frames) - 1))
+        # Exactly as large as needed, on the heap, so that one double too many is found.
+        calls.append(
+            f"{{ double *out = malloc(sizeof(double) * {n * size}); {call} for (int i = 0; i < {n * size}; ++i) "
+            'printf("%.17g\\n", out[i]); free(out); }'
+        )
+        extra = (model.frames[-1].name, "WORLD") if d.framed else ()
+        expected.append(np.asarray(getattr(module, d.name)(*(values[p.name] for p in d.inputs), *extra)).ravel())
+    main = f'#include "tree.h"\n#include <stdio.h>\n#include <stdlib.h>\n{arrays}\nint main(void) {{\n' + "\n".join(calls) + "\nreturn 0; }\n"
+    (tmp_path / "main.c").write_text(main)
+    flags = ["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.split()
+    reference = np.concatenate(expected)
+    np.testing.assert_allclose([float(x) for x in printed], reference, rtol=1e-8, atol=1e-9 * np.abs(reference).max())
