@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pinocchio
-
 from rbdc.resources import resolve
+
 from tests.support import Array
+from tests.support_readings import exact_text
 
 pin: Any = pinocchio
 REFERENCES = {
@@ -68,9 +68,21 @@ class Peer:
 
 @cache
 def peer(robot: str, root: str) -> Peer:
-    """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file."""
-    path = str(resolve(robot))
-    model = pin.buildModelFromUrdf(path) if root == "fixed" else pin.buildModelFromUrdf(path, pin.JointModelFreeFlyer())
+    """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file, right angles made exact.
+
+    `tests/peers/test_pinocchio_limits.py` bounds what that changes, and compares with the file as it stands.
+    """
+    return _built(exact_text(robot), root)
+
+
+@cache
+def raw_peer(robot: str, root: str) -> Peer:
+    """The same of the file as it stands."""
+    return _built(resolve(robot).read_text(encoding="utf-8"), root)
+
+
+def _built(text: str, root: str) -> Peer:
+    model = pin.buildModelFromXML(text) if root == "fixed" else pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
     # Links fixed to the world: Pinocchio keeps their inertia at the universe.
     return Peer(model, model.createData(), model.inertias[0])
 
@@ -91,7 +103,7 @@ Reference = Callable[[Peer, Array, Array, Array, Array], Array]
 
 
 def _symmetric(upper: Array) -> Array:
-    return np.triu(upper) + np.triu(upper, 1).T
+    return np.array(np.triu(upper) + np.triu(upper, 1).T)
 
 
 def _crba(p: Peer, q: Array) -> Array:

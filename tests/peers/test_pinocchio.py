@@ -11,6 +11,8 @@ from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, peer, pin, states
 
 TOLERANCE = 1e-10
+SINGULAR = {("cartpole", "free-flyer")}
+"""No forward dynamics: the massless base can slide against the cart (`test_pinocchio_limits` asserts that it is left out)."""
 
 
 @pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
@@ -35,9 +37,17 @@ def test_sizes_and_names(case: tuple[ModuleType, Peer]) -> None:
     assert set(module.frame_names) == {f.name for f in reference.model.frames if f.type == pin.FrameType.BODY}
 
 
+def skip_where_not_defined(name: str, module: ModuleType) -> None:
+    """aba and minverse of a robot whose M is singular."""
+    root = "free-flyer" if "root_joint" in module.joint_names else "fixed"
+    if name in ("aba", "minverse") and (module.name, root) in SINGULAR:
+        pytest.skip("the joint-space inertia is singular")
+
+
 @pytest.mark.parametrize("name", sorted(REFERENCE))
 def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
     module, reference = case
+    skip_where_not_defined(name, module)
     function = getattr(module, name)
     made = states(module)
     expected = [REFERENCE[name](reference, *state) for state in made]
@@ -62,6 +72,7 @@ def natural_scale(name: str, module: ModuleType, state: tuple[Array, Array, Arra
 @pytest.mark.parametrize("name", ["rnea", "aba"])
 def test_external_forces(case: tuple[ModuleType, Peer], name: str) -> None:
     module, reference = case
+    skip_where_not_defined(name, module)
     function = getattr(module, name)
     made = states(module)
     for q, v, a, fext in made:
