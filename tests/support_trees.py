@@ -65,9 +65,7 @@ def mimic_tree(mimic: str) -> Model:
     leaders = {0: Mimic("joint3", -0.5, 0.3), 3: Mimic("joint2", 2.0, -0.1), 4: Mimic("joint5", 0.7, 0.0)}
     parents = ["base", "link0", "base", "link2", "link2", "link4"]
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
-    joints = [
-        random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)
-    ]
+    joints = [random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)]
     return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic)
 
 

@@ -72,7 +72,9 @@ def test_runtime_support_needs_numpy_only() -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import rbdc, sys; print([m for m in ('casadi', 'sympy', 'jinja2', 'matplotlib', 'numpy', 'lxml') if m in sys.modules])"
+    code = (
+        "import rbdc, sys; print([m for m in ('casadi', 'sympy', 'jinja2', 'matplotlib', 'numpy', 'lxml') if m in sys.modules])"
+    )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

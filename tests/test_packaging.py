@@ -39,14 +39,19 @@ def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_every_file(distributions: Path) -> None:
     names = set(zipfile.ZipFile(next(distributions.glob("*.whl"))).namelist())
-    for folder, target in ((ROOT / "codegen" / "rbdc", "rbdc"), (ROOT / "templates", "rbdc/templates"), (ROOT / "robots", "rbdc/robots")):
+    for folder, target in (
+        (ROOT / "codegen" / "rbdc", "rbdc"),
+        (ROOT / "templates", "rbdc/templates"),
+        (ROOT / "robots", "rbdc/robots"),
+    ):
         for file in folder.rglob("*"):
             if file.is_file() and "__pycache__" not in file.parts:
                 assert f"{target}/{file.relative_to(folder)}" in names
 
 
 def test_sdist_holds_the_sources(distributions: Path) -> None:
-    names = {name.split("/", 1)[1] for name in tarfile.open(next(distributions.glob("*.tar.gz"))).getnames() if "/" in name}
+    with tarfile.open(next(distributions.glob("*.tar.gz"))) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
     assert {"pyproject.toml", "README.md", "LICENSE", "templates/function.c.jinja", "robots/kuka_iiwa.urdf"} <= names
 
 
@@ -61,5 +66,11 @@ def test_wheel_works_when_installed(distributions: Path, tmp_path: Path) -> None
         f"m = rbdc.build('double_pendulum', functions=['rnea'], cflags=['-O0'], out={str(tmp_path / 'out')!r})\n"
         "print(m.rnea([0.1, 0.2], [0, 0], [0, 0])[0] != 0.0)\n"
     )
-    result = subprocess.run([sys.executable, "-S", "-c", "import site; site.main()\n" + code], capture_output=True, text=True, cwd=tmp_path, check=False)
+    result = subprocess.run(
+        [sys.executable, "-S", "-c", "import site; site.main()\n" + code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+    )
     assert result.stdout.strip() == "True", result.stderr

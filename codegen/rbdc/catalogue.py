@@ -68,22 +68,103 @@ def functions_of(model: Model) -> dict[str, Function]:
         _entry("rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque, _rnea),
         _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, _vector(nonlinear_effects, "q", "v")),
         _entry("gravity_torque", "Gravity: g(q).", (q,), torque, _vector(gravity_torque, "q")),
-        _entry("coriolis", "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.", (q, v), output("C", (nv, nv), "Coriolis matrix"), _matrix(coriolis, "q", "v")),
-        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), output("M", (nv, nv), "joint-space inertia (kg, kg m, kg m^2)"), _matrix(crba, "q")),
-        _entry("minverse", "Inverse of the joint-space inertia, both triangles.", (q,), output("Minv", (nv, nv), "inverse of the joint-space inertia"), _matrix(minverse, "q")),
-        _entry("aba", "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).", (q, v, tau, fext), acceleration, _aba),
-        _entry("forward_kinematics", "Placements of all frames in the world, as 4x4 matrices.", (q,), output("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"), _forward_kinematics),
+        _entry(
+            "coriolis",
+            "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
+            (q, v),
+            output("C", (nv, nv), "Coriolis matrix"),
+            _matrix(coriolis, "q", "v"),
+        ),
+        _entry(
+            "crba",
+            "Joint-space inertia M(q), both triangles.",
+            (q,),
+            output("M", (nv, nv), "joint-space inertia (kg, kg m, kg m^2)"),
+            _matrix(crba, "q"),
+        ),
+        _entry(
+            "minverse",
+            "Inverse of the joint-space inertia, both triangles.",
+            (q,),
+            output("Minv", (nv, nv), "inverse of the joint-space inertia"),
+            _matrix(minverse, "q"),
+        ),
+        _entry(
+            "aba", "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).", (q, v, tau, fext), acceleration, _aba
+        ),
+        _entry(
+            "forward_kinematics",
+            "Placements of all frames in the world, as 4x4 matrices.",
+            (q,),
+            output("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
+            _forward_kinematics,
+        ),
         _framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), output("J", (6, nv), "frame Jacobian")),
-        _framed("frame_velocity", "Spatial velocity of a frame, [linear; angular].", (q, v), output("velocity", (6,), "m/s, rad/s")),
-        _framed("frame_acceleration", "Spatial acceleration of a frame without gravity, [linear; angular].", (q, v, a), output("acceleration", (6,), "m/s^2, rad/s^2")),
-        _entry("com", "Centre of mass of all links, in the world.", (q,), output("position", (3,), "centre of mass (m)"), lambda m, x, t: [centre_of_mass(m, x["q"], t).scalars()]),
-        _entry("com_jacobian", "Jacobian of the centre of mass.", (q,), output("J", (3, nv), "Jacobian of the centre of mass"), _matrix(com_jacobian, "q")),
-        _entry("centroidal_momentum_matrix", "A with A v the momentum about the centre of mass of the moving links, linear rows first.", (q,), output("A", (6, nv), "centroidal momentum matrix"), _matrix(centroidal_momentum_matrix, "q")),
-        _entry("kinetic_energy", "Kinetic energy: v^T M(q) v / 2.", (q, v), output("energy", (), "kinetic energy (J)"), lambda m, x, t: [[kinetic_energy(m, x["q"], x["v"], t)]]),
-        _entry("potential_energy", "Potential energy of all links in the field of gravity.", (q,), output("energy", (), "potential energy (J)"), lambda m, x, t: [[potential_energy(m, x["q"], t)]]),
-        _entry("torque_regressor", "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.", (q, v, a), output("Y", (nv, PARAMETERS_PER_BODY * njoints), "joint torque regressor"), _matrix(torque_regressor, "q", "v", "a")),
-        _entry("integrate", "q (+) dv: the configuration reached by the constant velocity dv in unit time.", (q, Parameter("dv", (nv,), "tangent step (m, rad)")), output("q_next", (model.nq,), "configuration"), lambda m, x, t: [integrate(m, x["q"], x["dv"])]),
-        _entry("difference", "The dv with q0 (+) dv = q1.", (_configuration(model, "q0"), _configuration(model, "q1")), output("dv", (nv,), "tangent step (m, rad)"), lambda m, x, t: [difference(m, x["q0"], x["q1"])]),
+        _framed(
+            "frame_velocity", "Spatial velocity of a frame, [linear; angular].", (q, v), output("velocity", (6,), "m/s, rad/s")
+        ),
+        _framed(
+            "frame_acceleration",
+            "Spatial acceleration of a frame without gravity, [linear; angular].",
+            (q, v, a),
+            output("acceleration", (6,), "m/s^2, rad/s^2"),
+        ),
+        _entry(
+            "com",
+            "Centre of mass of all links, in the world.",
+            (q,),
+            output("position", (3,), "centre of mass (m)"),
+            lambda m, x, t: [centre_of_mass(m, x["q"], t).scalars()],
+        ),
+        _entry(
+            "com_jacobian",
+            "Jacobian of the centre of mass.",
+            (q,),
+            output("J", (3, nv), "Jacobian of the centre of mass"),
+            _matrix(com_jacobian, "q"),
+        ),
+        _entry(
+            "centroidal_momentum_matrix",
+            "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
+            (q,),
+            output("A", (6, nv), "centroidal momentum matrix"),
+            _matrix(centroidal_momentum_matrix, "q"),
+        ),
+        _entry(
+            "kinetic_energy",
+            "Kinetic energy: v^T M(q) v / 2.",
+            (q, v),
+            output("energy", (), "kinetic energy (J)"),
+            lambda m, x, t: [[kinetic_energy(m, x["q"], x["v"], t)]],
+        ),
+        _entry(
+            "potential_energy",
+            "Potential energy of all links in the field of gravity.",
+            (q,),
+            output("energy", (), "potential energy (J)"),
+            lambda m, x, t: [[potential_energy(m, x["q"], t)]],
+        ),
+        _entry(
+            "torque_regressor",
+            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
+            (q, v, a),
+            output("Y", (nv, PARAMETERS_PER_BODY * njoints), "joint torque regressor"),
+            _matrix(torque_regressor, "q", "v", "a"),
+        ),
+        _entry(
+            "integrate",
+            "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
+            (q, Parameter("dv", (nv,), "tangent step (m, rad)")),
+            output("q_next", (model.nq,), "configuration"),
+            lambda m, x, t: [integrate(m, x["q"], x["dv"])],
+        ),
+        _entry(
+            "difference",
+            "The dv with q0 (+) dv = q1.",
+            (_configuration(model, "q0"), _configuration(model, "q1")),
+            output("dv", (nv,), "tangent step (m, rad)"),
+            lambda m, x, t: [difference(m, x["q0"], x["q1"])],
+        ),
     ]
     return {entry.declaration.name: entry for entry in entries}
 
@@ -101,7 +182,7 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
         functions = presets[preset]
     for name in functions:
         if name not in known:
-            raise OptionError(f"no function {ascii(name)}; there are {', '.join(known)}")
+            raise OptionError(f"no function {name!a}; there are {', '.join(known)}")
     if not functions:
         raise OptionError(f"no function asked for; there are {', '.join(known)}")
     return [name for name in known if name in functions]
@@ -117,11 +198,18 @@ def _inputs(model: Model) -> tuple[Parameter, ...]:
         Parameter("v", (model.nv,), "velocity (m/s, rad/s)"),
         Parameter("a", (model.nv,), "acceleration (m/s^2, rad/s^2)"),
         Parameter("tau", (model.nv,), "generalised force (N, N m)"),
-        Parameter("fext", (model.njoints, 6), "external force on each body in its joint frame, linear part first (N, N m)", optional=True),
+        Parameter(
+            "fext",
+            (model.njoints, 6),
+            "external force on each body in its joint frame, linear part first (N, N m)",
+            optional=True,
+        ),
     )
 
 
-def _entry(name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], evaluate: Evaluate) -> Function:
+def _entry(
+    name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], evaluate: Evaluate
+) -> Function:
     return Function(FunctionDeclaration(name, summary, inputs, outputs), evaluate)
 
 

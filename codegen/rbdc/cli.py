@@ -147,11 +147,11 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
     for description in descriptions:
         name = module_name(Path(description).stem)
         if name in names and options.name is None:
-            raise OptionError(f"{ascii(names[name])} and {ascii(description)} would both become {name}; build them apart with --name")
+            raise OptionError(f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name")
         names[name] = description
 
 
-class _progress:  # noqa: N801 - used as a function
+class _progress:
     """A spinner on a terminal, plain lines elsewhere; both on standard error."""
 
     def __init__(self, title: str) -> None:

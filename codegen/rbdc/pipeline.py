@@ -23,7 +23,6 @@ from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_com
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
-
 MAXIMUM_DOF = 128
 
 

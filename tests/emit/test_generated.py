@@ -74,11 +74,17 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     from rbdc.pipeline import BuildOptions, build_package
 
     for name in ("one", "two"):
-        build_package("cartpole", BuildOptions(functions=("rnea", "frame_jacobian"), out=tmp_path / name, cflags=("-O0",), force=True))
+        build_package(
+            "cartpole", BuildOptions(functions=("rnea", "frame_jacobian"), out=tmp_path / name, cflags=("-O0",), force=True)
+        )
     for file in (tmp_path / "one" / "cartpole").iterdir():
         if file.is_file():
             assert file.read_bytes() == (tmp_path / "two" / "cartpole" / file.name).read_bytes(), file.name
-    text = "".join(f.read_text() for f in (tmp_path / "one" / "cartpole").iterdir() if f.suffix not in (".so", "") or f.name == "manifest.json")
+    text = "".join(
+        f.read_text()
+        for f in (tmp_path / "one" / "cartpole").iterdir()
+        if f.suffix not in (".so", "") or f.name == "manifest.json"
+    )
     assert str(tmp_path) not in text
     assert str(ROOT) not in text
 
@@ -134,9 +140,11 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     module = build_module(model, preset="full")
     rng = np.random.default_rng(0)
     n = 3
-    values = {
-        name: np.array([module.random_configuration(rng) for _ in range(n)]) for name in ("q", "q0", "q1")
-    } | {name: rng.standard_normal((n, module.nv)) for name in ("v", "a", "tau", "dv")} | {"fext": rng.standard_normal((n, module.njoints, 6))}
+    values = (
+        {name: np.array([module.random_configuration(rng) for _ in range(n)]) for name in ("q", "q0", "q1")}
+        | {name: rng.standard_normal((n, module.nv)) for name in ("v", "a", "tau", "dv")}
+        | {"fext": rng.standard_normal((n, module.njoints, 6))}
+    )
     arrays = "\n".join(f"static const double {k}[] = {{{', '.join(map(repr, v.ravel().tolist()))}}};" for k, v in values.items())
     calls, expected = [], []
     for function in functions_of(model).values():
@@ -151,7 +159,11 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
         )
         extra = (model.frames[-1].name, "WORLD") if d.framed else ()
         expected.append(np.asarray(getattr(module, d.name)(*(values[p.name] for p in d.inputs), *extra)).ravel())
-    main = f'#include "tree.h"\n#include <stdio.h>\n#include <stdlib.h>\n{arrays}\nint main(void) {{\n' + "\n".join(calls) + "\nreturn 0; }\n"
+    main = (
+        f'#include "tree.h"\n#include <stdio.h>\n#include <stdlib.h>\n{arrays}\nint main(void) {{\n'
+        + "\n".join(calls)
+        + "\nreturn 0; }\n"
+    )
     (tmp_path / "main.c").write_text(main)
     flags = ["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import casadi as ca
 import numpy as np
@@ -22,7 +22,7 @@ from rbdc.ir.verify import MalformedProgram, verify
 
 def evaluate(program: Program, **inputs: Sequence[float]) -> list[list[float]]:
     """The outputs of a program by direct interpretation."""
-    operations = {
+    operations: dict[str, Callable[..., float]] = {
         "neg": lambda a: -a,
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,

@@ -27,7 +27,8 @@ def chain(robot: str) -> tuple[list[Any], Any, Any]:
     joints = {joint.find("parent").get("link"): joint for joint in root.findall("joint")}  # type: ignore[union-attr]
     name = next(n for n in links if n not in {j.find("child").get("link") for j in root.findall("joint")})  # type: ignore[union-attr]
     t = sp.Symbol("t")
-    rotation, position, coordinates = sp.eye(3), sp.zeros(3, 1), []
+    coordinates: list[Any] = []
+    rotation, position = sp.eye(3), sp.zeros(3, 1)
     kinetic, potential = sp.Integer(0), sp.Integer(0)
     while True:
         inertial = links[name].find("inertial")
@@ -45,7 +46,11 @@ def chain(robot: str) -> tuple[list[Any], Any, Any]:
             return coordinates, kinetic, potential
         joint = joints[name]
         origin = joint.find("origin")
-        numbers = [[float(x) for x in origin.get(key, "0 0 0").split()] for key in ("xyz", "rpy")] if origin is not None else [[0.0] * 3] * 2
+        numbers = (
+            [[float(x) for x in origin.get(key, "0 0 0").split()] for key in ("xyz", "rpy")]
+            if origin is not None
+            else [[0.0] * 3] * 2
+        )
         position, rotation = position + rotation * sp.Matrix(numbers[0]), rotation * rpy(*numbers[1])
         if joint.get("type") != "fixed":
             q = sp.Function(f"q{len(coordinates)}")(t)

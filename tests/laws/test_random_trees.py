@@ -84,7 +84,8 @@ def test_energies(tree: ModuleType) -> None:
     assert_close(derivative(tree, tree.potential_energy, q, v), tree.gravity_torque(q) @ v, CENTRAL, 10.0)
     # Power: d/dt (T + V) = tau . v along a motion with acceleration a.
     ahead, behind = (
-        tree.kinetic_energy(tree.integrate(q, s * v), v + s * a) + tree.potential_energy(tree.integrate(q, s * v)) for s in (STEP, -STEP)
+        tree.kinetic_energy(tree.integrate(q, s * v), v + s * a) + tree.potential_energy(tree.integrate(q, s * v))
+        for s in (STEP, -STEP)
     )
     assert_close((ahead - behind) / (2 * STEP), tree.rnea(q, v, a) @ v, CENTRAL, 10.0)
 
@@ -101,7 +102,7 @@ def test_momentum(tree: ModuleType) -> None:
 def test_frames(tree: ModuleType) -> None:
     q, v, a = state(tree)
     for index, frame in enumerate(tree.frame_names):
-        rate = derivative(tree, lambda x, i=index: tree.forward_kinematics(x)[i], q, v)
+        rate = derivative(tree, tree.forward_kinematics, q, v)[index]
         placement = tree.forward_kinematics(q)[index]
         spin = rate[:3, :3] @ placement[:3, :3].T
         aligned = tree.frame_velocity(q, v, frame, "LOCAL_WORLD_ALIGNED")
@@ -118,7 +119,9 @@ def test_external_forces_enter_by_the_jacobians_of_the_bodies(tree: ModuleType) 
     q, v, a = state(tree)
     model = random_tree(int(tree.name[4:]))
     fext = np.random.default_rng(5).standard_normal((tree.njoints, 6))
-    expected = tree.rnea(q, v, a) - sum(tree.frame_jacobian(q, body.name).T @ f for body, f in zip(model.bodies, fext, strict=True))
+    expected = tree.rnea(q, v, a) - sum(
+        tree.frame_jacobian(q, body.name).T @ f for body, f in zip(model.bodies, fext, strict=True)
+    )
     assert_close(tree.rnea(q, v, a, fext), expected, 1e-10)
 
 

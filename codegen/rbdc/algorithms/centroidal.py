@@ -38,9 +38,7 @@ def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     composite = composite_inertias(model, placements, trace)
     world = world_placements(model, q, trace)
     return [
-        world[index].act_force(composite[index] @ s)
-        for index, body in enumerate(model.bodies)
-        for s in body.joint.subspace()
+        world[index].act_force(composite[index] @ s) for index, body in enumerate(model.bodies) for s in body.joint.subspace()
     ]
 
 

@@ -115,5 +115,10 @@ def _entries(
                     break
                 above, below, inertial = (placements[ancestor].act_force(f) for f in (above, below, inertial))
                 ancestor = model.bodies[ancestor].parent
-            trace(body.name, "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j", f"C{dof}", c[dof][: dof + 1])
+            trace(
+                body.name,
+                "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j",
+                f"C{dof}",
+                c[dof][: dof + 1],
+            )
     return c

@@ -28,9 +28,7 @@ def composite_inertias(model: Model, placements: Sequence[Placement], trace: Tra
     return composite
 
 
-def full_inertia(
-    model: Model, placements: Sequence[Placement], composite: Sequence[Inertia], trace: Trace = silent
-) -> Matrix:
+def full_inertia(model: Model, placements: Sequence[Placement], composite: Sequence[Inertia], trace: Trace = silent) -> Matrix:
     """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
     starts = first_dofs(model)
     size = sum(body.joint.nv for body in model.bodies)

@@ -48,7 +48,9 @@ def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matri
         for dof, column in columns.items():
             for row, entry in zip(own, column, strict=True):
                 inverse[row][dof] = entry
-        trace(body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", [x for c in columns.values() for x in c])
+        trace(
+            body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", [x for c in columns.values() for x in c]
+        )
         if body.parent == WORLD:
             continue
         above = subtree_forces[body.parent]
@@ -78,6 +80,6 @@ def _forward_pass(
         trace(body.name, "Minv[i, :] -= D^-1 U^T X P_parent", f"Minv{index}", [x for row in own for x in inverse[row][row:]])
         subspace, motion = body.joint.subspace(), {}
         for dof in range(starts[index], model.nv):
-            column = [inverse[row][dof] for row in own]
-            motion[dof] = motion_sum(subspace, column) + carried.get(dof, Motion.zero())
+            rates = [inverse[row][dof] for row in own]
+            motion[dof] = motion_sum(subspace, rates) + carried.get(dof, Motion.zero())
         motions.append(motion)

@@ -75,7 +75,12 @@ class Writer:
                     lines.append(f"w[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [f"{target} = {self._operand(k, 0, number)};" for k, targets in stores.items() if self._is_leaf(k) for target in targets]
+        rest = [
+            f"{target} = {self._operand(k, 0, number)};"
+            for k, targets in stores.items()
+            if self._is_leaf(k)
+            for target in targets
+        ]
         if rest:
             blocks.append(Block("results", "known without computation", tuple(rest)))
         return blocks
@@ -126,7 +131,9 @@ class Writer:
             return True
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
         users = self._uses[index]
-        inlined = len(users) == 1 and index not in self.program.symbols and value.operation not in _CALLS and weight <= MAXIMUM_INLINED
+        inlined = (
+            len(users) == 1 and index not in self.program.symbols and value.operation not in _CALLS and weight <= MAXIMUM_INLINED
+        )
         if inlined and users[0] >= 0:
             user = self.program.values[users[0]]
             inlined = user.section == value.section and self.chunks.chunk_of[users[0]] == self.chunks.chunk_of[index]
@@ -178,7 +185,9 @@ class Writer:
         if operation in _INFIX:
             sign, precedence = _INFIX[operation]
             # The left operand binds as written (left to right); the right one keeps the association of the program.
-            return f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
+            return (
+                f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
+            )
         if operation == "neg":
             return f"-{self._operand(arguments[0], _UNARY, number)}"
         if operation == "less":

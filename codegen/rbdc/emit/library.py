@@ -76,7 +76,9 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     functions = [
         {
             "summary": comment(d.summary),
-            "lines": [f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)],
+            "lines": [
+                f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)
+            ],
             "single": d.c_prototype(robot, batch=False, restrict=restrict),
             "batch": d.c_prototype(robot, batch=True, restrict=restrict),
         }

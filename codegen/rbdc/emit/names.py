@@ -9,12 +9,14 @@ import re
 from rbdc.errors import OptionError
 
 _C_KEYWORDS = frozenset(
-    "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl complex concept const consteval "
-    "constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double dynamic_cast else enum "
-    "explicit export extern false float for friend goto if imaginary inline int long mutable namespace new noexcept not not_eq nullptr "
-    "operator or or_eq private protected public register reinterpret_cast requires restrict return short signed sizeof static "
-    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename typeof union unsigned "
-    "using virtual void volatile wchar_t while xor xor_eq".split()
+    """
+    alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl complex concept const
+    consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
+    dynamic_cast else enum explicit export extern false float for friend goto if imaginary inline int long mutable namespace
+    new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
+    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
+    typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
+    """.split()  # noqa: SIM905 - forty lines as a list
 )
 _MAXIMUM_LENGTH = 100
 
@@ -29,7 +31,7 @@ def check_module_name(name: str) -> str:
     """The name itself, or OptionError."""
     if not is_module_name(name):
         raise OptionError(
-            f"--name {ascii(name)} is not a C and Python identifier; use ASCII letters, digits and _, beginning with a letter, "
+            f"--name {name!a} is not a C and Python identifier; use ASCII letters, digits and _, beginning with a letter, "
             f"at most {_MAXIMUM_LENGTH} characters, no keyword"
         )
     return name

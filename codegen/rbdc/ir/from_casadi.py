@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
@@ -63,14 +64,16 @@ def from_casadi(
     return finish(name, arrays[0], arrays[1], builder, results, sections, names)
 
 
-def _column(values: Sequence[Scalar]) -> ca.SX:
+def _column(values: Sequence[Scalar]) -> Any:
     """A dense column; structural zeros become the constant 0."""
     return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
 
 
 def _replay(function: ca.Function, names: Sequence[str]) -> tuple[Builder, dict[tuple[int, int], int]]:
     """Run the tape into a builder: work slots, which CasADi reuses, become values."""
-    builder, slot, stored = Builder(), {}, {}
+    builder = Builder()
+    slot: dict[int, int] = {}
+    stored: dict[tuple[int, int], int] = {}
     last = function.n_out() - 1
     for k in range(function.n_instructions()):
         operation, target = function.instruction_id(k), function.instruction_output(k)

@@ -138,9 +138,11 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
     if not followers:
         return bodies, []
     if not coupled:
-        return bodies, [Note(f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q", followers[0].line)]
+        message = f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
+        return bodies, [Note(message, followers[0].line)]
     index = {body.joint_name: k for k, body in enumerate(bodies)}
-    result, notes = list(bodies), [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line)]
+    result = list(bodies)
+    notes = [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line)]
     for joint in followers:
         multiplier, offset, leader = 1.0, 0.0, joint
         while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset

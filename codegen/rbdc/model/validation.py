@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NoReturn, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rbdc.errors import DescriptionError
 from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
@@ -17,6 +18,7 @@ _WITH_AXIS = (*ONE_DOF, "planar")
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: what rounding of printed inertias leaves."""
 
+Array = NDArray[np.float64]
 Named = TypeVar("Named", Link, Joint)
 
 
@@ -39,6 +41,7 @@ class _Check:
     def __init__(self, description: Description) -> None:
         self.description = description
         self.notes: list[Note] = []
+        self.links = {link.name for link in description.links}
 
     def fail(self, problem: str, remedy: str, line: int | None) -> NoReturn:
         raise DescriptionError(problem, remedy, self.description.file, line)
@@ -56,10 +59,8 @@ class _Check:
         name = f'joint "{shown(joint.name)}"'
         if joint.kind not in JOINT_KINDS:
             self.fail(f"{name} has the unknown kind {joint.kind!r}", f"use one of {', '.join(JOINT_KINDS)}", joint.line)
-        links = {link.name for link in self.description.links} if not hasattr(self, "_links") else self._links
-        self._links = links
         for role, link in (("parent", joint.parent), ("child", joint.child)):
-            if link not in links:
+            if link not in self.links:
                 self.fail(f'{name} has the {role} link "{shown(link)}", which does not exist', "describe that link", joint.line)
         numbers = [*joint.axis.scalars(), *joint.placement.scalars(), joint.damping, joint.friction]
         if not all(math.isfinite(x) for x in numbers):
@@ -174,7 +175,8 @@ def _about_com(link: Link) -> list[list[float]]:
     inertia = link.inertia
     if inertia is None or inertia.mass == 0:
         return [[0.0] * 3] * 3 if inertia is None else inertia.about_origin.rows()
-    h, j = np.array(inertia.first_moment.scalars()), np.array(inertia.about_origin.rows())
+    h: Array = np.array(inertia.first_moment.scalars(), dtype=float)
+    j: Array = np.array(inertia.about_origin.rows(), dtype=float)
     shift = (h @ h) * np.eye(3) - np.outer(h, h)
     about: list[list[float]] = (j - shift / inertia.mass).tolist()
     return about

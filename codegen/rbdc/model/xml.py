@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lxml import etree
 
@@ -36,7 +36,8 @@ class Document:
             self.fail(f"not well-formed XML: {_one_line(error.msg)}", "mend the XML at this place", error.lineno or None)
         except (ValueError, LookupError) as error:
             self.fail(f"not readable as XML: {_one_line(str(error))}", "save the file as UTF-8 XML", None)
-        if self.root.getroottree().docinfo.doctype:
+        information: Any = self.root.getroottree().docinfo
+        if information.doctype:
             self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", 1)
 
     def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
@@ -97,8 +98,8 @@ class Document:
 
 def line_of(element: etree._Element) -> int | None:
     """The line on which an element begins."""
-    line: int | None = element.sourceline
-    return line
+    line: Any = element.sourceline
+    return line if isinstance(line, int) else None
 
 
 def shown(text: str) -> str:

@@ -32,9 +32,7 @@ class Inertia:
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
     def __add__(self, other: Inertia) -> Inertia:
-        return Inertia(
-            self.mass + other.mass, self.first_moment + other.first_moment, self.about_origin + other.about_origin
-        )
+        return Inertia(self.mass + other.mass, self.first_moment + other.first_moment, self.about_origin + other.about_origin)
 
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
@@ -125,6 +123,4 @@ def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:
 
 def _times_skew(m: Rotation, p: Vector3) -> Rotation:
     """M [p] by columns: column k is M (p x e_k)."""
-    return Rotation(
-        m.y.scaled(p.z) - m.z.scaled(p.y), m.z.scaled(p.x) - m.x.scaled(p.z), m.x.scaled(p.y) - m.y.scaled(p.x)
-    )
+    return Rotation(m.y.scaled(p.z) - m.z.scaled(p.y), m.z.scaled(p.x) - m.x.scaled(p.z), m.x.scaled(p.y) - m.y.scaled(p.x))

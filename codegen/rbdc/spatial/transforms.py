@@ -69,9 +69,7 @@ class Rotation:
     def apply(self, v: Vector3) -> Vector3:
         """R v."""
         a, b, c = self.x, self.y, self.z
-        return Vector3(
-            a.x * v.x + b.x * v.y + c.x * v.z, a.y * v.x + b.y * v.y + c.y * v.z, a.z * v.x + b.z * v.y + c.z * v.z
-        )
+        return Vector3(a.x * v.x + b.x * v.y + c.x * v.z, a.y * v.x + b.y * v.y + c.y * v.z, a.z * v.x + b.z * v.y + c.z * v.z)
 
     def apply_transposed(self, v: Vector3) -> Vector3:
         """R^T v."""

@@ -56,7 +56,7 @@ def _identity(builder: Builder, operation: str, arguments: tuple[int, ...], numb
         return y
     if operation == "sub" and a == 0.0:
         return builder.apply("neg", (y,))
-    if operation == "mul" and 0.0 in (a, b) or operation == "div" and a == 0.0 or operation == "select" and 0.0 in (a, b):
+    if (operation == "mul" and 0.0 in (a, b)) or (operation == "div" and a == 0.0) or (operation == "select" and 0.0 in (a, b)):
         return builder.constant(0.0)
     if operation == "mul" and 1.0 in (a, b):
         return y if a == 1.0 else x

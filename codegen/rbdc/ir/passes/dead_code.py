@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Program, Value
 
 
 def remove_dead_code(program: Program) -> Program:
@@ -17,7 +17,8 @@ def remove_dead_code(program: Program) -> Program:
         if needed[index]:
             for argument in program.values[index].arguments:
                 needed[argument] = True
-    new, values = {}, []
+    new: dict[int, int] = {}
+    values: list[Value] = []
     for index, value in enumerate(program.values):
         if needed[index]:
             new[index] = len(values)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import exponential, logarithm, multiply, conjugate, normalized, towards
+from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, normalized, towards
 
 _AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
