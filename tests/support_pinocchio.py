@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pinocchio
-from rbdc.resources import resolve
 
+from rbdc.resources import resolve
 from tests.support import Array
 from tests.support_readings import exact_text
 
@@ -129,7 +129,7 @@ def _com(p: Peer, q: Array) -> Array:
 
 def _com_jacobian(p: Peer, q: Array) -> Array:
     moving = sum(i.mass for i in p.model.inertias[1:])
-    return np.array(pin.jacobianCenterOfMass(p.model, p.data, p.q(q))) * moving / (moving + p.fixed_inertia.mass)
+    return np.array(pin.jacobianCenterOfMass(p.model, p.data, p.q(q)) * moving / (moving + p.fixed_inertia.mass))
 
 
 def _potential(p: Peer, q: Array) -> Array:

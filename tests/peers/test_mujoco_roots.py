@@ -6,8 +6,8 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from rbdc.resources import robot_names
 
+from rbdc.resources import robot_names
 from tests.support import ROOTS, Array, assert_close, full_module
 from tests.support_mujoco import MujocoPeer, mujoco_peer
 from tests.support_pinocchio import states

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 import rbdc
 from rbdc.resources import robot_names
-
 from tests.support import ROOTS, Array, assert_close, build_module, full_module
 from tests.support_pinocchio import REFERENCE, Peer, arguments, peer, pin, raw_peer, states
 from tests.support_readings import ANGLE_TOLERANCE, exact_angle
