@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +29,24 @@ class _Failure(click.ClickException):
         click.echo(f"rbdc: error: {self.message}", err=True)
 
 
+_EXPECTED = (RbdcError, RecursionError, MemoryError)
+"""What becomes a message; anything else is a defect of rbdc and keeps its traceback."""
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "the description is nested too deeply; flatten it"
+    if isinstance(error, MemoryError):
+        return "out of memory; build fewer functions at once"
+    return str(error)
+
+
 class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except RbdcError as error:
-            raise _Failure(str(error)) from error
-        except RecursionError as error:
-            raise _Failure("the description is nested too deeply; flatten it") from error
-        except MemoryError as error:
-            raise _Failure("out of memory; build fewer functions at once") from error
+        except _EXPECTED as error:
+            raise _Failure(_message(error)) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -125,19 +135,47 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[Bui
         with _progress(descriptions[0]) as progress:
             results = [build_package(descriptions[0], options, progress)]
     else:
-        from concurrent.futures import ProcessPoolExecutor
-        from multiprocessing import get_context
-
-        with ProcessPoolExecutor(mp_context=get_context("spawn")) as pool, _progress(f"{len(descriptions)} robots") as progress:
-            futures = [pool.submit(build_package, description, options) for description in descriptions]
-            results = []
-            for description, future in zip(descriptions, futures, strict=True):
-                results.append(future.result())
-                progress(f"{description}: done")
+        results = _build_in_processes(descriptions, options)
     for result in results:
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
     return results
+
+
+def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult]:
+    """All of them, whichever fail; then the failures, if any, in one message."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    done: dict[int, BuildResult | str] = {}
+    with (
+        _progress(f"{len(descriptions)} robots") as progress,
+        ProcessPoolExecutor(min(len(descriptions), os.cpu_count() or 1), get_context("spawn")) as pool,
+    ):
+        pending = {pool.submit(_attempt, d, options): k for k, d in enumerate(descriptions)}
+        for future in as_completed(pending):
+            index = pending[future]
+            try:
+                done[index] = future.result()
+            except BrokenProcessPool:
+                done[index] = f"{descriptions[index]!a}: a build process was killed; build fewer robots at once"
+            progress(f"{descriptions[index]!a}: {'failed' if isinstance(done[index], str) else 'done'}")
+    outcomes = [done[k] for k in range(len(descriptions))]
+    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
+    if failures:
+        raise _Failure("\nrbdc: error: ".join(failures))
+    return [outcome for outcome in outcomes if not isinstance(outcome, str)]
+
+
+def _attempt(description: str, options: BuildOptions) -> BuildResult | str:
+    """A build in a process of its own; a failure comes back as its message, for not every exception survives pickling."""
+    from rbdc.pipeline import build_package
+
+    try:
+        return build_package(description, options)
+    except _EXPECTED as error:
+        return _message(error)
 
 
 def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:
@@ -243,4 +281,7 @@ def clean(out: Path, with_cache: bool, as_json: bool) -> None:
 
 def main() -> None:
     """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names can have characters that the terminal's encoding lacks
+            stream.reconfigure(errors="backslashreplace")
     commands(prog_name="rbdc")
