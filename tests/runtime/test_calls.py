@@ -122,13 +122,19 @@ def test_out_is_filled_and_returned(tiny: ModuleType) -> None:
 
 
 def test_out_may_be_an_input(tiny: ModuleType) -> None:
-    # pair writes s[0] before it reads v[0] for p: in place without a copy it would give another product.
-    v = V.copy()
-    _, product = tiny.pair(Q, v, out=(v, np.empty((2, 2))))
-    np.testing.assert_array_equal(product, np.outer(Q, V))
-    np.testing.assert_array_equal(v, Q + V)
     q = Q.copy()
-    np.testing.assert_array_equal(tiny.mix(q, V, out=q), 2 * Q + V)
+    assert tiny.mix(q, V, out=q) is q
+    np.testing.assert_array_equal(q, 2 * Q + V)
+
+
+def test_one_of_several_outputs_may_overlap_an_input(tiny: ModuleType) -> None:
+    # Each sample's sum is written where the next sample's v is read.
+    buffer: Array = np.arange(8.0)
+    v, total = buffer[:6].reshape(3, 2), buffer[2:].reshape(3, 2)
+    expected_total, expected_product = Q + v, Q[:, None] * v[:, None, :]
+    _, product = tiny.pair(Q, v, out=(total, np.empty((3, 2, 2))))
+    np.testing.assert_array_equal(total, expected_total)
+    np.testing.assert_array_equal(product, expected_product)
 
 
 def test_out_may_overlap_an_input_in_a_batch(tiny: ModuleType) -> None:
