@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -190,25 +192,48 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
 
 
 class _progress:
-    """A spinner on a terminal, plain lines elsewhere; both on standard error."""
+    """A spinner on a terminal, plain lines elsewhere; both on standard error.
+
+    While it is open an interrupt counts until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python
+    raises inside them, so it is raised again at the next sign of progress.
+    """
 
     def __init__(self, title: str) -> None:
         self.title = title
         self.status: Any = None
+        self.interrupted = False
+        self.previous: Any = None
 
     def __enter__(self) -> Callable[[str], None]:
-        if not sys.stderr.isatty():
-            return lambda text: click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
-        from rich.console import Console
-        from rich.markup import escape
+        if current_thread() is main_thread():
+            self.previous = signal.signal(signal.SIGINT, self._interrupt)
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.markup import escape
 
-        self.status = Console(stderr=True).status(escape(self.title))
-        self.status.start()
-        return lambda text: self.status.update(escape(f"{self.title}: {text}"))
+            self.status = Console(stderr=True).status(escape(self.title))
+            self.status.start()
+        return self._show
 
     def __exit__(self, *_: object) -> None:
         if self.status is not None:
             self.status.stop()
+        if self.previous is not None:
+            signal.signal(signal.SIGINT, self.previous)
+
+    def _interrupt(self, *_: object) -> None:
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+    def _show(self, text: str) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+        if self.status is None:
+            click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
+        else:
+            from rich.markup import escape
+
+            self.status.update(escape(f"{self.title}: {text}"))
 
 
 def _show(result: BuildResult) -> None:
