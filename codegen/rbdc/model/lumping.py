@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.model.description import Description, Joint, Limits, Link, Note
+from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Prismatic, Revolute, Spherical
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 from rbdc.model.validation import validate
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, Placement, Vector3
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 ROOT_JOINTS = ("fixed", "free-flyer")
 MIMIC_MODES = ("independent", "coupled")
@@ -41,11 +41,13 @@ def lump(
     if len(gravity) != 3 or not all(math.isfinite(g) for g in gravity):
         raise OptionError(f"gravity {gravity} is not three finite numbers (m/s^2)")
     notes = validate(description)
+    description = _in_floats(description)
     walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
         )
+    _check_magnitudes(description, walk)
     bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
     bodies, nq, nv = _number(bodies)
     return Model(
@@ -108,13 +110,50 @@ class _Walk:
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
-    def _body(
-        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
-    ) -> None:
+    def _body(self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None) -> None:
         limits = Limits() if joint is None else joint.limits
         damping, friction = (0.0, 0.0) if joint is None else (joint.damping, joint.friction)
         body = Body(link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction)
         self.bodies.append(body)
+
+
+def _in_floats(description: Description) -> Description:
+    """The same description with every number a Python float; code that builds one may have given integers or NumPy's."""
+    links = [link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia)) for link in description.links]
+    joints = [
+        replace(
+            joint,
+            placement=_placement_in_floats(joint.placement),
+            axis=Vector3.of([float(x) for x in joint.axis.scalars()]),
+            limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
+            damping=float(joint.damping),
+            friction=float(joint.friction),
+            mimic=joint.mimic and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
+        )
+        for joint in description.joints
+    ]
+    return replace(description, links=tuple(links), joints=tuple(joints))
+
+
+def _inertia_in_floats(inertia: Inertia) -> Inertia:
+    mass, *rest = (float(x) for x in inertia.scalars())
+    return Inertia(mass, Vector3.of(rest[:3]), Symmetric3(*rest[3:]))
+
+
+def _placement_in_floats(placement: Placement) -> Placement:
+    rows = [[float(x) for x in row] for row in placement.rotation.rows()]
+    return Placement(Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()]))
+
+
+def _check_magnitudes(description: Description, walk: _Walk) -> None:
+    """Finite numbers can still overflow when they are put together."""
+    for frame in walk.frames:
+        inertia = walk.base_inertia if frame.body == WORLD else walk.bodies[frame.body].inertia
+        if not all(math.isfinite(x) for x in (*frame.placement.scalars(), *inertia.scalars())):
+            line = next(link.line for link in description.links if link.name == frame.name)
+            raise DescriptionError(
+                f'link "{shown(frame.name)}" lies or weighs beyond all measure', "give metres and kilograms", description.file, line
+            )
 
 
 def joint_type(joint: Joint) -> JointType:

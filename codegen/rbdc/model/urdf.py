@@ -126,9 +126,15 @@ class _Reader:
                 self.notes.append(Note(f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded', line_of(joint)))
             return Limits()
         self._attributes(limit, "lower", "upper", "velocity", "effort")
+        if kind == "fixed":
+            self._count("<limit> of a fixed joint", limit)
+            return Limits()
         number = self.document.number
         velocity, effort = number(limit, "velocity", math.inf), number(limit, "effort", math.inf)
         if kind not in ("revolute", "prismatic"):
+            for bound in ("lower", "upper"):
+                if bound in limit.attrib:
+                    self._count(f"{bound} of the <limit> of a {kind} joint", limit)
             return Limits(velocity=velocity, effort=effort)
         return Limits(number(limit, "lower", 0.0), number(limit, "upper", 0.0), velocity, effort)
 

@@ -7,18 +7,21 @@ from collections.abc import Iterable
 from typing import NoReturn, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rbdc.errors import DescriptionError
 from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
 from rbdc.model.xml import shown
+from rbdc.spatial import Inertia, Symmetric3
 
 ONE_DOF = ("revolute", "continuous", "prismatic")
 _WITH_AXIS = (*ONE_DOF, "planar")
 _SEMI_DEFINITE_TOLERANCE = 1e-9
-"""Relative to the largest principal moment: what rounding of printed inertias leaves."""
+"""Relative to the largest principal moment: a negative one of this size is rounding."""
+_INDEFINITE = 1e-3
+"""Relative to the largest principal moment: a negative one of this size is an error of sign, not of printing few digits."""
+_CANCELLATION = 1e-14
+"""Relative to the inertia about the link's origin: what moving it to the centre of mass leaves."""
 
-Array = NDArray[np.float64]
 Named = TypeVar("Named", Link, Joint)
 
 
@@ -144,9 +147,15 @@ class _Check:
             self.fail(f"{name} has an inertia that is not finite", "give finite numbers", link.line)
         if inertia.mass < 0:
             self.fail(f"{name} has the negative mass {inertia.mass}", "give a positive mass", link.line)
-        moments = np.linalg.eigvalsh(np.array(_about_com(link), dtype=float))
+        if inertia.mass == 0 and any(x != 0 for x in inertia.first_moment.scalars()):
+            self.fail(f"{name} has no mass but a first moment", "give the mass, or no first moment", link.line)
+        about_com = _about_com(inertia)
+        if not all(math.isfinite(x) for x in about_com.scalars()):
+            self.fail(f"{name} has a mass, a centre of mass or an inertia beyond all measure", "give SI units", link.line)
+        moments = np.linalg.eigvalsh(np.array(about_com.rows(), dtype=float))
         largest = max(abs(moments[0]), abs(moments[2]))
-        if moments[0] < -_SEMI_DEFINITE_TOLERANCE * max(largest, 1e-300) - 1e-15 * float(abs(inertia.about_origin.xx)):
+        rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
+        if moments[0] < -_INDEFINITE * largest - rounding:
             self.fail(
                 f"{name} has an inertia with the negative principal moment {moments[0]:.6g}",
                 "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz",
@@ -154,7 +163,11 @@ class _Check:
             )
         if inertia.mass == 0 and largest > 0:
             self.notes.append(Note(f"{name} has no mass but an inertia: taken as given", link.line))
-        elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-6) + 1e-15:
+        elif moments[0] < -_SEMI_DEFINITE_TOLERANCE * largest - rounding:
+            self.notes.append(
+                Note(f"{name} has an inertia with the slightly negative principal moment {moments[0]:.4g}: taken as given", link.line)
+            )
+        elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-6) + rounding:
             self.notes.append(
                 Note(
                     f"{name} has principal moments {', '.join(f'{m:.4g}' for m in moments)} that break the triangle inequality: "
@@ -165,18 +178,14 @@ class _Check:
 
     def dynamics(self) -> None:
         for what in ("damping", "friction"):
-            count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints)
+            count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed")
             if count:
                 self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
 
 
-def _about_com(link: Link) -> list[list[float]]:
+def _about_com(inertia: Inertia) -> Symmetric3:
     """The inertia about the centre of mass, axes of the link."""
-    inertia = link.inertia
-    if inertia is None or inertia.mass == 0:
-        return [[0.0] * 3] * 3 if inertia is None else inertia.about_origin.rows()
-    h: Array = np.array(inertia.first_moment.scalars(), dtype=float)
-    j: Array = np.array(inertia.about_origin.rows(), dtype=float)
-    shift = (h @ h) * np.eye(3) - np.outer(h, h)
-    about: list[list[float]] = (j - shift / inertia.mass).tolist()
-    return about
+    if inertia.mass == 0:
+        return inertia.about_origin
+    com = inertia.first_moment.scaled(1.0 / inertia.mass)
+    return inertia.about_origin - Symmetric3.parallel_axis(inertia.first_moment, com)
