@@ -1,18 +1,26 @@
-"""The functions of a generated module: for each its signature and the algorithm behind it, over abstract scalars."""
+"""The functions of a generated module: for each its signature and the algorithms behind it, over abstract scalars.
+
+To add a function: write its algorithm under `rbdc.algorithms`, and an entry here. Where an entry names several methods the one with
+the fewest operations for the model at hand is generated, and the manifest says which.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rbdc.algorithms.aba import aba
+from rbdc.algorithms.aba import aba, forward_dynamics_by_cholesky
 from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import flat
+from rbdc.algorithms.forward_derivatives import by_cholesky, by_direct_inverse
+from rbdc.algorithms.idsva import rnea_derivatives
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
-from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.minverse import inverse_by_cholesky, minverse
+from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, torque_regressor
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace
@@ -27,145 +35,35 @@ Inputs = Mapping[str, Sequence[Scalar]]
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
 
-PRESETS = {
-    "control": (
-        "rnea",
-        "nle",
-        "gravity_torque",
-        "crba",
-        "minverse",
-        "aba",
-        "forward_kinematics",
-        "frame_jacobian",
-        "integrate",
-        "difference",
-    ),
-}
-FRAMED = ("frame_jacobian", "frame_velocity", "frame_acceleration")
-FORWARD_DYNAMICS = ("aba", "minverse")
+CONTROL = (
+    "rnea",
+    "nle",
+    "gravity_torque",
+    "crba",
+    "minverse",
+    "aba",
+    "forward_kinematics",
+    "frame_jacobian",
+    "integrate",
+    "difference",
+)
+FIRST_DERIVATIVES = ("rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+PRESETS = {"control": CONTROL, "optimisation": (*CONTROL, *FIRST_DERIVATIVES)}
+FORWARD_DYNAMICS = ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp")
 """What a structurally singular joint-space inertia rules out."""
 
 
 @dataclass(frozen=True)
 class Function:
-    """A declaration with its evaluation; `evaluate` is None for the framed functions, which climb the tree at run time."""
+    """A declaration with its methods by name; none for the framed functions, which climb the tree at run time."""
 
     declaration: FunctionDeclaration
-    evaluate: Evaluate | None
+    methods: Mapping[str, Evaluate]
 
 
 def functions_of(model: Model) -> dict[str, Function]:
     """Every function that can be built for the model, in the order of the documentation."""
-    q, v, a, tau, fext = _inputs(model)
-    nv, njoints = model.nv, model.njoints
-
-    def output(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
-        return (Parameter(name, shape, meaning),)
-
-    torque = output("tau", (nv,), "generalised force (N, N m)")
-    acceleration = output("ddq", (nv,), "generalised acceleration (m/s^2, rad/s^2)")
-    entries = [
-        _entry("rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque, _rnea),
-        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, _vector(nonlinear_effects, "q", "v")),
-        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, _vector(gravity_torque, "q")),
-        _entry(
-            "coriolis",
-            "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
-            (q, v),
-            output("C", (nv, nv), "Coriolis matrix"),
-            _matrix(coriolis, "q", "v"),
-        ),
-        _entry(
-            "crba",
-            "Joint-space inertia M(q), both triangles.",
-            (q,),
-            output("M", (nv, nv), "joint-space inertia (kg, kg m, kg m^2)"),
-            _matrix(crba, "q"),
-        ),
-        _entry(
-            "minverse",
-            "Inverse of the joint-space inertia, both triangles.",
-            (q,),
-            output("Minv", (nv, nv), "inverse of the joint-space inertia"),
-            _matrix(minverse, "q"),
-        ),
-        _entry(
-            "aba", "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).", (q, v, tau, fext), acceleration, _aba
-        ),
-        _entry(
-            "forward_kinematics",
-            "Placements of all frames in the world, as 4x4 matrices.",
-            (q,),
-            output("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
-            _forward_kinematics,
-        ),
-        _framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), output("J", (6, nv), "frame Jacobian")),
-        _framed(
-            "frame_velocity", "Spatial velocity of a frame, [linear; angular].", (q, v), output("velocity", (6,), "m/s, rad/s")
-        ),
-        _framed(
-            "frame_acceleration",
-            "Spatial acceleration of a frame without gravity, [linear; angular].",
-            (q, v, a),
-            output("acceleration", (6,), "m/s^2, rad/s^2"),
-        ),
-        _entry(
-            "com",
-            "Centre of mass of all links, in the world.",
-            (q,),
-            output("position", (3,), "centre of mass (m)"),
-            lambda m, x, t: [centre_of_mass(m, x["q"], t).scalars()],
-        ),
-        _entry(
-            "com_jacobian",
-            "Jacobian of the centre of mass.",
-            (q,),
-            output("J", (3, nv), "Jacobian of the centre of mass"),
-            _matrix(com_jacobian, "q"),
-        ),
-        _entry(
-            "centroidal_momentum_matrix",
-            "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
-            (q,),
-            output("A", (6, nv), "centroidal momentum matrix"),
-            _matrix(centroidal_momentum_matrix, "q"),
-        ),
-        _entry(
-            "kinetic_energy",
-            "Kinetic energy: v^T M(q) v / 2.",
-            (q, v),
-            output("energy", (), "kinetic energy (J)"),
-            lambda m, x, t: [[kinetic_energy(m, x["q"], x["v"], t)]],
-        ),
-        _entry(
-            "potential_energy",
-            "Potential energy of all links in the field of gravity.",
-            (q,),
-            output("energy", (), "potential energy (J)"),
-            lambda m, x, t: [[potential_energy(m, x["q"], t)]],
-        ),
-        _entry(
-            "torque_regressor",
-            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
-            (q, v, a),
-            output("Y", (nv, PARAMETERS_PER_BODY * njoints), "joint torque regressor"),
-            _matrix(torque_regressor, "q", "v", "a"),
-        ),
-        _entry(
-            "integrate",
-            "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
-            (q, Parameter("dv", (nv,), "tangent step (m, rad)")),
-            output("q_next", (model.nq,), "configuration"),
-            lambda m, x, t: [integrate(m, x["q"], x["dv"])],
-        ),
-        _entry(
-            "difference",
-            "The dv with q0 (+) dv = q1.",
-            (_configuration(model, "q0"), _configuration(model, "q1")),
-            output("dv", (nv,), "tangent step (m, rad)"),
-            lambda m, x, t: [difference(m, x["q0"], x["q1"])],
-        ),
-    ]
+    entries = [*_dynamics(model), *_derivatives(model), *_kinematics(model), *_momentum(model), *_manifold(model)]
     return {entry.declaration.name: entry for entry in entries}
 
 
@@ -182,10 +80,202 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
         functions = presets[preset]
     for name in functions:
         if name not in known:
-            raise OptionError(f"no function {name!a}; there are {', '.join(known)}")
+            raise OptionError(f"no function {ascii(name)}; there are {', '.join(known)}")
     if not functions:
         raise OptionError(f"no function asked for; there are {', '.join(known)}")
     return [name for name in known if name in functions]
+
+
+def _dynamics(model: Model) -> list[Function]:
+    q, v, a, tau, fext = _inputs(model)
+    nv = model.nv
+    torque = _output("tau", (nv,), "generalised force (N, N m)")
+    inertia, inverse = _output("M", (nv, nv), "joint-space inertia (kg, kg m, kg m^2)"), _output("Minv", (nv, nv), "inverse of M")
+    acceleration = _output("ddq", (nv,), "generalised acceleration (m/s^2, rad/s^2)")
+    return [
+        _entry("rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque, rnea=_vector(rnea)),
+        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, rnea=_vector(nonlinear_effects)),
+        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, rnea=_vector(gravity_torque)),
+        _entry(
+            "coriolis",
+            "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
+            (q, v),
+            _output("C", (nv, nv), "Coriolis matrix"),
+            composite=_matrix(coriolis),
+        ),
+        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=_matrix(crba)),
+        _entry(
+            "minverse",
+            "Inverse of the joint-space inertia, both triangles.",
+            (q,),
+            inverse,
+            direct=_matrix(minverse),
+            cholesky=_matrix(inverse_by_cholesky),
+        ),
+        _entry(
+            "aba",
+            "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
+            (q, v, tau, fext),
+            acceleration,
+            aba=_vector(aba),
+            cholesky=_vector(forward_dynamics_by_cholesky),
+        ),
+        _entry(
+            "torque_regressor",
+            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
+            (q, v, a),
+            _output("Y", (nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
+            unit_inertias=_matrix(torque_regressor),
+        ),
+    ]
+
+
+def _derivatives(model: Model) -> list[Function]:
+    q, v, a, tau, fext = _inputs(model)
+    nv = model.nv
+
+    def matrices(of: str, *by: str) -> tuple[Parameter, ...]:
+        return tuple(Parameter(f"{of}_d{x}", (nv, nv), f"derivative by {x}; row: of {of}, column: direction") for x in by)
+
+    def vectors(*names: str) -> tuple[Parameter, ...]:
+        return tuple(Parameter(name, (nv,), "one number for each direction") for name in names)
+
+    w = Parameter("w", (nv,), "weights of the rows")
+    steps = {x: Parameter(f"d{x}", (nv,), f"direction of {x}") for x in ("q", "v", "a", "tau")}
+    return [
+        _entry(
+            "rnea_derivatives",
+            "Derivatives of inverse dynamics by q (in the tangent space), v and a.",
+            (q, v, a, fext),
+            matrices("dtau", "q", "v", "a"),
+            idsva=_matrices(rnea_derivatives),
+        ),
+        _entry(
+            "aba_derivatives",
+            "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
+            (q, v, tau, fext),
+            matrices("ddq", "q", "v", "tau"),
+            cholesky=_matrices(by_cholesky),
+            direct_inverse=_matrices(by_direct_inverse),
+        ),
+        _entry(
+            "rnea_vjp",
+            "Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
+            (q, v, a, w, fext),
+            vectors("w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
+            adjoint=_vectors(rnea_vjp),
+        ),
+        _entry(
+            "aba_vjp",
+            "Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
+            (q, v, tau, w, fext),
+            vectors("w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
+            adjoint=_vectors(aba_vjp),
+        ),
+        _entry(
+            "rnea_jvp",
+            "Derivative of inverse dynamics in one direction.",
+            (q, v, a, steps["q"], steps["v"], steps["a"], fext),
+            vectors("dtau"),
+            tangent=_vector(rnea_jvp),
+        ),
+        _entry(
+            "aba_jvp",
+            "Derivative of forward dynamics in one direction.",
+            (q, v, tau, steps["q"], steps["v"], steps["tau"], fext),
+            vectors("dddq"),
+            tangent=_vector(aba_jvp),
+        ),
+    ]
+
+
+def _kinematics(model: Model) -> list[Function]:
+    q, v, a, _, _ = _inputs(model)
+    nv = model.nv
+
+    def framed(name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...]) -> Function:
+        return Function(FunctionDeclaration(name, summary, inputs, outputs, framed=True), {})
+
+    return [
+        _entry(
+            "forward_kinematics",
+            "Placements of all frames in the world, as 4x4 matrices.",
+            (q,),
+            _output("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
+            products=_forward_kinematics,
+        ),
+        framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), _output("J", (6, nv), "frame Jacobian")),
+        framed("frame_velocity", "Spatial velocity of a frame.", (q, v), _output("velocity", (6,), "[linear; angular] (m/s, rad/s)")),
+        framed(
+            "frame_acceleration",
+            "Spatial acceleration of a frame, without gravity.",
+            (q, v, a),
+            _output("acceleration", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
+        ),
+    ]
+
+
+def _momentum(model: Model) -> list[Function]:
+    q, v, _, _, _ = _inputs(model)
+    energy, nv = "energy (J)", model.nv
+    return [
+        _entry(
+            "com",
+            "Centre of mass of all links, in the world.",
+            (q,),
+            _output("position", (3,), "centre of mass (m)"),
+            sum=lambda m, x, t: [centre_of_mass(m, x["q"], t).scalars()],
+        ),
+        _entry(
+            "com_jacobian",
+            "Jacobian of the centre of mass.",
+            (q,),
+            _output("J", (3, nv), "Jacobian of the centre of mass"),
+            composite=_matrix(com_jacobian),
+        ),
+        _entry(
+            "centroidal_momentum_matrix",
+            "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
+            (q,),
+            _output("A", (6, nv), "centroidal momentum matrix"),
+            composite=_matrix(centroidal_momentum_matrix),
+        ),
+        _entry(
+            "kinetic_energy",
+            "Kinetic energy: v^T M(q) v / 2.",
+            (q, v),
+            _output("energy", (), f"kinetic {energy}"),
+            sum=lambda m, x, t: [[kinetic_energy(m, x["q"], x["v"], t)]],
+        ),
+        _entry(
+            "potential_energy",
+            "Potential energy of all links in the field of gravity.",
+            (q,),
+            _output("energy", (), f"potential {energy}"),
+            sum=lambda m, x, t: [[potential_energy(m, x["q"], t)]],
+        ),
+    ]
+
+
+def _manifold(model: Model) -> list[Function]:
+    q0, q1, q = (_configuration(model, name) for name in ("q0", "q1", "q"))
+    step = Parameter("dv", (model.nv,), "tangent step (m, rad)")
+    return [
+        _entry(
+            "integrate",
+            "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
+            (q, step),
+            _output("q_next", (model.nq,), "configuration"),
+            exponential=lambda m, x, t: [integrate(m, x["q"], x["dv"])],
+        ),
+        _entry(
+            "difference",
+            "The dv with q0 (+) dv = q1.",
+            (q0, q1),
+            (step,),
+            logarithm=lambda m, x, t: [difference(m, x["q0"], x["q1"])],
+        ),
+    ]
 
 
 def _configuration(model: Model, name: str) -> Parameter:
@@ -193,51 +283,50 @@ def _configuration(model: Model, name: str) -> Parameter:
 
 
 def _inputs(model: Model) -> tuple[Parameter, ...]:
+    meaning = "external force on each body in its joint frame, linear part first (N, N m)"
     return (
         _configuration(model, "q"),
         Parameter("v", (model.nv,), "velocity (m/s, rad/s)"),
         Parameter("a", (model.nv,), "acceleration (m/s^2, rad/s^2)"),
         Parameter("tau", (model.nv,), "generalised force (N, N m)"),
-        Parameter(
-            "fext",
-            (model.njoints, 6),
-            "external force on each body in its joint frame, linear part first (N, N m)",
-            optional=True,
-        ),
+        Parameter("fext", (model.njoints, 6), meaning, optional=True),
     )
 
 
+def _output(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
+    return (Parameter(name, shape, meaning),)
+
+
 def _entry(
-    name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], evaluate: Evaluate
+    name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], **methods: Evaluate
 ) -> Function:
-    return Function(FunctionDeclaration(name, summary, inputs, outputs), evaluate)
+    return Function(FunctionDeclaration(name, summary, inputs, outputs), methods)
 
 
-def _framed(name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...]) -> Function:
-    return Function(FunctionDeclaration(name, summary, inputs, outputs, framed=True), None)
+def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
+    """The algorithm on the inputs in their order; external forces as `Force`, where there are any."""
+    arguments = [value for name, value in inputs.items() if name != "fext"]
+    fext = inputs.get("fext")
+    if fext is None:
+        return algorithm(model, *arguments, trace=trace)
+    return algorithm(model, *arguments, fext=[Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)], trace=trace)
 
 
-def _vector(algorithm: Callable[..., list[Scalar]], *names: str) -> Evaluate:
-    return lambda model, inputs, trace: [algorithm(model, *(inputs[name] for name in names), trace=trace)]
+def _vector(algorithm: Callable[..., list[Scalar]]) -> Evaluate:
+    return lambda model, inputs, trace: [_call(algorithm, model, inputs, trace)]
 
 
-def _matrix(algorithm: Callable[..., list[list[Scalar]]], *names: str) -> Evaluate:
-    return lambda model, inputs, trace: [flat(algorithm(model, *(inputs[name] for name in names), trace=trace))]
+def _vectors(algorithm: Callable[..., tuple[list[Scalar], ...]]) -> Evaluate:
+    return lambda model, inputs, trace: list(_call(algorithm, model, inputs, trace))
 
 
-def _forces(inputs: Inputs) -> list[Force] | None:
-    entries = inputs.get("fext")
-    return None if entries is None else [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
+def _matrix(algorithm: Callable[..., list[list[Scalar]]]) -> Evaluate:
+    return lambda model, inputs, trace: [flat(_call(algorithm, model, inputs, trace))]
 
 
-def _rnea(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    return [rnea(model, inputs["q"], inputs["v"], inputs["a"], _forces(inputs), trace)]
-
-
-def _aba(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    return [aba(model, inputs["q"], inputs["v"], inputs["tau"], _forces(inputs), trace)]
+def _matrices(algorithm: Callable[..., tuple[list[list[Scalar]], ...]]) -> Evaluate:
+    return lambda model, inputs, trace: [flat(matrix) for matrix in _call(algorithm, model, inputs, trace)]
 
 
 def _forward_kinematics(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    placements = forward_kinematics(model, inputs["q"], trace)
-    return [[entry for placement in placements for entry in homogeneous(placement)]]
+    return [[entry for placement in forward_kinematics(model, inputs["q"], trace) for entry in homogeneous(placement)]]

@@ -10,6 +10,7 @@ from rbdc.catalogue import Function, functions_of
 from rbdc.emit.csource import FunctionSource, frames_source, function_source
 from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
+from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
@@ -42,10 +43,18 @@ def generate(model: Model, robot: str, names: Sequence[str], version: str, progr
 def _source(model: Model, robot: str, function: Function, version: str) -> FunctionSource:
     if function.declaration.framed:
         return frames_source(robot, function.declaration, model, frame_step_programs(model), version)
-    return function_source(robot, function.declaration, programs(model, function), version)
+    method, made = cheapest(model, function)
+    return function_source(robot, function.declaration, made, version, method)
 
 
-def programs(model: Model, function: Function) -> list[Program]:
+def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
+    """The method of a function with the fewest operations for this model, and its programs; the first named of equals."""
+    made = {method: programs(model, function, method) for method in function.methods}
+    best = min(made, key=lambda method: cost(made[method][0]).operations)
+    return best, made[best]
+
+
+def programs(model: Model, function: Function, method: str) -> list[Program]:
     """The optimised program of a function; for one with an optional input, the program without it and the one with it."""
     required = tuple(p for p in function.declaration.inputs if not p.optional)
     choices = [required] if len(required) == len(function.declaration.inputs) else [required, function.declaration.inputs]
@@ -53,9 +62,7 @@ def programs(model: Model, function: Function) -> list[Program]:
     for inputs in choices:
         recorder = Recorder()
         arguments = {p.name: symbols(p.name, p.size) for p in inputs}
-        if function.evaluate is None:
-            raise TypeError(f"{function.declaration.name} has no straight-line program")
-        values = function.evaluate(model, arguments, recorder.record)
+        values = function.methods[method](model, arguments, recorder.record)
         outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
         traced = from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)
         made.append(verify(optimise(verify(traced))))

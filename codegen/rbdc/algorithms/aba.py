@@ -34,7 +34,7 @@ def aba(
 ) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) + sum_i J_i^T f_i) (nv). Test: inverse dynamics of ddq gives tau back."""
     if model.coupled:
-        return _coupled_forward_dynamics(model, q, v, tau, fext, trace)
+        return forward_dynamics_by_cholesky(model, q, v, tau, fext, trace)
     placements = joint_placements(model, q, trace)
     velocities = body_velocities(model, v, placements, trace)
     bias_accelerations = [
@@ -121,9 +121,16 @@ def _acceleration_pass(
     return result
 
 
-def _coupled_forward_dynamics(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], fext: Sequence[Force] | None, trace: Trace
+def forward_dynamics_by_cholesky(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
 ) -> list[Scalar]:
-    """M^-1 (tau - bias) on the reduced coordinates: the recursion does not know that one joint follows another."""
+    """The same by M^-1 (tau - bias) with sparse L^T D L: cheaper on arms, and the way with coupled mimic joints, for the recursion
+    does not know that one joint follows another.
+    """
     bias = rnea(model, q, v, [0.0] * model.nv, fext, trace)
     return Factorisation(crba(model, q, trace)).solve([t - b for t, b in zip(tau, bias, strict=True)])

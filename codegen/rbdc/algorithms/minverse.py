@@ -21,7 +21,7 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
     With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D L.
     """
     if model.coupled:
-        return Factorisation(crba(model, q, trace)).inverse()
+        return inverse_by_cholesky(model, q, trace)
     placements = joint_placements(model, q, trace)
     inverse = zeros(model.nv, model.nv)
     joints = _backward_pass(model, placements, inverse, trace)
@@ -30,6 +30,11 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
         for j in range(i):
             inverse[i][j] = inverse[j][i]
     return inverse
+
+
+def inverse_by_cholesky(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """The same from the factors of M = L^T D L."""
+    return Factorisation(crba(model, q, trace)).inverse()
 
 
 def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matrix, trace: Trace) -> list[ArticulatedJoint]:

@@ -28,12 +28,13 @@ class FunctionSource:
     cost: Cost
     files: dict[str, str] = field(default_factory=dict)
     statements: int = 0
+    method: str = ""
 
 
-def function_source(robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str) -> FunctionSource:
+def function_source(robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str) -> FunctionSource:
     """The C of a straight-line function. With two programs the second takes the optional last input, the first does without."""
     total = cost(programs[0])
-    source = FunctionSource(declaration, total)
+    source = FunctionSource(declaration, total, method=method)
     name = f"{robot}_{declaration.name}"
     entry = None
     if len(programs) == 1:
@@ -66,7 +67,7 @@ def frames_source(
 ) -> FunctionSource:
     """The C of a framed function: one straight-line step per body, and the climb from the frame to the root."""
     total = sum((cost(step) for step in steps), Cost())
-    source = FunctionSource(declaration, total)
+    source = FunctionSource(declaration, total, method="climb")
     parts = []
     for index, program in enumerate(steps):
         title = f"{comment(model.bodies[index].name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
@@ -118,12 +119,12 @@ def _parts(
     prototypes, calls = [], []
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
-        prototype = f"void {part_name}({_parameters(program)}, double *restrict w)"
-        part = _part(writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; w holds values of earlier parts.")
-        part["unused"] += [] if writer.uses_workspace(number) else ["w"]
+        prototype = f"void {part_name}({_parameters(program)}, double *restrict work)"
+        part = _part(writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts.")
+        part["unused"] += [] if writer.uses_workspace(number) else ["work"]
         source.statements += _statements(part["blocks"])
         prototypes.append(prototype)
-        calls.append(f"{part_name}({_arguments(program)}, w)")
+        calls.append(f"{part_name}({_arguments(program)}, work)")
         source.files[f"{part_name}.c"] = render(
             "function.c.jinja",
             robot=robot,

@@ -72,7 +72,7 @@ class Writer:
             if not self._inline[index]:
                 lines.append(f"const double {self._names[index]} = {self._expression(index, number)};")
                 if index in self.chunks.slot_of:
-                    lines.append(f"w[{self.chunks.slot_of[index]}] = {self._names[index]};")
+                    lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
         self._close(blocks, section, lines)
         rest = [
@@ -142,7 +142,7 @@ class Writer:
         return inlined
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"w"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"work"}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
@@ -167,7 +167,7 @@ class Writer:
             return f"{value.source[0]}[{value.source[1]}]"
         if value.operation not in _CONDITIONS:
             if self._foreign(index, number):
-                return f"w[{self.chunks.slot_of[index]}]"
+                return f"work[{self.chunks.slot_of[index]}]"
             if not self._inline[index]:
                 return self._names[index]
         inner = self._expression(index, number)

@@ -43,6 +43,7 @@ def render_manifest(
         s.declaration.name: {
             "inputs": [_parameter(p) for p in s.declaration.inputs],
             "framed": s.declaration.framed,
+            "method": s.method,
             "outputs": [_parameter(p) for p in s.declaration.outputs],
             "operations": s.cost.operations,
             "additions": s.cost.additions,

@@ -52,7 +52,7 @@ def from_casadi(
     labels = [] if recorder is None else recorder.labels
     expressions = [_column(values) for _, _, values in labels] + [_column(values) for _, values in outputs]
     function = ca.Function(name, [_column(values) for _, values in inputs], expressions, {"allow_free": False})
-    builder, stored = _replay(function, [key for key, _ in inputs])
+    builder, stored = _replay(function, [key for key, _ in inputs], len(labels))
     sections = [section for section, _, _ in labels] + [Section("results", "")]
     names: dict[int, str] = {}
     for k, (_, symbol, values) in enumerate(labels):
@@ -69,12 +69,11 @@ def _column(values: Sequence[Scalar]) -> Any:
     return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
 
 
-def _replay(function: ca.Function, names: Sequence[str]) -> tuple[Builder, dict[tuple[int, int], int]]:
-    """Run the tape into a builder: work slots, which CasADi reuses, become values."""
+def _replay(function: ca.Function, names: Sequence[str], last: int) -> tuple[Builder, dict[tuple[int, int], int]]:
+    """Run the tape into a builder: work slots, which CasADi reuses, become values. All results share the section `last`."""
     builder = Builder()
     slot: dict[int, int] = {}
     stored: dict[tuple[int, int], int] = {}
-    last = function.n_out() - 1
     for k in range(function.n_instructions()):
         operation, target = function.instruction_id(k), function.instruction_output(k)
         if operation == ca.OP_OUTPUT:

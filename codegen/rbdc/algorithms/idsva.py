@@ -1,0 +1,152 @@
+"""First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15), carried from the leaves up.
+
+With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and sdot_j = v_j x s_j for each degree of freedom,
+I, B and f the composite inertia, Coriolis factor (without the paper's doubling) and force of the subtree of i, and j above i:
+
+    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
+    dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
+    dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
+    dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
+
+All in body frames: for each degree of freedom i the four forces c_q = 2 B psidot_i + I psiddot_i, c_v = 2 B s_i + I (psidot_i +
+sdot_i), r_b = 2 B^T s_i and r = I s_i climb to the root, and each ancestor takes its entries from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.coriolis import CoriolisFactor
+from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
+from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.rnea import body_forces, forward_pass
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Force, Inertia, Motion, Placement, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class Direction:
+    """One degree of freedom: s, psidot, psiddot and psidot + sdot, in its body's frame."""
+
+    s: Motion
+    psi_rate: Motion
+    psi_second: Motion
+    both_rates: Motion
+
+
+@dataclass(frozen=True)
+class Subtrees:
+    """Per body: placement in the parent, the directions of its joint, and composite inertia, Coriolis factor and force."""
+
+    placements: list[Placement]
+    directions: list[list[Direction]]
+    inertias: list[Inertia]
+    factors: list[CoriolisFactor]
+    forces: list[Force]
+
+
+def subtrees(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Subtrees:
+    """Everything that the derivatives of inverse dynamics are made of; forward pass, then composites from the leaves up."""
+    placements = joint_placements(model, q, trace)
+    velocities, accelerations = forward_pass(model, v, a, placements, trace)
+    forces = body_forces(model, velocities, accelerations, trace)
+    if fext is not None:
+        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    factors = [CoriolisFactor.of_body(b.inertia, velocity) for b, velocity in zip(model.bodies, velocities, strict=True)]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        values = factors[index].momentum.scalars() + [x for row in factors[index].rows for x in row.scalars()]
+        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", values)
+        trace(body.name, "fC: force of the subtree", f"fC{index}", forces[index].scalars())
+        if body.parent != WORLD:
+            factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
+            forces[body.parent] = forces[body.parent] + placements[index].act_force(forces[index])
+    directions = _directions(model, v, placements, velocities, accelerations, trace)
+    return Subtrees(placements, directions, composite_inertias(model, placements, trace), factors, forces)
+
+
+def _directions(
+    model: Model,
+    v: Sequence[Scalar],
+    placements: Sequence[Placement],
+    velocities: Sequence[Motion],
+    accelerations: Sequence[Motion],
+    trace: Trace,
+) -> list[list[Direction]]:
+    rates, result = joint_velocities(model, v), []
+    for index, body in enumerate(model.bodies):
+        # The parent's velocity and acceleration in this body's frame; the world accelerates by -g.
+        if body.parent == WORLD:
+            velocity, acceleration = Motion.zero(), Motion(-model.gravity, Vector3.zero())
+        else:
+            velocity, acceleration = velocities[body.parent], accelerations[body.parent]
+        velocity, acceleration = placements[index].act_inverse(velocity), placements[index].act_inverse(acceleration)
+        joint_velocity = body.joint.motion(rates[index])
+        own = []
+        for s in body.joint.subspace():
+            psi_rate = velocity.cross(s)
+            psi_second = acceleration.cross(s) + velocity.cross(psi_rate)
+            # psidot + sdot = v_parent x s + (v_parent + v_joint) x s
+            own.append(Direction(s, psi_rate, psi_second, psi_rate.scaled(2.0) + joint_velocity.cross(s)))
+        values = [x for d in own for m in (d.psi_rate, d.psi_second) for x in m.scalars()]
+        trace(body.name, "psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", f"psi{index}", values)
+        result.append(own)
+    return result
+
+
+def rnea_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+) dq.
+
+    External forces are constant in their bodies' frames. Tests: complex-step of the tangent recursion, Pinocchio.
+    """
+    tree = subtrees(model, q, v, a, fext, trace)
+    starts = first_dofs(model)
+    size = sum(body.joint.nv for body in model.bodies)
+    dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
+    for index, body in enumerate(model.bodies):
+        for k, direction in enumerate(tree.directions[index]):
+            dof = starts[index] + k
+            c_q, c_v, r_b, r = column_forces(tree, index, direction)
+            ancestor = index
+            while True:
+                for row, above in enumerate(tree.directions[ancestor]):
+                    j = starts[ancestor] + row
+                    dq[j][dof], dv[j][dof] = above.s.dot(c_q), above.s.dot(c_v)
+                    inertia[j][dof] = inertia[dof][j] = above.s.dot(r)
+                    if ancestor != index:
+                        dq[dof][j] = above.psi_rate.dot(r_b) + above.psi_second.dot(r)
+                        dv[dof][j] = above.s.dot(r_b) + above.both_rates.dot(r)
+                if model.bodies[ancestor].parent == WORLD:
+                    break
+                if ancestor == index:
+                    c_q = c_q + direction.s.cross_force(tree.forces[index])
+                c_q, c_v, r_b, r = (tree.placements[ancestor].act_force(f) for f in (c_q, c_v, r_b, r))
+                ancestor = model.bodies[ancestor].parent
+            values = [x for matrix in (dq, dv, inertia) for x in [*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])]]
+            trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
+    return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
+
+
+def column_forces(tree: Subtrees, index: int, direction: Direction) -> tuple[Force, Force, Force, Force]:
+    """c_q, c_v, r_b and r of a degree of freedom of body `index`; see the module's docstring."""
+    factor, inertia = tree.factors[index], tree.inertias[index]
+    c_q = factor.apply(direction.psi_rate).scaled(2.0) + inertia @ direction.psi_second
+    c_v = factor.apply(direction.s).scaled(2.0) + inertia @ direction.both_rates
+    return c_q, c_v, factor.apply_transposed(direction.s).scaled(2.0), inertia @ direction.s

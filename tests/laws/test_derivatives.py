@@ -1,0 +1,119 @@
+"""First derivatives on fifty random trees with every joint type: complex-step of the algorithms, identities, other algorithms."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms import carpentier_mansard
+from rbdc.algorithms.aba import aba
+from rbdc.algorithms.forward_derivatives import by_cholesky, by_direct_inverse
+from rbdc.algorithms.rnea import rnea
+from rbdc.model import Model
+from rbdc.spatial import Force
+from rbdc.spatial.quaternions import multiply
+from tests.laws.test_random_trees import module_of, state
+from tests.support import Array, assert_close
+from tests.support_trees import SEEDS, random_tree
+
+TINY = 1e-200
+"""The complex step: its square vanishes, so there is neither truncation nor cancellation."""
+
+
+@pytest.fixture(params=SEEDS, scope="module")
+def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Model]:
+    """One random tree, compiled and as a model."""
+    return module_of(request.param), random_tree(request.param)
+
+
+def tangent(model: Model, q: Array) -> Array:
+    """d(q (+) x)/dx at zero (nq, nv), written out joint by joint."""
+    result = np.zeros((model.nq, model.nv))
+    for index, body in enumerate(model.bodies):
+        rows, columns, own = model.q_slice(index), model.v_slice(index), q[model.q_slice(index)]
+        block = np.eye(body.joint.nq, body.joint.nv)
+        if body.joint.kind == "planar":
+            c, s = own[2:]
+            block = np.array([[c, -s, 0], [s, c, 0], [0, 0, -s], [0, 0, c]])
+        elif body.joint.kind in ("spherical", "floating"):
+            quaternion = own[-4:]
+            turn = np.array([multiply(quaternion, [*(0.5 * unit), 0.0]) for unit in np.eye(3)]).T
+            block = turn
+            if body.joint.kind == "floating":
+                rotation = np.array(body.joint.placement([0.0, 0.0, 0.0, *quaternion]).rotation.rows())
+                block = np.zeros((7, 6))
+                block[:3, :3], block[3:, 3:] = rotation, turn
+        result[rows, columns] = block
+    return result
+
+
+def complex_step(function: Any, model: Model, q: Array, v: Array, x: Array, fext: Array) -> list[Array]:
+    """Columns of the derivatives of function(q, v, x) by q (in the tangent space), v and x."""
+    forces = [Force.of([float(f) for f in row]) for row in fext]
+    derivatives = []
+    for which, directions in enumerate((tangent(model, q), np.eye(model.nv), np.eye(model.nv))):
+        columns = []
+        for direction in directions.T:
+            arguments = [q.astype(complex), v.astype(complex), x.astype(complex)]
+            arguments[which] = arguments[which] + 1j * TINY * direction
+            columns.append([y.imag / TINY for y in function(model, *(list(y) for y in arguments), forces)])
+        derivatives.append(np.array(columns, dtype=float).T)
+    return derivatives
+
+
+def test_complex_step(pair: tuple[ModuleType, Model]) -> None:
+    module, model = pair
+    q, v, x = state(module)
+    fext = np.random.default_rng(5).standard_normal((module.njoints, 6))
+    for got, expected in zip(module.rnea_derivatives(q, v, x, fext), complex_step(rnea, model, q, v, x, fext), strict=True):
+        assert_close(got, expected, 1e-10)
+    tolerance = max(1e-10, 1e-13 * float(np.linalg.cond(module.crba(q))))
+    for got, expected in zip(module.aba_derivatives(q, v, x, fext), complex_step(aba, model, q, v, x, fext), strict=True):
+        assert_close(got, expected, tolerance)
+
+
+def test_products(pair: tuple[ModuleType, Model]) -> None:
+    module, _ = pair
+    q, v, a = state(module)
+    fext = np.random.default_rng(5).standard_normal((module.njoints, 6))
+    w, dq, dv, da = np.random.default_rng(6).standard_normal((4, module.nv))
+    tolerance = max(1e-10, 1e-13 * float(np.linalg.cond(module.crba(q))))
+    for name in ("rnea", "aba"):
+        matrices = getattr(module, f"{name}_derivatives")(q, v, a, fext)
+        for got, matrix in zip(getattr(module, f"{name}_vjp")(q, v, a, w, fext), matrices, strict=True):
+            assert_close(got, w @ matrix, tolerance, float(np.abs(matrix).max()))
+        expected = sum(m @ d for m, d in zip(matrices, (dq, dv, da), strict=True))
+        assert_close(getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext), expected, tolerance)
+
+
+def test_the_papers_other_algorithms(pair: tuple[ModuleType, Model]) -> None:
+    module, model = pair
+    q, v, a = ([float(x) for x in y] for y in state(module))
+    forces = np.random.default_rng(5).standard_normal((module.njoints, 6))
+    fext = [Force.of([float(f) for f in row]) for row in forces]
+    compiled = module.rnea_derivatives(q, v, a, forces)
+    for got, expected in zip(carpentier_mansard.rnea_derivatives(model, q, v, a, fext), compiled, strict=False):
+        assert_close(np.array(got, dtype=float), expected, 1e-10)
+    tolerance = max(1e-10, 1e-13 * float(np.linalg.cond(module.crba(q))))
+    for method in (by_cholesky, by_direct_inverse):
+        for got, expected in zip(method(model, q, v, a, fext), module.aba_derivatives(q, v, a, forces), strict=True):
+            assert_close(np.array(got, dtype=float), expected, tolerance)
+
+
+def test_zero_gravity_at_rest_is_exactly_zero() -> None:
+    """The precision test of Carpentier and Mansard, V-B: without gravity, velocity and acceleration nothing depends on q or v."""
+    from dataclasses import replace
+
+    from rbdc.spatial import Vector3
+    from tests.support import build_module
+
+    model = replace(random_tree(6), name="weightless", gravity=Vector3.zero())
+    module = build_module(model, functions=("rnea_derivatives", "aba_derivatives", "crba"))
+    q, zero = module.random_configuration(0), module.v_zero
+    for name in ("rnea_derivatives", "aba_derivatives"):
+        by_q, by_v, _ = getattr(module, name)(q, zero, zero)
+        assert not by_q.any()
+        assert not by_v.any()

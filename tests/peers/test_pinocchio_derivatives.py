@@ -1,0 +1,89 @@
+"""First derivatives of every shipped robot, fixed and free-flyer, with and without external forces, against Pinocchio."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from rbdc.catalogue import FIRST_DERIVATIVES
+from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support_pinocchio import Peer, peer, pin, states
+
+TOLERANCE = 1e-9
+Case = tuple[ModuleType, Peer]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+def case(request: pytest.FixtureRequest) -> Case:
+    """The compiled module and Pinocchio's model of one robot."""
+    return full_module(*request.param), peer(*request.param)
+
+
+def conditioned(module: ModuleType, q: Array) -> float:
+    """1e-9, or what the conditioning of M makes of rounding on either side."""
+    inertia = module.crba(q)
+    scale = np.sqrt(np.diag(inertia))
+    return max(TOLERANCE, 1e-13 * float(np.linalg.cond(inertia / np.outer(scale, scale))))
+
+
+def symmetric(upper: Array) -> Array:
+    return np.triu(upper) + np.triu(upper, 1).T
+
+
+@pytest.mark.parametrize("forces", [False, True])
+def test_inverse_dynamics(case: Case, forces: bool) -> None:
+    module, p = case
+    for q, v, a, fext in states(module):
+        extra = (p.forces(fext),) if forces else ()
+        expected = [np.array(m) for m in pin.computeRNEADerivatives(p.model, p.data, p.q(q), v, a, *extra)]
+        expected[2] = symmetric(expected[2])
+        got = module.rnea_derivatives(q, v, a, fext if forces else None)
+        scale = max(np.abs(m).max() for m in expected)
+        for matrix, reference, name in zip(got, expected, "qva", strict=True):
+            assert_close(matrix, reference, TOLERANCE, 1e-3 * scale, f"dtau_d{name}")
+
+
+@pytest.mark.parametrize("forces", [False, True])
+def test_forward_dynamics(case: Case, forces: bool) -> None:
+    module, p = case
+    if "aba_derivatives" not in module.functions:
+        pytest.skip("M is singular")
+    for q, v, tau, fext in states(module):
+        extra = (p.forces(fext),) if forces else ()
+        # Copies: the arrays that Pinocchio gives are views of its data.
+        expected = [np.array(m) for m in pin.computeABADerivatives(p.model, p.data, p.q(q), v, tau, *extra)]
+        expected[2] = symmetric(expected[2])
+        got = module.aba_derivatives(q, v, tau, fext if forces else None)
+        scale = max(np.abs(m).max() for m in expected)
+        for matrix, reference, name in zip(got, expected, ("q", "v", "tau"), strict=True):
+            assert_close(matrix, reference, conditioned(module, q), 1e-3 * scale, f"ddq_d{name}")
+
+
+def test_products(case: Case) -> None:
+    module, _ = case
+    rng = np.random.default_rng(3)
+    for q, v, a, fext in states(module, 4):
+        w, dq, dv, da = rng.standard_normal((4, module.nv))
+        for name in ("rnea", "aba"):
+            if name not in module.functions:
+                continue
+            tolerance = TOLERANCE if name == "rnea" else conditioned(module, q)
+            matrices = getattr(module, f"{name}_derivatives")(q, v, a, fext)
+            floor = 1e-3 * max(np.abs(m).max() for m in matrices)
+            for got, matrix in zip(getattr(module, f"{name}_vjp")(q, v, a, w, fext), matrices, strict=True):
+                assert_close(got, w @ matrix, tolerance, floor, f"{name}_vjp")
+            expected = sum(m @ d for m, d in zip(matrices, (dq, dv, da), strict=True))
+            assert_close(getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext), expected, tolerance, floor, f"{name}_jvp")
+
+
+def test_batches(case: Case) -> None:
+    module, _ = case
+    made = states(module, 5)
+    q, v, a, fext = (np.array(column) for column in zip(*made, strict=True))
+    for name in set(FIRST_DERIVATIVES[:2]) & set(module.functions):
+        batched = getattr(module, name)(q, v, a, fext)
+        for k, state in enumerate(made):
+            for matrix, single in zip(batched, getattr(module, name)(*state), strict=True):
+                assert_close(matrix[k], single, 1e-14)
