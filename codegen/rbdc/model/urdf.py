@@ -16,6 +16,7 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 SNAP_TOLERANCE = 1e-11
 """Entries of a constant rotation this close to 0, 1 or -1 are meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
+_ROUNDING = 1e-15
 
 _URDF_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic", "planar")
@@ -154,9 +155,9 @@ class _Reader:
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
-        rows = [[_nearest(entry) for entry in row] for row in rotation.rows()]
+        rows = [_snapped_row(row) for row in rotation.rows()]
         moved = [abs(a - b) for old, new in zip(rotation.rows(), rows, strict=True) for a, b in zip(old, new, strict=True)]
-        self.snapped += sum(distance > 1e-15 for distance in moved)
+        self.snapped += sum(distance > _ROUNDING for distance in moved)
         return Rotation.from_rows(rows)
 
     def _parts(self, element: etree._Element, known: tuple[str, ...], owner: str | None = None) -> dict[str, etree._Element]:
@@ -195,8 +196,10 @@ class _Reader:
             self.notes.append(Note(f"{len(ignored)} fixed or floating joints have an <axis>: not used"))
 
 
-def _nearest(entry: float) -> float:
-    for exact in (0.0, 1.0, -1.0):
-        if abs(entry - exact) <= SNAP_TOLERANCE:
-            return exact
-    return entry
+def _snapped_row(row: list[float]) -> list[float]:
+    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is meant stays, however
+    close to 1: it becomes 1 only if the others become 0.
+    """
+    zeroed = [0.0 if abs(entry) <= SNAP_TOLERANCE else entry for entry in row]
+    tolerance = SNAP_TOLERANCE if zeroed.count(0.0) == 2 else _ROUNDING
+    return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]

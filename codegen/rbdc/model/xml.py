@@ -15,7 +15,7 @@ from rbdc.errors import DescriptionError
 MAXIMUM_BYTES = 64 * 2**20
 """A larger file is refused before it is read; the largest robots known are a hundredth of it."""
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class Document:

@@ -1,0 +1,52 @@
+"""Pieces of URDF text for tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rbdc import Model
+from rbdc.model.description import Description
+from rbdc.model.urdf import read_urdf
+
+LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
+INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+
+
+def link(name: str, body: str = INERTIAL) -> str:
+    """A link of 1 kg."""
+    return f'<link name="{name}">{body}</link>'
+
+
+def joint(name: str, parent: str, child: str, body: str = LIMIT, kind: str = "revolute") -> str:
+    """A joint; `body` is what it holds besides parent and child."""
+    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{body}</joint>'
+
+
+def robot(*parts: str) -> str:
+    """The file, every part on a line of its own, the first on line 2."""
+    return '<robot name="r">\n' + "\n".join(parts) + "\n</robot>\n"
+
+
+def pair(body: str = LIMIT, kind: str = "revolute") -> str:
+    """Two links and the joint between them, on line 4."""
+    return robot(link("base"), link("arm"), joint("j", "base", "arm", body, kind))
+
+
+def read(folder: Path, text: str) -> Description:
+    """The description in a text."""
+    path = folder / "r.urdf"
+    path.write_text(text, encoding="utf-8")
+    return read_urdf(path)
+
+
+def model(folder: Path, text: str, **options: Any) -> Model:
+    """The model of a text."""
+    path = folder / "r.urdf"
+    path.write_text(text, encoding="utf-8")
+    return Model.from_urdf(path, **options)
+
+
+def messages(noted: Description | Model) -> list[str]:
+    """What the notes say."""
+    return [note.message for note in noted.notes]
