@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rbdc import DescriptionError, Limits, Mimic, Placement, Rotation, Vector3
 from rbdc.model.urdf import read_urdf
 from rbdc.model.xml import MAXIMUM_BYTES, shown
+from tests.support import Array
 from tests.support_urdf import LIMIT, joint, link, messages, model, pair, read, robot
 
 
@@ -77,7 +78,8 @@ def test_inertia_in_a_rotated_frame(tmp_path: Path) -> None:
     body = f'<inertial><origin xyz="0.1 -0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>{tensor}</inertial>'
     inertia = read(tmp_path, robot(link("base"), link("arm", body), joint("j", "base", "arm"))).links[1].inertia
     assert inertia is not None
-    r, c = np.array(Rotation.from_rpy(0.4, -0.5, 0.6).rows()), np.array([0.1, -0.2, 0.3])
+    r: Array = np.array(Rotation.from_rpy(0.4, -0.5, 0.6).rows())
+    c: Array = np.array([0.1, -0.2, 0.3])
     about_com = r @ np.array([[0.3, 0.01, -0.02], [0.01, 0.4, 0.03], [-0.02, 0.03, 0.5]]) @ r.T
     assert inertia.mass == 2.0
     np.testing.assert_allclose(inertia.first_moment.scalars(), 2 * c, rtol=1e-15)
@@ -159,7 +161,7 @@ def test_printed_right_angles_are_exact_and_noted_once(tmp_path: Path) -> None:
 def test_small_angles_stay(tmp_path: Path) -> None:
     """With the cosine of 4e-6, which is within 1e-11 of 1: without it the matrix would be no rotation."""
     description = read(tmp_path, pair('<origin rpy="1e-9 0 4e-6"/>' + LIMIT))
-    rows = np.array(description.joints[0].placement.rotation.rows())
+    rows: Array = np.array(description.joints[0].placement.rotation.rows())
     np.testing.assert_allclose(rows, Rotation.from_rpy(1e-9, 0.0, 4e-6).rows(), rtol=0, atol=1e-14)
     np.testing.assert_allclose(rows @ rows.T, np.eye(3), rtol=0, atol=1e-14)
     assert rows[0, 0] != 1.0
