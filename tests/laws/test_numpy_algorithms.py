@@ -1,0 +1,152 @@
+"""The algorithms over plain floats, and over NumPy arrays with a batch in every scalar, give the compiled module's numbers.
+
+It is the same lines that CasADi unrolls, so what is tested is everything after them: the reading of the tape, the passes, the C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Model
+from rbdc.algorithms import frames
+from rbdc.algorithms.aba import aba
+from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
+from rbdc.algorithms.coriolis import coriolis
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
+from rbdc.algorithms.manifold import difference, integrate
+from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.regressor import torque_regressor
+from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdc.resources import resolve
+from rbdc.spatial import Force
+from tests.support import Array, assert_close, build_module, full_module
+from tests.support_trees import mimic_tree, random_tree
+
+TOLERANCE = 1e-12
+"""Orders of summation and contraction into fused products differ; the conditioning of M multiplies it for aba and minverse."""
+COUNT = 5
+MODELS = ("kuka_iiwa", "planar_floating", "tree1", "tree4", "tree6", "mimic")
+
+Inputs = dict[str, Any]
+
+
+def forces(fext: Any) -> list[Force]:
+    """One force a body."""
+    return [Force.of(list(row)) for row in fext]
+
+
+ALGORITHMS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
+    "rnea": (("q", "v", "a"), rnea),
+    "nle": (("q", "v"), nonlinear_effects),
+    "gravity_torque": (("q",), gravity_torque),
+    "coriolis": (("q", "v"), coriolis),
+    "crba": (("q",), crba),
+    "minverse": (("q",), minverse),
+    "aba": (("q", "v", "a"), aba),
+    "forward_kinematics": (("q",), lambda m, q: [homogeneous(placement) for placement in forward_kinematics(m, q)]),
+    "com": (("q",), lambda m, q: centre_of_mass(m, q).scalars()),
+    "com_jacobian": (("q",), com_jacobian),
+    "centroidal_momentum_matrix": (("q",), centroidal_momentum_matrix),
+    "kinetic_energy": (("q", "v"), kinetic_energy),
+    "potential_energy": (("q",), potential_energy),
+    "torque_regressor": (("q", "v", "a"), torque_regressor),
+    "integrate": (("q", "v"), integrate),
+    "difference": (("q", "q1"), difference),
+}
+"""For aba, `a` stands for tau."""
+
+
+@cache
+def built(name: str) -> tuple[Model, ModuleType]:
+    """The model, and its compiled module."""
+    if name.startswith("tree"):
+        model = random_tree(int(name[4:]))
+    elif name == "mimic":
+        model = mimic_tree("coupled")
+    else:
+        return Model.from_urdf(resolve(name)), full_module(name, "fixed")
+    return model, build_module(model, preset="full")
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def case(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+    return built(request.param)
+
+
+def inputs(module: ModuleType) -> Inputs:
+    """COUNT random states, the batch first."""
+    rng = np.random.default_rng(12)
+    q, q1 = (np.array([module.random_configuration(rng) for _ in range(COUNT)]) for _ in range(2))
+    v, a = rng.standard_normal((2, COUNT, module.nv))
+    return {"q": q, "q1": q1, "v": v, "a": a, "fext": rng.standard_normal((COUNT, module.njoints, 6))}
+
+
+def tolerance(name: str, module: ModuleType, q: Array) -> float:
+    """TOLERANCE, times the conditioning where M is inverted."""
+    if name not in ("aba", "minverse"):
+        return TOLERANCE
+    return TOLERANCE * max(1.0, 1e-2 * float(np.max(np.linalg.cond(module.crba(q)))))
+
+
+def stacked(value: Any, shape: tuple[int, ...]) -> Array:
+    """Nested lists of scalars, some constant and some with a batch, as (COUNT, *shape)."""
+    entries = [np.broadcast_to(entry, COUNT) for entry in _flat(value)]
+    return np.stack(entries, axis=-1).reshape(COUNT, *shape)
+
+
+def _flat(value: Any) -> Sequence[Any]:
+    return [entry for item in value for entry in _flat(item)] if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_floats(case: tuple[Model, ModuleType], name: str) -> None:
+    (model, module), (arguments, algorithm) = case, ALGORITHMS[name]
+    given = inputs(module)
+    for k in range(COUNT):
+        own = [given[argument][k] for argument in arguments]
+        compiled = getattr(module, name)(*own)
+        evaluated = np.array(_flat(algorithm(model, *([float(x) for x in values] for values in own))), dtype=float)
+        limit = tolerance(name, module, given["q"][k])
+        assert_close(compiled, evaluated.reshape(np.shape(compiled)), limit, 1e-2, f"{module.name} {name}")
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_arrays(case: tuple[Model, ModuleType], name: str) -> None:
+    (model, module), (arguments, algorithm) = case, ALGORITHMS[name]
+    given = inputs(module)
+    own = [given[argument] for argument in arguments]
+    compiled = getattr(module, name)(*own)
+    evaluated = stacked(algorithm(model, *(list(values.T) for values in own)), compiled.shape[1:])
+    assert_close(compiled, evaluated, tolerance(name, module, given["q"]), 1e-2, f"{module.name} {name}")
+
+
+@pytest.mark.parametrize(("name", "algorithm"), [("rnea", rnea), ("aba", aba)])
+def test_external_forces(case: tuple[Model, ModuleType], name: str, algorithm: Callable[..., Any]) -> None:
+    model, module = case
+    given = inputs(module)
+    q, v, a, fext = (given[key] for key in ("q", "v", "a", "fext"))
+    evaluated = stacked(algorithm(model, list(q.T), list(v.T), list(a.T), forces(np.moveaxis(fext, 0, -1))), (module.nv,))
+    assert_close(getattr(module, name)(q, v, a, fext), evaluated, tolerance(name, module, q), 1e-2, f"{module.name} {name}")
+
+
+@pytest.mark.parametrize("where", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
+def test_frames(case: tuple[Model, ModuleType], where: str) -> None:
+    model, module = case
+    given = inputs(module)
+    q, v, a = (given[key][0] for key in ("q", "v", "a"))
+    lists = [[float(x) for x in values] for values in (q, v, a)]
+    for index, frame in enumerate(module.frame_names):
+        jacobian = np.array(frames.frame_jacobian(model, lists[0], index, where), dtype=float)
+        velocity = np.array(frames.frame_velocity(model, *lists[:2], index, where).scalars(), dtype=float)
+        acceleration = np.array(frames.frame_acceleration(model, *lists, index, where).scalars(), dtype=float)
+        what = f"{module.name} {frame}"
+        assert_close(module.frame_jacobian(q, frame, where), jacobian, TOLERANCE, 1e-2, what)
+        assert_close(module.frame_velocity(q, v, frame, where), velocity, TOLERANCE, 1e-2, what)
+        assert_close(module.frame_acceleration(q, v, a, frame, where), acceleration, TOLERANCE, 1e-2, what)
