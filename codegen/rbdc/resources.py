@@ -24,8 +24,18 @@ def resolve(description: str | PathLike[str]) -> Path:
     if text in robot_names():
         return Path(str(files("rbdc.robots").joinpath(f"{text}.urdf")))
     path = Path(text)
-    if "\0" in text or not (path.exists() or path.is_symlink()):
+    if not text or "\0" in text or not _is_there(path):
         close = get_close_matches(text, robot_names(), n=3)
         hint = f"did you mean {' or '.join(close)}?" if close else "see the names with: rbdc list"
         raise OptionError(f"{ascii(text)[1:-1]}: neither a file nor a robot that ships with rbdc; {hint}")
     return path
+
+
+def _is_there(path: Path) -> bool:
+    """Whether there is anything at a path. What cannot be looked at counts: reading it gives the better message."""
+    try:
+        return path.exists() or path.is_symlink()
+    except PermissionError:
+        return True
+    except OSError:  # a name longer than the system allows
+        return False

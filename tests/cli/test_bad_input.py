@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli import commands
+from rbdc.resources import resolve
 
 INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/>'
@@ -101,7 +104,11 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "mimic_nan": (with_joint('<mimic joint="j" multiplier="nan"/>' + LIMIT), "not a finite number"),
     "mimic_cycle": (
         robot(
-            BASE, ARM, link("c"), joint("j", "base", "arm", '<mimic joint="k"/>' + LIMIT), joint("k", "arm", "c", '<mimic joint="j"/>' + LIMIT)
+            BASE,
+            ARM,
+            link("c"),
+            joint("j", "base", "arm", '<mimic joint="k"/>' + LIMIT),
+            joint("k", "arm", "c", '<mimic joint="j"/>' + LIMIT),
         ),
         "mimics itself",
     ),
@@ -151,9 +158,77 @@ def test_messages_name_the_line(tmp_path: Path) -> None:
 PATHS: dict[str, tuple[Callable[[Path], None], str]] = {
     "missing": (lambda path: None, "neither a file nor a robot"),
     "directory": (lambda path: path.mkdir(), "not a file"),
+    "loop_of_links": (lambda path: path.symlink_to(path), "no such file"),
+    "pipe": (lambda path: os.mkfifo(path), "not a file"),
+    "device": (lambda path: path.symlink_to("/dev/zero"), "not a file"),
     "dangling_link": (lambda path: path.symlink_to(path.with_name("nowhere")), "no such file"),
     "huge": (lambda path: _sparse(path, 300 * 2**20), "larger than 64 MiB"),
 }
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(tmp_path: Path) -> None:
+    path, out = tmp_path / "secret.urdf", tmp_path / "out"
+    path.write_text(GOOD)
+    path.chmod(0)
+    assert "Permission denied" in refused(run("build", str(path), "--out", str(out)), out)
+
+
+def test_failing_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, out = tmp_path / "odd.urdf", tmp_path / "out"
+    path.write_text(GOOD)
+
+    def refuse(_: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    message = refused(run("build", str(path), "--out", str(out)), out)
+    assert f"{path}: cannot be read: Permission denied; check the path and its permissions" in message
+
+
+@pytest.mark.parametrize("text", ["\0", "a\nb.urdf", "x" * 5000, "[bold]", "~nobody", "-", ""])
+def test_strange_paths_that_are_not_there(text: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert "neither a file nor a robot" in refused(run("build", "--out", str(out), "--", text), out)
+
+
+def test_out_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("kept")
+    for out in (tmp_path / "file", tmp_path / "file" / "below"):
+        result = run("build", "double_pendulum", "--functions", "nle", "--cflags", "-O0", "--out", str(out))
+        assert result.exit_code == 2
+        assert "Traceback" not in result.output
+        assert "--out" in result.output
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize("robot_name", ["planar_floating", "panda"])
+@pytest.mark.parametrize("seed", range(40))
+def test_damaged_files(robot_name: str, seed: int, tmp_path: Path) -> None:
+    """A shipped description with random damage is refused in one message, or read."""
+    damage = random.Random(f"{robot_name} {seed}")
+    text = bytearray(resolve(robot_name).read_bytes())
+    for _ in range(damage.randint(1, 3)):
+        start = damage.randrange(len(text))
+        match damage.randrange(4):
+            case 0:
+                text[start : start + damage.randint(1, 40)] = b""
+            case 1:
+                text[start] = damage.randrange(256)
+            case 2:
+                text[start:start] = text[: damage.randint(1, 400)]
+            case _:
+                text[start:start] = damage.choice([b"-", b"e9", b'"', b"<", b"&", b"\0", b"nan", b"]]>", b"<joint/>", b"0 0 0"])
+    path = tmp_path / "damaged.urdf"
+    path.write_bytes(text)
+    result = run("info", str(path), "--json")
+    if result.exit_code == 0:
+        assert json.loads(result.stdout)["nv"] > 0
+    else:
+        assert result.exit_code == 2, result.output
+        assert isinstance(result.exception, SystemExit)
+        assert len(result.stderr.strip().splitlines()) == 1
+        assert result.stderr.startswith(f"rbdc: error: {path}")
 
 
 def _sparse(path: Path, size: int) -> None:

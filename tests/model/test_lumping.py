@@ -162,6 +162,14 @@ def test_free_flyer_carries_what_was_fixed() -> None:
     assert [frame.body for frame in found.frames] == [0, 0, 1]
 
 
+def test_a_namesake_of_the_root_s_joint_is_noted() -> None:
+    links, joints = [Link("a", SOLID), Link("b", SOLID)], [Joint("root_joint", "revolute", "a", "b")]
+    assert Model.assemble("r", links, joints).notes == ()
+    found = Model.assemble("r", links, joints, root_joint="free-flyer")
+    assert messages(found) == ['joint "root_joint" has the name of the free-flyer root\'s joint: two joints have it']
+    assert (found.nq, [body.name for body in found.bodies]) == (8, ["a", "b"])
+
+
 def test_a_lone_link_can_fly() -> None:
     found = Model.assemble("r", [Link("stone", SOLID)], [], root_joint="free-flyer")
     assert (found.nq, found.nv, found.bodies[0].inertia) == (7, 6, SOLID)

@@ -16,6 +16,8 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 ROOT_JOINTS = ("fixed", "free-flyer")
 MIMIC_MODES = ("independent", "coupled")
 JOINT_ORDERS = ("name", "file")
+ROOT_JOINT_NAME = "root_joint"
+"""What a free-flyer root's joint is called, as in Pinocchio."""
 _UNIT_TOLERANCE = 1e-12
 
 
@@ -50,6 +52,7 @@ def lump(
     _check_magnitudes(description, walk)
     bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
     bodies, nq, nv = _number(bodies)
+    extra_notes = [*coupling_notes, *_namesake_notes(description, root_joint), *_massless_notes(bodies)]
     return Model(
         description.name,
         tuple(bodies),
@@ -58,7 +61,7 @@ def lump(
         nv,
         walk.base_inertia,
         Vector3(*(float(g) for g in gravity)),
-        (*description.notes, *notes, *coupling_notes, *_massless_notes(bodies)),
+        (*description.notes, *notes, *extra_notes),
         description.file,
         description.text_hash,
     )
@@ -89,7 +92,7 @@ class _Walk:
         root = next(link.name for link in description.links if link.name not in carried)
         waiting = [_Visit(root, WORLD, Placement.identity(), None)]
         if free_flyer:
-            self._body(root, "root_joint", FreeFlyer(), WORLD, Placement.identity(), None)
+            self._body(root, ROOT_JOINT_NAME, FreeFlyer(), WORLD, Placement.identity(), None)
             waiting = [_Visit(root, 0, Placement.identity(), None)]
         while waiting:
             visit = waiting.pop()
@@ -210,6 +213,14 @@ def _number(bodies: list[Body]) -> tuple[list[Body], int, int]:
     return numbered, nq, nv
 
 
+def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
+    """A note on a joint that has the name of the free-flyer root's."""
+    if root_joint == "fixed":
+        return []
+    same = (joint for joint in description.joints if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed")
+    return [Note(f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it', joint.line) for joint in same]
+
+
 def _massless_notes(bodies: list[Body]) -> list[Note]:
     """A note on bodies whose whole subtree has neither mass nor inertia."""
     heavy = [any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
@@ -219,4 +230,5 @@ def _massless_notes(bodies: list[Body]) -> list[Note]:
     names = [f'"{shown(body.name)}"' for body, has in zip(bodies, heavy, strict=True) if not has]
     if not names:
         return []
-    return [Note(f"nothing beyond the moving link {', '.join(names)} has mass: forward dynamics is not defined")]
+    listed = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return [Note(f"nothing beyond the moving link {listed} has mass: forward dynamics is not defined")]
