@@ -57,7 +57,7 @@ def expected_exponential(twist: Array) -> Array:
         total = total + term
     for _ in range(6):
         total = total @ total
-    return total
+    return np.array(total)
 
 
 def joint_motions(module: ModuleType, model: Model, q: Array) -> list[Array]:

@@ -27,7 +27,7 @@ from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import Array, assert_close, build_module, full_module
-from tests.support_trees import mimic_tree, random_tree
+from tests.support_trees import LAW_FUNCTIONS, mimic_tree, random_tree
 
 TOLERANCE = 1e-12
 """Orders of summation and contraction into fused products differ; the conditioning of M multiplies it for aba and minverse."""
@@ -72,7 +72,7 @@ def built(name: str) -> tuple[Model, ModuleType]:
         model = mimic_tree("coupled")
     else:
         return Model.from_urdf(resolve(name)), full_module(name, "fixed")
-    return model, build_module(model, preset="full")
+    return model, build_module(model, functions=LAW_FUNCTIONS)
 
 
 @pytest.fixture(scope="module", params=MODELS)
@@ -141,11 +141,11 @@ def test_frames(case: tuple[Model, ModuleType], where: str) -> None:
     model, module = case
     given = inputs(module)
     q, v, a = (given[key][0] for key in ("q", "v", "a"))
-    lists = [[float(x) for x in values] for values in (q, v, a)]
+    qs, vs, accelerations = ([float(x) for x in values] for values in (q, v, a))
     for index, frame in enumerate(module.frame_names):
-        jacobian = np.array(frames.frame_jacobian(model, lists[0], index, where), dtype=float)
-        velocity = np.array(frames.frame_velocity(model, *lists[:2], index, where).scalars(), dtype=float)
-        acceleration = np.array(frames.frame_acceleration(model, *lists, index, where).scalars(), dtype=float)
+        jacobian = np.array(frames.frame_jacobian(model, qs, index, where), dtype=float)
+        velocity = np.array(frames.frame_velocity(model, qs, vs, index, where).scalars(), dtype=float)
+        acceleration = np.array(frames.frame_acceleration(model, qs, vs, accelerations, index, where).scalars(), dtype=float)
         what = f"{module.name} {frame}"
         assert_close(module.frame_jacobian(q, frame, where), jacobian, TOLERANCE, 1e-2, what)
         assert_close(module.frame_velocity(q, v, frame, where), velocity, TOLERANCE, 1e-2, what)
