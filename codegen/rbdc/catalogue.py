@@ -80,7 +80,7 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
         functions = presets[preset]
     for name in functions:
         if name not in known:
-            raise OptionError(f"no function {ascii(name)}; there are {', '.join(known)}")
+            raise OptionError(f"no function {name!a}; there are {', '.join(known)}")
     if not functions:
         raise OptionError(f"no function asked for; there are {', '.join(known)}")
     return [name for name in known if name in functions]

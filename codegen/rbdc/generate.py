@@ -14,9 +14,13 @@ from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
+from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+
+WORTH_A_KERNEL = 0.03
+"""A function gets a second kernel, without its optional input, if that saves more than this part of the operations."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +59,23 @@ def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
 
 
 def programs(model: Model, function: Function, method: str) -> list[Program]:
-    """The optimised program of a function; for one with an optional input, the program without it and the one with it."""
-    required = tuple(p for p in function.declaration.inputs if not p.optional)
-    choices = [required] if len(required) == len(function.declaration.inputs) else [required, function.declaration.inputs]
-    made = []
-    for inputs in choices:
-        recorder = Recorder()
-        arguments = {p.name: symbols(p.name, p.size) for p in inputs}
-        values = function.methods[method](model, arguments, recorder.record)
-        outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
-        traced = from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)
-        made.append(verify(optimise(verify(traced))))
-    return made
+    """The optimised program of a function; where leaving out its optional input saves enough, that program before it."""
+    program = traced(model, function, method)
+    optional = [p.name for p in function.declaration.inputs if p.optional]
+    if not optional:
+        return [program]
+    without = verify(optimise(without_input(program, optional[0])))
+    saves = cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations
+    return [without, program] if saves else [program]
+
+
+def traced(model: Model, function: Function, method: str) -> Program:
+    """The optimised program of one method over all inputs."""
+    recorder = Recorder()
+    arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
+    values = function.methods[method](model, arguments, recorder.record)
+    outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
+    return verify(optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder))))
 
 
 def frame_step_programs(model: Model) -> list[Program]:

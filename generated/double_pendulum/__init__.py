@@ -16,7 +16,7 @@ nv = 2
 njoints = 2
 joint_names = ("joint1", "joint2")
 frame_names = ("base_link", "link1", "link2")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "torque_regressor", "integrate", "difference")
+functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
 q_neutral = np.array([0.0, 0.0])
 v_zero = np.zeros(nv)
 lower_position_limit = np.array([0.0, 0.0])
@@ -156,7 +156,7 @@ def minverse(q, *, out=None):
         out: array to fill, float64 and C-contiguous
     
     Returns:
-        Minv (2, 2): inverse of the joint-space inertia
+        Minv (2, 2): inverse of M
     """
     return _minverse((q,), out)
 
@@ -183,6 +183,189 @@ def aba(q, v, tau, fext=None, *, out=None):
         ddq (2,): generalised acceleration (m/s^2, rad/s^2)
     """
     return _aba((q, v, tau, fext), out)
+
+_torque_regressor = _runtime.Entry(
+    _native,
+    name,
+    "torque_regressor",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('Y', (2, 20)),),
+)
+
+
+def torque_regressor(q, v, a, *, out=None):
+    """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        out: array to fill, float64 and C-contiguous
+    
+    Returns:
+        Y (2, 20): joint torque regressor
+    """
+    return _torque_regressor((q, v, a), out)
+
+_rnea_derivatives = _runtime.Entry(
+    _native,
+    name,
+    "rnea_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
+)
+
+
+def rnea_derivatives(q, v, a, fext=None, *, out=None):
+    """Derivatives of inverse dynamics by q (in the tangent space), v and a.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: tuple of arrays to fill
+    
+    Returns:
+        dtau_dq (2, 2): derivative by q; row: of dtau, column: direction
+        dtau_dv (2, 2): derivative by v; row: of dtau, column: direction
+        dtau_da (2, 2): derivative by a; row: of dtau, column: direction
+    """
+    return _rnea_derivatives((q, v, a, fext), out)
+
+_aba_derivatives = _runtime.Entry(
+    _native,
+    name,
+    "aba_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
+)
+
+
+def aba_derivatives(q, v, tau, fext=None, *, out=None):
+    """Derivatives of forward dynamics by q (in the tangent space), v and tau.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        tau (2,): generalised force (N, N m)
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: tuple of arrays to fill
+    
+    Returns:
+        ddq_dq (2, 2): derivative by q; row: of ddq, column: direction
+        ddq_dv (2, 2): derivative by v; row: of ddq, column: direction
+        ddq_dtau (2, 2): derivative by tau; row: of ddq, column: direction
+    """
+    return _aba_derivatives((q, v, tau, fext), out)
+
+_rnea_vjp = _runtime.Entry(
+    _native,
+    name,
+    "rnea_vjp",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
+)
+
+
+def rnea_vjp(q, v, a, w, fext=None, *, out=None):
+    """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        w (2,): weights of the rows
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: tuple of arrays to fill
+    
+    Returns:
+        w_dtau_dq (2,): one number for each direction
+        w_dtau_dv (2,): one number for each direction
+        w_dtau_da (2,): one number for each direction
+    """
+    return _rnea_vjp((q, v, a, w, fext), out)
+
+_aba_vjp = _runtime.Entry(
+    _native,
+    name,
+    "aba_vjp",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
+)
+
+
+def aba_vjp(q, v, tau, w, fext=None, *, out=None):
+    """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        tau (2,): generalised force (N, N m)
+        w (2,): weights of the rows
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: tuple of arrays to fill
+    
+    Returns:
+        w_ddq_dq (2,): one number for each direction
+        w_ddq_dv (2,): one number for each direction
+        w_ddq_dtau (2,): one number for each direction
+    """
+    return _aba_vjp((q, v, tau, w, fext), out)
+
+_rnea_jvp = _runtime.Entry(
+    _native,
+    name,
+    "rnea_jvp",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('da', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('dtau', (2,)),),
+)
+
+
+def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None):
+    """Derivative of inverse dynamics in one direction.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        dq (2,): direction of q
+        dv (2,): direction of v
+        da (2,): direction of a
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: array to fill, float64 and C-contiguous
+    
+    Returns:
+        dtau (2,): one number for each direction
+    """
+    return _rnea_jvp((q, v, a, dq, dv, da, fext), out)
+
+_aba_jvp = _runtime.Entry(
+    _native,
+    name,
+    "aba_jvp",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('dtau', (2,), False, False), ('fext', (2, 6), True, False)),
+    (('dddq', (2,)),),
+)
+
+
+def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None):
+    """Derivative of forward dynamics in one direction.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        tau (2,): generalised force (N, N m)
+        dq (2,): direction of q
+        dv (2,): direction of v
+        dtau (2,): direction of tau
+        fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
+        out: array to fill, float64 and C-contiguous
+    
+    Returns:
+        dddq (2,): one number for each direction
+    """
+    return _aba_jvp((q, v, tau, dq, dv, dtau, fext), out)
 
 _forward_kinematics = _runtime.Entry(
     _native,
@@ -240,7 +423,7 @@ _frame_velocity = _runtime.Entry(
 
 
 def frame_velocity(q, v, frame, reference="LOCAL", *, out=None):
-    """Spatial velocity of a frame, [linear; angular].
+    """Spatial velocity of a frame.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -250,7 +433,7 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None):
         out: array to fill, float64 and C-contiguous
     
     Returns:
-        velocity (6,): m/s, rad/s
+        velocity (6,): [linear; angular] (m/s, rad/s)
     """
     return _frame_velocity.framed((q, v), frame, reference, out)
 
@@ -265,7 +448,7 @@ _frame_acceleration = _runtime.Entry(
 
 
 def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None):
-    """Spatial acceleration of a frame without gravity, [linear; angular].
+    """Spatial acceleration of a frame, without gravity.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
@@ -276,7 +459,7 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None):
         out: array to fill, float64 and C-contiguous
     
     Returns:
-        acceleration (6,): m/s^2, rad/s^2
+        acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
     return _frame_acceleration.framed((q, v, a), frame, reference, out)
 
@@ -385,29 +568,6 @@ def potential_energy(q, *, out=None):
         energy (): potential energy (J)
     """
     return _potential_energy((q,), out)
-
-_torque_regressor = _runtime.Entry(
-    _native,
-    name,
-    "torque_regressor",
-    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
-    (('Y', (2, 20)),),
-)
-
-
-def torque_regressor(q, v, a, *, out=None):
-    """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
-
-    Args:
-        q (2,): configuration (m, rad, unit quaternions x y z w)
-        v (2,): velocity (m/s, rad/s)
-        a (2,): acceleration (m/s^2, rad/s^2)
-        out: array to fill, float64 and C-contiguous
-    
-    Returns:
-        Y (2, 20): joint torque regressor
-    """
-    return _torque_regressor((q, v, a), out)
 
 _integrate = _runtime.Entry(
     _native,

@@ -1,7 +1,7 @@
 """The NumPy-facing side of a generated module. It is copied into each generated package and needs NumPy only.
 
-A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that are
-float64, C-contiguous and of the right shape are never copied; anything else that converts without loss is converted. Leading
+A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that
+are float64, C-contiguous and of the right shape are never copied; anything else that converts without loss is converted. Leading
 dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many threads are safe.
 """
 
@@ -21,8 +21,8 @@ Input = tuple[str, tuple[int, ...], bool, bool]
 Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-float64 = np.dtype(np.float64)
-_EXACT_INfloat64 = 2**53
+_FLOAT64 = np.dtype(np.float64)
+_EXACT_IN_FLOAT64 = 2**53
 
 
 class Entry:
@@ -39,15 +39,16 @@ class Entry:
         self._batch = getattr(native.lib, f"{robot}_{name}_batch")
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self._frame_count = len(frames)
-        # The common call, one array as output and no batch, is kept short: what it needs of each input is in one tuple.
+        # The common call, without batch dimensions, is kept short: what it needs of each input is in one tuple.
         self._checks = tuple(
             (shape, prod(shape) if configuration else 0, optional) for _, shape, optional, configuration in self._inputs
         )
-        self._only_shape = self._outputs[0][1] if len(self._outputs) == 1 and self._outputs[0][1] else None
+        self._shapes = tuple(shape for _, shape in self._outputs)
+        self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
 
     def __call__(self, arguments: tuple[Any, ...], out: Any = None, extra: tuple[int, ...] = ()) -> Any:
         """Call the function; `extra` are the frame's index and the reference's of a framed function."""
-        if self._only_shape is None or out is not None and not self._is_plain(out):
+        if out is not None and not self._is_plain(out):
             return self._general(arguments, out, extra)
         from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
         try:
@@ -55,27 +56,38 @@ class Entry:
                 if x is None and optional:
                     pointers.append(self._null)
                     continue
-                if type(x) is not ndarray or x.dtype is not float64 or x.shape != shape or not x.flags.aligned:
-                    return self._general(arguments, out, extra)
-                data = from_buffer(pointer, x)  # refuses what is not C-contiguous
+                if type(x) is not ndarray or x.dtype is not _FLOAT64 or x.shape != shape or not x.flags.aligned:
+                    break
+                data = from_buffer(pointer, x)
                 if finite and not self._all_finite(finite, data):
-                    return self._general(arguments, out, extra)
+                    break
                 pointers.append(data)
-        except ValueError:
-            return self._general(arguments, out, extra)
-        result = empty(self._only_shape)
+            else:
+                return self._single_sample(pointers, out, extra)
+        except ValueError:  # from_buffer, of an array that is not C-contiguous
+            pass
+        return self._general(arguments, out, extra)
+
+    def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
+        """One sample from checked inputs, into new arrays, for `out` may overlap an input."""
+        from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
+        if shape is None:
+            results = tuple(empty(shape) for shape in self._shapes)
+            self._single(*pointers, *extra, *[from_buffer(pointer, result) for result in results])
+            return results
+        result = empty(shape)
         self._single(*pointers, *extra, from_buffer(pointer, result))
-        if out is None:
-            return result
-        out[...] = result  # after the call, so that `out` may overlap an input
-        return out
+        if out is not None:
+            out[...] = result
+            return out
+        return result if shape else result[()]
 
     def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None) -> Any:
         """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
         return self(arguments, out, (self._frame_index(frame), self._reference_index(reference)))
 
     def _is_plain(self, out: Any) -> bool:
-        return type(out) is ndarray and out.dtype is float64 and out.shape == self._only_shape and out.flags.carray
+        return type(out) is ndarray and out.dtype is _FLOAT64 and out.shape == self._only_shape and out.flags.carray
 
     def _general(self, arguments: tuple[Any, ...], out: Any, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
@@ -108,12 +120,17 @@ class Entry:
             if optional:
                 return None
             self._refuse(TypeError, name, "is None", f"give an array of shape {_batched(shape)}")
-        array = np.asarray(x)
+        if isinstance(x, np.ma.MaskedArray):
+            self._refuse(TypeError, name, "is a masked array", "give a plain array; masks are not honoured")
+        try:
+            array = np.asarray(x)
+        except ValueError as error:
+            self._refuse(ValueError, name, f"is no array: {error}", f"expected {_batched(shape)}")
         if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
             self._refuse(TypeError, name, f"has dtype {array.dtype}", "give real numbers that convert to float64 without loss")
-        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
-            if max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_INfloat64:
-                self._refuse(TypeError, name, "has integers beyond 2^53", "give float64")
+        wide = array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size > 0
+        if wide and max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_IN_FLOAT64:
+            self._refuse(TypeError, name, "has integers beyond 2^53", "give float64")
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
         converted = array.astype(np.float64, copy=False)
@@ -141,7 +158,7 @@ class Entry:
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
-            if not isinstance(result, np.ndarray) or result.dtype != float64:
+            if not isinstance(result, np.ndarray) or result.dtype != _FLOAT64:
                 self._refuse(TypeError, f"out ({name})", "is not a float64 array", "give one")
             if result.shape != batch + shape:
                 self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape}")
@@ -180,7 +197,9 @@ def _batched(shape: tuple[int, ...]) -> str:
 def random_configuration(
     rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
 ) -> Array:
-    """A configuration (nq): uniform within the limits; without limits angles in [-pi, pi], positions in [-1, 1]; uniform orientations.
+    """A configuration (nq,), uniform within the limits; without limits angles in [-pi, pi] and positions in [-1, 1].
+
+    Orientations are uniform.
 
     joints: for each joint its kind and where its entries begin in q.
     """

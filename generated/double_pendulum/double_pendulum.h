@@ -74,7 +74,7 @@ void double_pendulum_crba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT
 
 /* Inverse of the joint-space inertia, both triangles.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   Minv[4]: inverse of the joint-space inertia
+ *   Minv[4]: inverse of M
  */
 void double_pendulum_minverse(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
 void double_pendulum_minverse_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
@@ -88,6 +88,91 @@ void double_pendulum_minverse_batch(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
+
+/* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   Y[40]: joint torque regressor
+ */
+void double_pendulum_torque_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
+void double_pendulum_torque_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
+
+/* Derivatives of inverse dynamics by q (in the tangent space), v and a.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
+ *   dtau_dv[4]: derivative by v; row: of dtau, column: direction
+ *   dtau_da[4]: derivative by a; row: of dtau, column: direction
+ */
+void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
+void double_pendulum_rnea_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
+
+/* Derivatives of forward dynamics by q (in the tangent space), v and tau.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   tau[2]: generalised force (N, N m)
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   ddq_dq[4]: derivative by q; row: of ddq, column: direction
+ *   ddq_dv[4]: derivative by v; row: of ddq, column: direction
+ *   ddq_dtau[4]: derivative by tau; row: of ddq, column: direction
+ */
+void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
+void double_pendulum_aba_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
+
+/* Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   w[2]: weights of the rows
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   w_dtau_dq[2]: one number for each direction
+ *   w_dtau_dv[2]: one number for each direction
+ *   w_dtau_da[2]: one number for each direction
+ */
+void double_pendulum_rnea_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
+void double_pendulum_rnea_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
+
+/* Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   tau[2]: generalised force (N, N m)
+ *   w[2]: weights of the rows
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   w_ddq_dq[2]: one number for each direction
+ *   w_ddq_dv[2]: one number for each direction
+ *   w_ddq_dtau[2]: one number for each direction
+ */
+void double_pendulum_aba_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
+void double_pendulum_aba_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
+
+/* Derivative of inverse dynamics in one direction.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   dq[2]: direction of q
+ *   dv[2]: direction of v
+ *   da[2]: direction of a
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   dtau[2]: one number for each direction
+ */
+void double_pendulum_rnea_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
+void double_pendulum_rnea_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
+
+/* Derivative of forward dynamics in one direction.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   tau[2]: generalised force (N, N m)
+ *   dq[2]: direction of q
+ *   dv[2]: direction of v
+ *   dtau[2]: direction of tau
+ *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
+ *   dddq[2]: one number for each direction
+ */
+void double_pendulum_aba_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
+void double_pendulum_aba_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
 
 /* Placements of all frames in the world, as 4x4 matrices.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -103,19 +188,19 @@ void double_pendulum_forward_kinematics_batch(size_t n, const double *DOUBLE_PEN
 void double_pendulum_frame_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_frame_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 
-/* Spatial velocity of a frame, [linear; angular].
+/* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   velocity[6]: m/s, rad/s
+ *   velocity[6]: [linear; angular] (m/s, rad/s)
  */
 void double_pendulum_frame_velocity(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
 void double_pendulum_frame_velocity_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
 
-/* Spatial acceleration of a frame without gravity, [linear; angular].
+/* Spatial acceleration of a frame, without gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   acceleration[6]: m/s^2, rad/s^2
+ *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_acceleration_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
@@ -155,15 +240,6 @@ void double_pendulum_kinetic_energy_batch(size_t n, const double *DOUBLE_PENDULU
  */
 void double_pendulum_potential_energy(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_potential_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
-
-/* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
- *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   v[2]: velocity (m/s, rad/s)
- *   a[2]: acceleration (m/s^2, rad/s^2)
- *   Y[40]: joint torque regressor
- */
-void double_pendulum_torque_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
-void double_pendulum_torque_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

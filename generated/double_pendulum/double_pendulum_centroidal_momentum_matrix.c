@@ -22,15 +22,15 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double W1_11 = 0.035 + cos_q0 * 0.1;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double t29 = cos_q1 * 6.43853298e-11 - sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t29;
-    const double t34 = sin_q1 * 6.43853298e-11 + cos_q1 * 0.0335304944;
-    const double t36 = t34 + 0.033238000000000004;
-    const double IC0_3 = 0.00961628436 + t36;
-    const double t39 = t34 + t36;
-    const double IC0_4 = 0.0007545716336328686 + (0.004557856275072 + 0.1 * t39);
-    const double IC0_5 = -3.7282221806667e-09 - (cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t29);
-    const double IC0_7 = -6.406493973865201e-05 - (sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.0004313827068 + 0.023 * t39) * 0.5);
+    const double t28 = cos_q1 * 6.43853298e-11 - sin_q1 * 0.0335304944;
+    const double IC0_2 = t28 + 5.801760809999999e-07;
+    const double t33 = sin_q1 * 6.43853298e-11 + cos_q1 * 0.0335304944;
+    const double t35 = t33 + 0.033238000000000004;
+    const double IC0_3 = t35 + 0.00961628436;
+    const double t38 = t33 + t35;
+    const double IC0_4 = 0.004557856275072 + 0.1 * t38 + 0.0007545716336328686;
+    const double t50 = cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t28 - (-3.7282221806667e-09);
+    const double t61 = sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.023 * t38 + 0.0004313827068) * 0.5 - (-6.406493973865201e-05);
 
     /* results:  */
     const double t64 = cos_q0 * IC0_3 + sin_q0 * IC0_2;
@@ -45,9 +45,9 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double t96 = 1.668307168715904 * (t68 + (sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + 0.00934605) + W1_11 * 0.33238);
     A[6] = IC0_4 + 0.035 * t64 + (t72 * t86 - t64 * t96);
     A[7] = 0.004557856275072 + (t17 * t75 + W1_11 * t68) - (t75 * t86 + t68 * t96);
-    A[8] = cos_q0 * IC0_5 - sin_q0 * IC0_7 - 0.0060872 * t72 + t72 * 0.01989844564988906;
+    A[8] = -(cos_q0 * t50 - sin_q0 * t61 + 0.0060872 * t72 - t72 * 0.01989844564988906);
     A[9] = -(W1_4 * 6.278442797114e-14 + W1_7 * 0.00016798194429007998 - 0.0290872 * t75 + t75 * 0.01989844564988906);
-    A[10] = sin_q0 * IC0_5 + cos_q0 * IC0_7 - 0.0060872 * t64 + t64 * 0.01989844564988906;
+    A[10] = -(sin_q0 * t50 + cos_q0 * t61 + 0.0060872 * t64 - t64 * 0.01989844564988906);
     A[11] = -(W1_7 * 6.278442797114e-14 - W1_4 * 0.00016798194429007998 + 0.0290872 * t68 - t68 * 0.01989844564988906);
 
     /* results: known without computation */

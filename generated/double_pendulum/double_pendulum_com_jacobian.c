@@ -18,8 +18,8 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     const double sin_q1 = sin(q[1]);
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double IC0_2 = 5.801760809999999e-07 + (cos_q1 * 6.43853298e-11 - sin_q1 * 0.0335304944);
-    const double IC0_3 = 0.00961628436 + (sin_q1 * 6.43853298e-11 + cos_q1 * 0.0335304944 + 0.033238000000000004);
+    const double IC0_2 = cos_q1 * 6.43853298e-11 - sin_q1 * 0.0335304944 + 5.801760809999999e-07;
+    const double IC0_3 = sin_q1 * 6.43853298e-11 + cos_q1 * 0.0335304944 + 0.033238000000000004 + 0.00961628436;
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
     const double W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;

@@ -15,7 +15,7 @@ void double_pendulum_crba(const double *restrict q, double *restrict M)
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t9 = sin_q1 * 6.43853298e-11 + cos_q1 * 0.0335304944;
-    const double IC0_4 = 0.0007545716336328686 + (0.004557856275072 + 0.1 * (t9 + (t9 + 0.033238000000000004)));
+    const double IC0_4 = 0.004557856275072 + 0.1 * (t9 + (t9 + 0.033238000000000004)) + 0.0007545716336328686;
     M[0] = IC0_4;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */

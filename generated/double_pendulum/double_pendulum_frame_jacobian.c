@@ -124,7 +124,7 @@ static void step(int body, const double *restrict q, const double *restrict x, d
 /* Climb from the frame to the root: the LOCAL columns of its joints, and its placement in the world. */
 static void climb(int frame, const double *restrict q, double columns[DOFS][6], double *restrict world)
 {
-    double placement[2][12];
+    double placement[2][12] = {{0.0}};
     int now = 0;
     for (int k = 0; k < 12; ++k) {
         placement[0][k] = frame_placement[frame][k];

@@ -180,7 +180,7 @@ def test_labels_become_sections_and_names() -> None:
 def test_unknown_operation_is_refused() -> None:
     x = symbols("x", 1)
     with pytest.raises(UnsupportedError, match="no counterpart"):
-        from_casadi("f", [("x", x)], [("r", [ca.tanh(x[0])])])
+        from_casadi("f", [("x", x)], [("r", [ca.tanh(x[0].expression)])])
 
 
 def test_verify_finds_malformed_programs() -> None:

@@ -39,11 +39,11 @@ def tangent(model: Model, q: Array) -> Array:
             c, s = own[2:]
             block = np.array([[c, -s, 0], [s, c, 0], [0, 0, -s], [0, 0, c]])
         elif body.joint.kind in ("spherical", "floating"):
-            quaternion = own[-4:]
+            quaternion = [float(x) for x in own[-4:]]
             turn = np.array([multiply(quaternion, [*(0.5 * unit), 0.0]) for unit in np.eye(3)]).T
             block = turn
             if body.joint.kind == "floating":
-                rotation = np.array(body.joint.placement([0.0, 0.0, 0.0, *quaternion]).rotation.rows())
+                rotation: Array = np.array(body.joint.placement([0.0, 0.0, 0.0, *quaternion]).rotation.rows(), dtype=float)
                 block = np.zeros((7, 6))
                 block[:3, :3], block[3:, 3:] = rotation, turn
         result[rows, columns] = block

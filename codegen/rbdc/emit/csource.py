@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.expressions import Block, Writer, literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -31,22 +31,25 @@ class FunctionSource:
     method: str = ""
 
 
-def function_source(robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str) -> FunctionSource:
-    """The C of a straight-line function. With two programs the second takes the optional last input, the first does without."""
+def function_source(
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str
+) -> FunctionSource:
+    """The C of a straight-line function. With two programs the second takes the optional last input, the first does without; with
+    one the optional input is replaced by zeros where it is NULL.
+    """
     total = cost(programs[0])
     source = FunctionSource(declaration, total, method=method)
     name = f"{robot}_{declaration.name}"
-    entry = None
-    if len(programs) == 1:
-        parts, foreign = _parts(robot, name, programs[0], source, version, public=True)
+    optional = declaration.inputs[-1] if declaration.inputs[-1].optional else None
+    if optional is None:
+        kernels = [name]
+    elif len(programs) == 1:
+        kernels = [f"{name}_kernel"]
     else:
-        optional = declaration.inputs[-1].name
-        kernels = [f"{name}_without_{optional}", f"{name}_with_{optional}"]
-        made = [_parts(robot, k, p, source, version, public=False) for k, p in zip(kernels, programs, strict=True)]
-        parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
-        calls = [f"{k}({_arguments(p)})" for k, p in zip(kernels, programs, strict=True)]
-        prototype = declaration.c_prototype(robot, batch=False)
-        entry = {"prototype": prototype, "optional": optional, "without_call": calls[0], "with_call": calls[1]}
+        kernels = [f"{name}_without_{optional.name}", f"{name}_with_{optional.name}"]
+    made = [_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
+    parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
+    entry = None if optional is None else _entry(robot, declaration, optional, list(zip(kernels, programs, strict=True)))
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -105,6 +108,19 @@ def frames_source(
     return source
 
 
+def _entry(
+    robot: str, declaration: FunctionDeclaration, optional: Parameter, kernels: Sequence[tuple[str, Program]]
+) -> dict[str, Any]:
+    """The entry point that chooses a kernel, or zeros, where the optional input is NULL."""
+    calls = [f"{kernel}({_arguments(program)});" for kernel, program in kernels]
+    if len(calls) == 2:
+        lines = [f"if ({optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
+    else:
+        given = f"{optional.name} != NULL ? {optional.name} : none"
+        lines = [f"static const double none[{optional.size}] = {{0.0}};", calls[0].replace(f" {optional.name},", f" {given},")]
+    return {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
+
+
 def _parts(
     robot: str, name: str, program: Program, source: FunctionSource, version: str, *, public: bool
 ) -> tuple[list[dict[str, Any]], list[str]]:
@@ -120,7 +136,9 @@ def _parts(
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
         prototype = f"void {part_name}({_parameters(program)}, double *restrict work)"
-        part = _part(writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts.")
+        part = _part(
+            writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts."
+        )
         part["unused"] += [] if writer.uses_workspace(number) else ["work"]
         source.statements += _statements(part["blocks"])
         prototypes.append(prototype)

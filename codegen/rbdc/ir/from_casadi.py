@@ -15,6 +15,7 @@ import casadi as ca
 from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
 
 _BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div", ca.OP_ATAN2: "atan2", ca.OP_LT: "less"}
@@ -36,7 +37,7 @@ class Recorder:
 def symbols(name: str, size: int) -> list[Scalar]:
     """Symbolic scalars for the entries of an input array."""
     vector = ca.SX.sym(name, size)
-    return [vector[k] for k in range(size)]
+    return [Symbolic(vector[k]) for k in range(size)]
 
 
 def from_casadi(
@@ -66,7 +67,7 @@ def from_casadi(
 
 def _column(values: Sequence[Scalar]) -> Any:
     """A dense column; structural zeros become the constant 0."""
-    return ca.densify(ca.vertcat(*values)) if values else ca.SX(0, 1)
+    return ca.densify(ca.vertcat(*(expression(x) for x in values))) if values else ca.SX(0, 1)
 
 
 def _replay(function: ca.Function, names: Sequence[str], last: int) -> tuple[Builder, dict[tuple[int, int], int]]:

@@ -1,7 +1,7 @@
 """Elementary functions that work on any scalar type.
 
-A scalar is a Python or NumPy number or array, a CasADi SX, an mpmath number. CasADi and mpmath are not imported here
-for numeric use: their own methods are called.
+A scalar is a Python or NumPy number or array, a symbolic scalar (`rbdc.ir.symbolic`), an mpmath number. Neither CasADi nor mpmath is
+imported here: the scalars' own methods are called.
 """
 
 from __future__ import annotations
@@ -21,11 +21,8 @@ def is_number(x: Scalar) -> bool:
 
 
 def is_zero(x: Scalar) -> bool:
-    """True where x is known to be zero whatever the inputs: the constant 0, or a symbolic zero."""
-    if is_number(x):
-        return bool(x == 0)
-    symbolic = getattr(x, "is_zero", None)
-    return bool(symbolic()) if callable(symbolic) else False
+    """True where x is known to be zero whatever the inputs: a symbolic zero is the constant 0."""
+    return is_number(x) and bool(x == 0)
 
 
 def _apply(name: str, *arguments: Scalar) -> Scalar:
@@ -34,10 +31,8 @@ def _apply(name: str, *arguments: Scalar) -> Scalar:
     if all(isinstance(x, (int, float, complex, np.generic, np.ndarray)) for x in arguments):
         return getattr(np, {"atan2": "arctan2"}.get(name, name))(*arguments)
     for x in arguments:
-        if hasattr(x, "is_zero"):  # CasADi, which is loaded then
-            import casadi
-
-            return getattr(casadi, name)(*arguments)
+        if hasattr(x, "elementary"):  # rbdc.ir.symbolic
+            return x.elementary(name, *arguments)
         context = getattr(x, "context", None)
         if context is not None:  # mpmath
             return getattr(context, name)(*arguments)
@@ -67,10 +62,8 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     """`then` where a < b, else `otherwise`; the branch not taken may be NaN without harm."""
     for x in (a, b, then, otherwise):
-        if hasattr(x, "is_zero"):  # CasADi, which is loaded then
-            import casadi
-
-            return casadi.if_else(a < b, then, otherwise)
+        if hasattr(x, "where_less"):  # rbdc.ir.symbolic
+            return x.where_less(a, b, then, otherwise)
     if any(isinstance(x, np.ndarray) for x in (a, b, then, otherwise)):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise
