@@ -69,7 +69,7 @@ def joint_motions(module: ModuleType, model: Model, q: Array) -> list[Array]:
 
 def same_configuration(actual: Array, expected: Array) -> Array:
     """`actual` with each quaternion on the side of that of `expected`: both mean the same rotation."""
-    result = np.array(actual)
+    result: Array = np.array(actual)
     for start in QUATERNIONS:
         own = slice(start, start + 4)
         result[own] *= np.sign(actual[own] @ expected[own])
@@ -79,7 +79,7 @@ def same_configuration(actual: Array, expected: Array) -> Array:
 def large_rotation(angle: float, rng: np.random.Generator) -> Array:
     """A step that turns both quaternions and the plane by `angle` about random axes."""
     _, module = chain()
-    step = rng.uniform(-1.0, 1.0, module.nv)
+    step: Array = rng.uniform(-1.0, 1.0, module.nv)
     for start in TURNS:
         axis = rng.standard_normal(3)
         step[start : start + 3] = angle * axis / np.linalg.norm(axis)
