@@ -120,32 +120,35 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         jobs=given["jobs"],
         force=given["force"],
     )
-    results = _build_all(descriptions, options)
+    results, failures = _build_all(descriptions, options)
     if as_json:
         click.echo(json.dumps([{**asdict(r), "directory": str(r.directory)} for r in results], indent=2))
-        return
-    for result in results:
-        _show(result)
+    else:
+        for result in results:
+            _show(result)
+    if failures:
+        raise _Failure("\nrbdc: error: ".join(failures))
 
 
-def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult]:
-    """One after the other in this process, or several in processes of their own; warnings go to standard error."""
+def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[str]]:
+    """Results and failures: of one in this process, of several in processes of their own; warnings go to standard error."""
     from rbdc.pipeline import build_package
 
     _refuse_same_names(descriptions, options)
+    failures: list[str] = []
     if len(descriptions) == 1:
         with _progress(descriptions[0]) as progress:
             results = [build_package(descriptions[0], options, progress)]
     else:
-        results = _build_in_processes(descriptions, options)
+        results, failures = _build_in_processes(descriptions, options)
     for result in results:
         for warning in result.warnings:
             click.echo(f"warning: {warning}", err=True)
-    return results
+    return results, failures
 
 
-def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> list[BuildResult]:
-    """All of them, whichever fail; then the failures, if any, in one message."""
+def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[str]]:
+    """All of them, whichever fail: results and messages of the failures, each in the order of the descriptions."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
@@ -165,9 +168,7 @@ def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) ->
             progress(f"{descriptions[index]!a}: {'failed' if isinstance(done[index], str) else 'done'}")
     outcomes = [done[k] for k in range(len(descriptions))]
     failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    if failures:
-        raise _Failure("\nrbdc: error: ".join(failures))
-    return [outcome for outcome in outcomes if not isinstance(outcome, str)]
+    return [outcome for outcome in outcomes if not isinstance(outcome, str)], failures
 
 
 def _attempt(description: str, options: BuildOptions) -> BuildResult | str:
@@ -236,20 +237,38 @@ class _progress:
             self.status.update(escape(f"{self.title}: {text}"))
 
 
+_WIDE = 110
+"""Columns of a terminal that has room for everything."""
+_COLUMNS = {
+    "operations": "operations",
+    "additions": "add",
+    "multiplications": "mul",
+    "divisions": "div",
+    "calls": "libm",
+    "statements": "statements",
+    "code_bytes": "code bytes",
+    "stack_bytes": "stack bytes",
+}
+
+
 def _show(result: BuildResult) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     how = "unchanged, from the cache" if result.cached else "built"
     detail = "" if result.cached else f" (generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s)"
-    table = Table("function", title=f"{result.directory}: {how} in {result.seconds:.2f} s{detail}", title_justify="left")
-    for heading in ("operations", "add", "mul", "div", "libm", "statements", "code bytes", "stack bytes"):
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=_WIDE)
+    columns = _COLUMNS if console.width >= _WIDE else {k: c for k, c in _COLUMNS.items() if c not in ("add", "mul", "div", "libm")}
+    title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
+    table = Table("function", title=escape(title), title_justify="left")
+    table.columns[0].no_wrap = True
+    for heading in columns.values():
         table.add_column(heading, justify="right")
-    for f in result.functions:
-        figures = (f.operations, f.additions, f.multiplications, f.divisions, f.calls, f.statements, f.code_bytes, f.stack_bytes)
-        table.add_row(f.name, *(str(n) for n in figures))
-    console = Console()
-    console.print(table) if console.is_terminal else Console(width=110).print(table)
+    for figures in result.functions:
+        table.add_row(figures.name, *(str(getattr(figures, name)) for name in columns))
+    console.print(table)
 
 
 @commands.command(epilog="Example: rbdc info panda --mimic coupled")

@@ -50,6 +50,13 @@ def test_build_prints_a_table_and_plain_progress(tmp_path: Path) -> None:
     assert "\x1b" not in result.output
 
 
+def test_folders_in_brackets_are_no_markup(tmp_path: Path) -> None:
+    out = tmp_path / "[bold]"
+    result = run("build", "double_pendulum", *QUICK, "--out", str(out))
+    assert result.exit_code == 0
+    assert "[bold]" in "".join(result.stdout.splitlines())
+
+
 def test_build_json(tmp_path: Path) -> None:
     result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--json")
     (made,) = json.loads(result.stdout)
@@ -80,6 +87,7 @@ def test_several_builds_of_which_two_fail(tmp_path: Path) -> None:
     assert "one.urdf:4: " in errors[0]
     assert "two.urdf:1: " in errors[1]
     assert "Traceback" not in result.output
+    assert "nle" in result.stdout
     assert [p.name for p in out.iterdir()] == ["double_pendulum"]
 
 
