@@ -26,6 +26,10 @@ class DescriptionError(RbdcError):
         where = "" if file is None else f"{file}: " if line is None else f"{file}:{line}: "
         super().__init__(f"{where}{problem}; {remedy}")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that the error survives the way back from a worker process."""
+        return type(self), (self.problem, self.remedy, self.file, self.line)
+
 
 class OptionError(RbdcError):
     """An option or argument of rbdc itself that makes no sense; the message says which values do."""
