@@ -15,7 +15,7 @@ from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matri
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import flat
-from rbdc.algorithms.forward_derivatives import by_cholesky, by_direct_inverse
+from rbdc.algorithms.forward_derivatives import by_cholesky
 from rbdc.algorithms.idsva import rnea_derivatives
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
@@ -155,8 +155,7 @@ def _derivatives(model: Model) -> list[Function]:
             "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
             (q, v, tau, fext),
             matrices("ddq", "q", "v", "tau"),
-            cholesky=_matrices(by_cholesky),
-            direct_inverse=_matrices(by_direct_inverse),
+            cholesky=_matrices(by_cholesky),  # by_direct_inverse took more operations on every robot that was tried
         ),
         _entry(
             "rnea_vjp",

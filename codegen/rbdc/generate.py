@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import Function, functions_of
@@ -78,6 +79,7 @@ def traced(model: Model, function: Function, method: str) -> Program:
     return verify(optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder))))
 
 
+@lru_cache(maxsize=1)
 def frame_step_programs(model: Model) -> list[Program]:
     """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as twelve numbers."""
     made = []
