@@ -88,7 +88,7 @@ def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @_model_options
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
-@click.option("--preset", default="control", show_default=True, help="control or full.")
+@click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
 @click.option("--dtype", default="float64", show_default=True)
 @click.option("--targets", default="c,batch", show_default=True)
