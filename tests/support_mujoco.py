@@ -16,8 +16,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from rbdc.resources import resolve
 from tests.support import Array
-from tests.support_readings import exact_text
 
 mj: Any = mujoco
 
@@ -176,4 +176,4 @@ def _put(joint: MujocoJoint, qpos: Array, q: Array, v: Array) -> tuple[Array, Ar
 @cache
 def mujoco_peer(robot: str, root: str) -> MujocoPeer:
     """The MuJoCo model of a robot that ships with rbdc. Raises ValueError where MuJoCo refuses the description."""
-    return MujocoPeer(exact_text(robot), root)
+    return MujocoPeer(resolve(robot).read_text(encoding="utf-8"), root)

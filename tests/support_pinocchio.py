@@ -13,7 +13,6 @@ import pinocchio
 
 from rbdc.resources import resolve
 from tests.support import Array
-from tests.support_readings import exact_text
 
 pin: Any = pinocchio
 REFERENCES = {
@@ -68,16 +67,7 @@ class Peer:
 
 @cache
 def peer(robot: str, root: str) -> Peer:
-    """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file, right angles made exact.
-
-    `tests/peers/test_pinocchio_limits.py` bounds what that changes, and compares with the file as it stands.
-    """
-    return _built(exact_text(robot), root)
-
-
-@cache
-def raw_peer(robot: str, root: str) -> Peer:
-    """The same of the file as it stands."""
+    """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file."""
     return _built(resolve(robot).read_text(encoding="utf-8"), root)
 
 

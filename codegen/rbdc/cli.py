@@ -60,6 +60,13 @@ def commands() -> None:
 def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
     for option in (
+        click.option(
+            "--snap",
+            type=float,
+            default=0.0,
+            show_default=True,
+            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that: fewer operations.",
+        ),
         click.option("--gravity", type=float, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="m/s^2, world axes."),
         click.option(
             "--joint-order",
@@ -112,6 +119,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         mimic=given["mimic"],
         joint_order=given["joint_order"],
         gravity=given["gravity"],
+        snap=given["snap"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),

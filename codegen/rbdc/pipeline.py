@@ -24,6 +24,7 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 MAXIMUM_DOF = 128
+MAXIMUM_SNAP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,7 @@ class BuildOptions:
     mimic: str = "independent"
     joint_order: str = "name"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    snap: float = 0.0
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -147,6 +149,7 @@ def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Mod
         mimic=options.mimic,
         joint_order=options.joint_order,
         gravity=options.gravity,
+        snap=options.snap,
     )
 
 
@@ -194,6 +197,8 @@ def _check_options(options: BuildOptions) -> None:
         raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
     if sorted(options.targets) != ["batch", "c"]:
         raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c,batch, both together")
+    if not 0.0 <= options.snap <= MAXIMUM_SNAP:
+        raise OptionError(f"--snap {options.snap} is not between 0 and {MAXIMUM_SNAP}")
     if options.jobs is not None and options.jobs < 1:
         raise OptionError(f"--jobs {options.jobs} is less than 1")
 
@@ -224,6 +229,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "mimic": options.mimic,
         "joint_order": options.joint_order,
         "gravity": list(options.gravity),
+        "snap": options.snap,
         "dtype": options.dtype,
         "targets": list(options.targets),
     }

@@ -262,6 +262,7 @@ OPTIONS = {
     "dtype": (["--dtype", "float16"], "float64 only"),
     "target": (["--targets", "fortran"], "fortran"),
     "jobs": (["--jobs", "0"], "less than 1"),
+    "snap": (["--snap", "nan"], "--snap nan is not between"),
     "compiler_missing": (["--cc", "no-such-compiler"], "no C compiler"),
     "flags_output": (["--cflags", "-o/tmp/x"], "not a compiler flag"),
     "flags_file": (["--cflags", "/etc/passwd"], "not a compiler flag"),

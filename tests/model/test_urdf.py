@@ -148,10 +148,14 @@ def test_half_given_limit_has_zero_for_the_rest(tmp_path: Path) -> None:
     assert only.limits == Limits(0.0, 2.0, 1.0, 1.0)
 
 
-def test_printed_right_angles_are_exact_and_noted_once(tmp_path: Path) -> None:
+def test_printed_right_angles_are_kept_or_snapped_and_noted_once(tmp_path: Path) -> None:
     origin = '<origin rpy="1.57079632679 0 0"/>'
     text = robot(link("a"), link("b"), link("c"), *(joint(n, p, c, origin + LIMIT) for n, p, c in ("jab", "kbc")))
-    description = read(tmp_path, text)
+    kept = read(tmp_path, text)
+    (hint,) = messages(kept)
+    assert hint.startswith("4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; --snap 1e-11")
+    assert 4e-12 < abs(kept.joints[0].placement.rotation.y.y) < 5e-12
+    description = read(tmp_path, text, snap=1e-11)
     for each in description.joints:
         assert each.placement.rotation.rows() == [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
     (note,) = messages(description)

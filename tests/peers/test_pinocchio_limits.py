@@ -1,4 +1,4 @@
-"""What `test_pinocchio` leaves out: the two readings of right angles, the Coriolis matrix, and robots whose M is singular."""
+"""What `test_pinocchio` leaves out: the Coriolis matrix, and robots whose M is singular."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 import rbdc
 from rbdc.resources import robot_names
 from tests.support import ROOTS, Array, assert_close, build_module, full_module
-from tests.support_pinocchio import REFERENCE, Peer, arguments, peer, pin, raw_peer, states
-from tests.support_readings import ANGLE_TOLERANCE, exact_angle
+from tests.support_pinocchio import REFERENCE, Peer, arguments, peer, pin, states
 
 ALL = [(robot, root) for robot in robot_names() for root in ROOTS]
 NAMES = [f"{robot}-{root}" for robot, root in ALL]
@@ -19,37 +18,6 @@ SINGULAR = {
     ("planar_floating", "free-flyer"): "the massless world link can move against its planar and floating joints",
 }
 """Where forward dynamics is not defined, and why; a test asserts that it is left out there and nowhere else."""
-
-
-@pytest.mark.parametrize("robot", robot_names())
-def test_the_peers_reading_of_right_angles_changes_nothing_else(robot: str) -> None:
-    raw, exact = raw_peer(robot, "fixed").model, peer(robot, "fixed").model
-    assert list(raw.names) == list(exact.names)
-    for name, before, after in zip(raw.names, raw.jointPlacements, exact.jointPlacements, strict=True):
-        assert np.abs(before.homogeneous - after.homogeneous).max() <= 3 * ANGLE_TOLERANCE, name
-    for before, after in zip(raw.inertias, exact.inertias, strict=True):
-        assert np.abs(before.matrix() - after.matrix()).max() <= 3 * ANGLE_TOLERANCE * np.abs(before.matrix()).max()
-
-
-@pytest.mark.parametrize("name", ["rnea", "gravity_torque", "crba", "com", "potential_energy"])
-@pytest.mark.parametrize(("robot", "root"), ALL, ids=NAMES)
-def test_the_file_as_it_stands(robot: str, root: str, name: str) -> None:
-    """Pinocchio with the angles as written: 1e-10 of the size of the terms (of which a result can be a small difference)."""
-    module, reference = full_module(robot, root), raw_peer(robot, root)
-    for state in states(module):
-        q, v, a, _ = state
-        weight = 9.81 * sum(inertia.mass for inertia in reference.model.inertias)
-        inertial = float(np.abs(module.crba(q)).max() * (np.abs(a).max() + np.abs(v).max() ** 2))
-        size = {"crba": 0.0, "com": 1.0, "rnea": weight + inertial}.get(name, weight)
-        expected = REFERENCE[name](reference, *state)
-        assert_close(getattr(module, name)(*arguments(name, state)), expected, 1e-10, size, name)
-
-
-def test_exact_angle() -> None:
-    assert exact_angle(1.57079632679) == np.pi / 2
-    assert exact_angle(-3.14159265359) == -np.pi
-    assert exact_angle(1.57075) == 1.57075  # r2d2 means it, as far as anyone can tell
-    assert exact_angle(1.5707963) == 1.5707963
 
 
 @pytest.mark.parametrize(("robot", "root"), ALL, ids=NAMES)

@@ -118,12 +118,16 @@ class Model:
         mimic: str = "independent",
         joint_order: str = "name",
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        snap: float = 0.0,
     ) -> Model:
-        """The model of a URDF file; arguments as in `assemble`. Raises DescriptionError with file and line."""
+        """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
+
+        Raises DescriptionError with file and line.
+        """
         from rbdc.model.lumping import lump
         from rbdc.model.urdf import read_urdf
 
-        return lump(read_urdf(path), root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
+        return lump(read_urdf(path, snap), root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
 
     @property
     def njoints(self) -> int:

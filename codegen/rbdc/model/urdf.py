@@ -14,30 +14,35 @@ from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
-SNAP_TOLERANCE = 1e-11
-"""Entries of a constant rotation this close to 0, 1 or -1 are meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
+LIKELY_MEANT = 1e-11
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
 _ROUNDING = 1e-15
 
 _URDF_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic", "planar")
 
 
-def read_urdf(path: str | PathLike[str]) -> Description:
+def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
     """The links and joints of a URDF file.
+
+    `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves operations; a note says how
+    many. With 0 angles are taken as written, but for rounding.
 
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is checked by
     `rbdc.model.validation`.
     """
-    return _Reader(Document(fspath(path))).description()
+    return _Reader(Document(fspath(path)), snap).description()
 
 
 class _Reader:
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, snap: float) -> None:
         self.document = document
+        self.snap = max(snap, _ROUNDING)
         self.unused: Counter[str] = Counter()
         self.first_line: dict[str, int | None] = {}
         self.notes: list[Note] = []
         self.snapped = 0
+        self.kept = 0
 
     def description(self) -> Description:
         document, root = self.document, self.document.root
@@ -155,9 +160,9 @@ class _Reader:
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
-        rows = [_snapped_row(row) for row in rotation.rows()]
-        moved = [abs(a - b) for old, new in zip(rotation.rows(), rows, strict=True) for a, b in zip(old, new, strict=True)]
-        self.snapped += sum(distance > _ROUNDING for distance in moved)
+        rows = [_snapped_row(row, self.snap) for row in rotation.rows()]
+        self.snapped += _moved(rotation.rows(), rows)
+        self.kept += _moved(rows, [_snapped_row(row, LIKELY_MEANT) for row in rows])
         return Rotation.from_rows(rows)
 
     def _parts(self, element: etree._Element, known: tuple[str, ...], owner: str | None = None) -> dict[str, etree._Element]:
@@ -189,17 +194,30 @@ class _Reader:
             self.notes.append(Note(f"{count} x {what}: not used", self.first_line[what]))
         if self.snapped:
             self.notes.append(
-                Note(f"{self.snapped} entries of joint rotations within {SNAP_TOLERANCE} of 0, 1 or -1 were taken as exactly that")
+                Note(f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1 were taken as exactly that")
+            )
+        if self.kept:
+            self.notes.append(
+                Note(
+                    f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; "
+                    f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
+                )
             )
         ignored = [joint.name for joint in joints if joint.kind not in _ONE_AXIS and joint.axis != Vector3(1.0, 0.0, 0.0)]
         if ignored:
             self.notes.append(Note(f"{len(ignored)} fixed or floating joints have an <axis>: not used"))
 
 
-def _snapped_row(row: list[float]) -> list[float]:
+def _snapped_row(row: list[float], snap: float) -> list[float]:
     """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is meant stays, however
     close to 1: it becomes 1 only if the others become 0.
     """
-    zeroed = [0.0 if abs(entry) <= SNAP_TOLERANCE else entry for entry in row]
-    tolerance = SNAP_TOLERANCE if zeroed.count(0.0) == 2 else _ROUNDING
+    zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
+    tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING
     return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
+
+
+def _moved(before: list[list[float]], after: list[list[float]]) -> int:
+    """How many entries changed by more than rounding."""
+    pairs = zip((x for row in before for x in row), (x for row in after for x in row), strict=True)
+    return sum(abs(a - b) > _ROUNDING for a, b in pairs)
