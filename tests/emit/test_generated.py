@@ -17,6 +17,7 @@ import pytest
 
 import rbdc
 from rbdc.catalogue import functions_of
+from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
 from rbdc.generate import generate
 from rbdc.model import Model
@@ -138,6 +139,17 @@ def test_cmake_builds_the_library(tmp_path: Path) -> None:
     subprocess.run([str(tmp_path / "made" / "user")], check=True)
 
 
+def sanitized_call(d: FunctionDeclaration, n: int, frame: int) -> str:
+    """C that calls a batch into heap blocks exactly as large as needed, so that one double too many is found, and prints them."""
+    outputs = [f"out{k}" for k in range(len(d.outputs))]
+    arguments = [p.name for p in d.inputs] + ([str(frame), "1"] if d.framed else []) + outputs
+    lines = [f"double *{out} = malloc(sizeof(double) * {n * p.size});" for out, p in zip(outputs, d.outputs, strict=True)]
+    lines.append(f"tree_{d.name}_batch({n}, {', '.join(arguments)});")
+    for out, p in zip(outputs, d.outputs, strict=True):
+        lines.append(f'for (int i = 0; i < {n * p.size}; ++i) printf("%.17g\\n", {out}[i]);\nfree({out});')
+    return "{\n" + "\n".join(lines) + "\n}"
+
+
 @pytest.mark.parametrize("seed", [1, 6])
 def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""
@@ -146,32 +158,27 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     module = build_module(model, preset="full")
     rng = np.random.default_rng(0)
     n = 3
+    tangents = ("v", "a", "tau", "dv", "w", "dq", "da", "dtau")
     values = (
         {name: np.array([module.random_configuration(rng) for _ in range(n)]) for name in ("q", "q0", "q1")}
-        | {name: rng.standard_normal((n, module.nv)) for name in ("v", "a", "tau", "dv")}
+        | {name: rng.standard_normal((n, module.nv)) for name in tangents}
         | {"fext": rng.standard_normal((n, module.njoints, 6))}
     )
     arrays = "\n".join(f"static const double {k}[] = {{{', '.join(map(repr, v.ravel().tolist()))}}};" for k, v in values.items())
     calls, expected = [], []
     for function in functions_of(model).values():
         d = function.declaration
-        size = d.outputs[0].size
-        arguments = [p.name for p in d.inputs] + (["FRAME", "1"] if d.framed else [])
-        call = f"tree_{d.name}_batch({n}, {', '.join(arguments)}, out);".replace("FRAME", str(len(model.frames) - 1))
-        # Exactly as large as needed, on the heap, so that one double too many is found.
-        calls.append(
-            f"{{ double *out = malloc(sizeof(double) * {n * size}); {call} for (int i = 0; i < {n * size}; ++i) "
-            'printf("%.17g\\n", out[i]); free(out); }'
-        )
+        calls.append(sanitized_call(d, n, len(model.frames) - 1))
         extra = (model.frames[-1].name, "WORLD") if d.framed else ()
-        expected.append(np.asarray(getattr(module, d.name)(*(values[p.name] for p in d.inputs), *extra)).ravel())
+        results = getattr(module, d.name)(*(values[p.name] for p in d.inputs), *extra)
+        expected += [np.asarray(r).ravel() for r in (results if isinstance(results, tuple) else (results,))]
     main = (
         f'#include "tree.h"\n#include <stdio.h>\n#include <stdlib.h>\n{arrays}\nint main(void) {{\n'
         + "\n".join(calls)
         + "\nreturn 0; }\n"
     )
     (tmp_path / "main.c").write_text(main)
-    flags = ["-std=c99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    flags = ["-std=c99", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.split()
     reference = np.concatenate(expected)
