@@ -116,8 +116,10 @@ def _entry(
     if len(calls) == 2:
         lines = [f"if ({optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
     else:
-        given = f"{optional.name} != NULL ? {optional.name} : none"
-        lines = [f"static const double none[{optional.size}] = {{0.0}};", calls[0].replace(f" {optional.name},", f" {given},")]
+        ((kernel, program),) = kernels
+        given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
+        arguments = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
+        lines = [f"static const double none[{optional.size}] = {{0.0}};", f"{kernel}({arguments});"]
     return {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
 
 
