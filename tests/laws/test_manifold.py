@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Vector3
+from rbdc.algorithms.manifold import configuration_rate, integrate
 from tests.support import Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
@@ -170,3 +171,13 @@ def test_a_batch_takes_each_branch_by_itself(module: ModuleType) -> None:
     moved = module.integrate(q, steps)
     assert_close(moved, [module.integrate(*row) for row in zip(q, steps, strict=True)], 1e-15)
     assert_close(module.difference(q, moved), [module.difference(*row) for row in zip(q, moved, strict=True)], 1e-15)
+
+
+def test_rate_is_the_derivative_of_integrate() -> None:
+    model = chain_model()
+    rng = np.random.default_rng(8)
+    q = integrate(model, model.neutral(), list(rng.normal(size=model.nv)))
+    v = rng.normal(size=model.nv)
+    step = 1e-5
+    ahead, behind = (np.array(integrate(model, q, list(sign * step * v)), dtype=float) for sign in (1.0, -1.0))
+    assert_close(configuration_rate(model, q, list(v)), (ahead - behind) / (2.0 * step), 1e-9)

@@ -9,7 +9,6 @@ import shutil
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -21,7 +20,8 @@ from cffi import FFI
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.native import cache
-from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiled, Compiler, compile_object, link
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
 
 EXTENSION = "_native.abi3.so"
 
@@ -75,58 +75,14 @@ def compile_package(
     Raises ToolchainError with the command and the compiler's output.
     """
     sources = {name: text for name, text in sorted(files.items()) if name.endswith(".c")}
-    header = {f"{robot}.h": files[f"{robot}.h"]}
+    headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     glue = extension_source(robot, declarations)
-    units = [_Unit(name, text, header, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)) for name, text in sources.items()]
-    units.append(_Unit("_native.c", glue, header, ("-O2", "-fPIC", "-I", _python_headers())))
+    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)) for name, text in sources.items()]
+    units.append(Unit("_native.c", glue, headers, ("-O2", "-fPIC", "-I", _python_headers())))
     identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
-    keys = {unit.name: unit.key(identity) for unit in units}
-
-    def make(folder: Path) -> None:
-        compiled = _objects(units, keys, compiler, workers)
-        link(compiler, [unit.path for unit in compiled.values()], folder / EXTENSION)
-        (folder / "figures.json").write_text(json.dumps({name: [c.code_bytes, c.stack_bytes] for name, c in compiled.items()}))
-
-    folder = cache.obtain(cache.key("extension", *(part for item in keys.items() for part in item)), make)
-    figures = json.loads((folder / "figures.json").read_text())
-    return Native(folder / EXTENSION, {n: figures[n][0] for n in sources}, {n: figures[n][1] for n in sources})
-
-
-@dataclass(frozen=True)
-class _Unit:
-    """One C file to compile: its name, its text, the headers that it includes, and its flags."""
-
-    name: str
-    text: str
-    headers: Mapping[str, str]
-    flags: tuple[str, ...]
-
-    def key(self, identity: str) -> str:
-        """The object's name in the cache; `identity` stands for compiler and interpreter."""
-        headers = [part for item in self.headers.items() for part in item]
-        return cache.key("object", identity, self.name, self.text, *headers, *self.flags)
-
-    def obtain(self, key: str, compiler: Compiler) -> Compiled:
-        """The object from the cache, compiled if it is not there."""
-
-        def make(folder: Path) -> None:
-            for name, text in {**self.headers, self.name: self.text}.items():
-                (folder / name).write_text(text, encoding="utf-8")
-            made = compile_object(compiler, folder / self.name, self.flags)
-            (folder / "figures.json").write_text(json.dumps([made.code_bytes, made.stack_bytes]))
-
-        folder = cache.obtain(key, make)
-        return Compiled((folder / self.name).with_suffix(".o"), *json.loads((folder / "figures.json").read_text()))
-
-
-def _objects(
-    units: Sequence[_Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
-) -> dict[str, Compiled]:
-    """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
-    order = sorted(units, key=lambda unit: -len(unit.text))
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        done = dict(zip([u.name for u in order], pool.map(lambda u: u.obtain(keys[u.name], compiler), order), strict=True))
-    return {unit.name: done[unit.name] for unit in units}
+    library = shared_library(EXTENSION, units, compiler, identity, workers)
+    figures = {n: library.figures[n] for n in sources}
+    return Native(library.path, {n: f.code_bytes for n, f in figures.items()}, {n: f.stack_bytes for n, f in figures.items()})
 
 
 def _python_headers() -> str:

@@ -55,6 +55,11 @@ def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
     return [*vector.scalars(), a[3] * b[3] - va.dot(vb)]
 
 
+def quaternion_rate(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
+    """dq/dt = q (w, 0) / 2 at the body-frame angular velocity w."""
+    return [0.5 * entry for entry in multiply(q, [*w.scalars(), 0.0])]
+
+
 def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
     """The inverse of a unit quaternion."""
     return [-q[0], -q[1], -q[2], q[3]]

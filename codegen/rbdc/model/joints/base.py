@@ -20,8 +20,6 @@ class JointType(ABC):
     kind: ClassVar[str]
     nq: ClassVar[int]
     nv: ClassVar[int]
-    position_names: ClassVar[tuple[str, ...]]
-    velocity_names: ClassVar[tuple[str, ...]]
     euclidean: ClassVar[bool] = False
     """True where the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
 
@@ -36,6 +34,10 @@ class JointType(ABC):
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
         """The configuration with identity placement."""
+
+    @abstractmethod
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        """dq/dt (nq) at velocity v, linear in v: the derivative of `integrate` (q, t v) at t = 0."""
 
     @abstractmethod
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:

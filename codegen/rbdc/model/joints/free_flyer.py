@@ -16,6 +16,7 @@ from rbdc.spatial.quaternions import (
     logarithm,
     multiply,
     normalized,
+    quaternion_rate,
     towards,
 )
 
@@ -27,8 +28,6 @@ class FreeFlyer(JointType):
     kind: ClassVar[str] = "floating"
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
-    position_names: ClassVar[tuple[str, ...]] = ("x", "y", "z", "qx", "qy", "qz", "qw")
-    velocity_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "vz", "wx", "wy", "wz")
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.from_quaternion(*q[3:]), Vector3.of(q[:3]))
@@ -38,6 +37,10 @@ class FreeFlyer(JointType):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        linear = Rotation.from_quaternion(*q[3:]).apply(Vector3.of(v[:3]))
+        return [*linear.scalars(), *quaternion_rate(q[3:], Vector3.of(v[3:]))]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         linear, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])

@@ -24,8 +24,6 @@ class Planar(JointType):
     kind: ClassVar[str] = "planar"
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
-    position_names: ClassVar[tuple[str, ...]] = ("x", "y", "cos", "sin")
-    velocity_names: ClassVar[tuple[str, ...]] = ("vx", "vy", "rate")
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
         """The two unit vectors of the plane along which x and y are measured."""
@@ -49,6 +47,10 @@ class Planar(JointType):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 1.0, 0.0)
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        _, _, c, s = q
+        return [c * v[0] - s * v[1], s * v[0] + c * v[1], -s * v[2], c * v[2]]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         step = integrate_translation(Vector3(0.0, 0.0, dv[2]), Vector3(dv[0], dv[1], 0.0))

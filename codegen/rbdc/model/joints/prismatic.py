@@ -18,8 +18,6 @@ class Prismatic(JointType):
     kind: ClassVar[str] = "prismatic"
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
-    position_names: ClassVar[tuple[str, ...]] = ("position",)
-    velocity_names: ClassVar[tuple[str, ...]] = ("rate",)
     euclidean: ClassVar[bool] = True
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -30,6 +28,9 @@ class Prismatic(JointType):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,)
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return list(v)
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return [q[0] + dv[0]]

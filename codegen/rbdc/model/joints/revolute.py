@@ -19,8 +19,6 @@ class Revolute(JointType):
     kind: ClassVar[str] = "revolute"
     nq: ClassVar[int] = 1
     nv: ClassVar[int] = 1
-    position_names: ClassVar[tuple[str, ...]] = ("angle",)
-    velocity_names: ClassVar[tuple[str, ...]] = ("rate",)
     euclidean: ClassVar[bool] = True
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -31,6 +29,9 @@ class Revolute(JointType):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0,)
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return list(v)
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return [q[0] + dv[0]]

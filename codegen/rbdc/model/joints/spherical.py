@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, normalized, towards
+from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, normalized, quaternion_rate, towards
 
 _AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
 
@@ -20,8 +20,6 @@ class Spherical(JointType):
     kind: ClassVar[str] = "spherical"
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
-    position_names: ClassVar[tuple[str, ...]] = ("qx", "qy", "qz", "qw")
-    velocity_names: ClassVar[tuple[str, ...]] = ("wx", "wy", "wz")
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.from_quaternion(*q), Vector3.zero())
@@ -31,6 +29,9 @@ class Spherical(JointType):
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
+
+    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return quaternion_rate(q, Vector3.of(v))
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         return towards(q, normalized(multiply(q, exponential(Vector3.of(dv)))))

@@ -1,0 +1,95 @@
+"""From C files to one shared library: every object and the library come from the cache where nothing has changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from rbdc.native import cache
+from rbdc.native.toolchain import Compiler, compile_object, link
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One C file to compile: its name, its text, the headers that it includes, and its flags."""
+
+    name: str
+    text: str
+    headers: Mapping[str, str]
+    flags: tuple[str, ...]
+
+    def key(self, identity: str) -> str:
+        """The object's name in the cache; `identity` stands for compiler and interpreter."""
+        headers = [part for item in self.headers.items() for part in item]
+        return cache.key("object", identity, self.name, self.text, *headers, *self.flags)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What compiling one C file gave: bytes of code and constants, the deepest function's stack, and the seconds that it took when
+    it was compiled (another file may have been compiled beside it).
+    """
+
+    code_bytes: int
+    stack_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SharedLibrary:
+    """A shared library in the cache, and the figures of its C files by name."""
+
+    path: Path
+    figures: dict[str, Figures]
+
+
+def shared_library(
+    name: str, units: Sequence[Unit], compiler: Compiler, identity: str, workers: int | None = None
+) -> SharedLibrary:
+    """The library `name` linked from the units; `identity` is what it depends on beside them and their flags.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    keys = {unit.name: unit.key(identity) for unit in units}
+
+    def make(folder: Path) -> None:
+        objects = _objects(units, keys, compiler, workers)
+        link(compiler, [path for path, _ in objects.values()], folder / name)
+        figures = {n: [f.code_bytes, f.stack_bytes, f.seconds] for n, (_, f) in objects.items()}
+        (folder / "figures.json").write_text(json.dumps(figures))
+
+    folder = cache.obtain(cache.key("library", name, *(part for item in keys.items() for part in item)), make)
+    figures = json.loads((folder / "figures.json").read_text())
+    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()})
+
+
+def _objects(
+    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
+) -> dict[str, tuple[Path, Figures]]:
+    """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
+    order = sorted(units, key=lambda unit: -len(unit.text))
+    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+        done = dict(
+            zip([u.name for u in order], pool.map(lambda u: _object(u, keys[u.name], compiler), order), strict=True)
+        )
+    return {unit.name: done[unit.name] for unit in units}
+
+
+def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Figures]:
+    """The object from the cache, compiled if it is not there."""
+
+    def make(folder: Path) -> None:
+        for name, text in {**unit.headers, unit.name: unit.text}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        start = time.perf_counter()
+        made = compile_object(compiler, folder / unit.name, unit.flags)
+        figures = [made.code_bytes, made.stack_bytes, time.perf_counter() - start]
+        (folder / "figures.json").write_text(json.dumps(figures))
+
+    folder = cache.obtain(key, make)
+    return (folder / unit.name).with_suffix(".o"), Figures(*json.loads((folder / "figures.json").read_text()))
