@@ -8,7 +8,7 @@ from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.expressions import Block, Writer, literal
+from rbdc.emit.expressions import DOUBLE, Block, ScalarType, Writer, literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.ir.cost import Cost, cost
@@ -57,10 +57,36 @@ def function_source(
         summary=comment(declaration.summary),
         figures=_figures(total),
         version=version,
+        library=DOUBLE.header,
         foreign=foreign,
         parts=parts,
         entry=entry,
         batch=_batch(robot, declaration),
+    )
+    return source
+
+
+def kernel_source(
+    robot: str, declaration: FunctionDeclaration, program: Program, version: str, scalar: ScalarType = DOUBLE
+) -> FunctionSource:
+    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in `<robot>_<name>.c`."""
+    total = cost(program)
+    source = FunctionSource(declaration, total)
+    name = f"{robot}_{declaration.name}"
+    parts, foreign = _parts(robot, name, program, source, version, public=True, scalar=scalar)
+    prototype = f"void {name}({_parameters(program, scalar)})"
+    source.files[f"{name}.c"] = render(
+        "function.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=_figures(total),
+        version=version,
+        library=scalar.header,
+        foreign=[prototype, *foreign],
+        parts=parts,
+        entry=None,
+        batch=None,
     )
     return source
 
@@ -124,20 +150,27 @@ def _entry(
 
 
 def _parts(
-    robot: str, name: str, program: Program, source: FunctionSource, version: str, *, public: bool
+    robot: str,
+    name: str,
+    program: Program,
+    source: FunctionSource,
+    version: str,
+    *,
+    public: bool,
+    scalar: ScalarType = DOUBLE,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
     chunks = chunk(program, CHUNK_OPERATIONS)
-    writer = Writer(program, chunks)
+    writer = Writer(program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
-        part = _part(writer, 0, f"{storage}void {name}({_parameters(program)})")
+        part = _part(writer, 0, f"{storage}void {name}({_parameters(program, scalar)})")
         source.statements += _statements(part["blocks"])
         return [part], []
     prototypes, calls = [], []
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
-        prototype = f"void {part_name}({_parameters(program)}, double *restrict work)"
+        prototype = f"void {part_name}({_parameters(program, scalar)}, {scalar.name} *restrict work)"
         part = _part(
             writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts."
         )
@@ -152,6 +185,7 @@ def _parts(
             summary=comment(source.declaration.summary),
             figures=f"See {name}.c.",
             version=version,
+            library=scalar.header,
             foreign=[prototype],
             parts=[part],
             entry=None,
@@ -159,8 +193,8 @@ def _parts(
         )
     main = {
         "comment": "",
-        "prototype": f"{storage}void {name}({_parameters(program)})",
-        "workspace": max(chunks.workspace, 1),
+        "prototype": f"{storage}void {name}({_parameters(program, scalar)})",
+        "workspace": f"{scalar.name} work[{max(chunks.workspace, 1)}]",
         "unused": [],
         "blocks": [],
         "calls": calls,
@@ -175,7 +209,7 @@ def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dic
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if f"{a.name}[" not in text]
-    return {"comment": comment, "prototype": prototype, "workspace": 0, "unused": unused, "blocks": blocks, "calls": []}
+    return {"comment": comment, "prototype": prototype, "workspace": "", "unused": unused, "blocks": blocks, "calls": []}
 
 
 def _safe(block: Block) -> Block:
@@ -186,9 +220,9 @@ def _statements(blocks: Sequence[Block]) -> int:
     return sum(len(block.lines) for block in blocks)
 
 
-def _parameters(program: Program) -> str:
-    inputs = [f"const double *restrict {a.name}" for a in program.inputs]
-    return ", ".join(inputs + [f"double *restrict {a.name}" for a in program.outputs])
+def _parameters(program: Program, scalar: ScalarType = DOUBLE) -> str:
+    inputs = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
+    return ", ".join(inputs + [f"{scalar.name} *restrict {a.name}" for a in program.outputs])
 
 
 def _arguments(program: Program) -> str:

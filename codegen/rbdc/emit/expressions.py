@@ -26,6 +26,20 @@ class Block:
     lines: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class ScalarType:
+    """The C type of every value, the header of its elementary functions, and what their names begin with."""
+
+    name: str
+    header: str
+    prefix: str
+
+
+DOUBLE = ScalarType("double", "math.h", "")
+COMPLEX = ScalarType("double _Complex", "complex.h", "c")
+"""For complex-step differentiation: no comparisons and no atan2."""
+
+
 def literal(number: float) -> str:
     """The shortest C literal that reads back as the same double."""
     if not math.isfinite(number):
@@ -36,8 +50,8 @@ def literal(number: float) -> str:
 class Writer:
     """Writes the statements of one chunk of one program."""
 
-    def __init__(self, program: Program, chunks: Chunks) -> None:
-        self.program, self.chunks = program, chunks
+    def __init__(self, program: Program, chunks: Chunks, scalar: ScalarType = DOUBLE) -> None:
+        self.program, self.chunks, self.scalar = program, chunks, scalar
         self._uses = self._count_uses()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
@@ -70,7 +84,7 @@ class Writer:
             if value.operation in _CONDITIONS:
                 continue
             if not self._inline[index]:
-                lines.append(f"const double {self._names[index]} = {self._expression(index, number)};")
+                lines.append(f"const {self.scalar.name} {self._names[index]} = {self._expression(index, number)};")
                 if index in self.chunks.slot_of:
                     lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
@@ -196,4 +210,4 @@ class Writer:
             return f"!{self._operand(arguments[0], _ATOM, number)}"
         if operation == "select":
             return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : 0.0"
-        return f"{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+        return f"{self.scalar.prefix}{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"

@@ -26,7 +26,7 @@ class Unit:
     def key(self, identity: str) -> str:
         """The object's name in the cache; `identity` stands for compiler and interpreter."""
         headers = [part for item in self.headers.items() for part in item]
-        return cache.key("object", identity, self.name, self.text, *headers, *self.flags)
+        return cache.key("object with seconds", identity, self.name, self.text, *headers, *self.flags)
 
 
 @dataclass(frozen=True)

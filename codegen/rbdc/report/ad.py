@@ -1,0 +1,154 @@
+"""Methods by CasADi: its C of our algorithms, and its algorithmic differentiation through its C generator and through ours.
+
+Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
+(`rbdc.algorithms.manifold.configuration_rate`), which is constant where q is a vector space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.catalogue import Function, functions_of
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.ir.cost import Cost
+from rbdc.ir.from_casadi import from_casadi
+from rbdc.ir.passes import optimise
+from rbdc.ir.symbolic import Symbolic, expression
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.algorithms.trace import silent
+from rbdc.report.implementation import ROBOT, Absent, Implementation, of_program, prototypes, render_adapter, without_optional
+
+WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
+"""CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
+
+BASES = {"rnea_derivatives": "rnea", "aba_derivatives": "aba"}
+"""What the derivatives are derivatives of."""
+
+CASADI_LIMIT = 30_000
+"""Instructions beyond which CasADi's C, one C function, is not compiled: gcc needs minutes for it."""
+LIMIT = 80_000
+"""Instructions beyond which our C, in parts, of what CasADi differentiated is not compiled."""
+
+_ADDITIONS = (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE)
+_MULTIPLICATIONS = (ca.OP_MUL, ca.OP_SQ)
+_DIVISIONS = (ca.OP_DIV, ca.OP_INV)
+_CALLS = (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2)
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """A function as CasADi expressions: inputs by name, outputs by name as columns, row by row."""
+
+    declaration: FunctionDeclaration
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+    def function(self) -> ca.Function:
+        """The CasADi function, with dense outputs."""
+        return ca.Function(ROBOT, list(self.inputs.values()), [ca.densify(x) for x in self.outputs.values()])
+
+
+def traced(model: Model, function: Function, method: str | None = None) -> Expressions:
+    """The function as CasADi has it from the first (or the named) method's recursion, before any of our passes."""
+    declaration = without_optional(function.declaration)
+    inputs = {p.name: ca.SX.sym(p.name, p.size) for p in declaration.inputs}
+    scalars = {name: [Symbolic(x[k]) for k in range(x.numel())] for name, x in inputs.items()}
+    evaluate = function.methods[method or next(iter(function.methods))]
+    values = evaluate(model, scalars, silent)
+    outputs = {p.name: ca.vertcat(*(expression(x) for x in v)) for p, v in zip(declaration.outputs, values, strict=True)}
+    return Expressions(declaration, inputs, outputs)
+
+
+def differentiated(model: Model, function: Function, mode: str) -> Expressions:
+    """The derivatives of `BASES`[function] by CasADi in one of the modes of `WEIGHTS`."""
+    base = traced(model, functions_of(model)[BASES[function.declaration.name]])
+    (result,) = base.outputs.values()
+    weight = WEIGHTS[mode]
+    options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
+    jacobian = ca.jacobian(result, ca.vertcat(*base.inputs.values()), options)
+    q = base.inputs["q"]
+    units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
+    rates = [configuration_rate(model, [Symbolic(q[k]) for k in range(model.nq)], unit) for unit in units]
+    tangent = ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
+    blocks = [jacobian[:, : model.nq] @ tangent]
+    blocks += [jacobian[:, model.nq + k * model.nv : model.nq + (k + 1) * model.nv] for k in range(2)]
+    rows = [ca.vec(block.T) for block in blocks]
+    declaration = without_optional(function.declaration)
+    names = [p.name for p in declaration.outputs]
+    inputs = dict(zip([p.name for p in declaration.inputs], base.inputs.values(), strict=True))
+    return Expressions(declaration, inputs, dict(zip(names, rows, strict=True)))
+
+
+def casadi_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+    """CasADi's own C of the expressions."""
+    function = expressions.function()
+    name, instructions = expressions.declaration.name, function.n_instructions()
+    if instructions > CASADI_LIMIT:
+        return Absent(name, method, "ad", f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}")
+    generator = ca.CodeGenerator("casadi_function.c")
+    generator.add(function)
+    text = generator.dump()
+    count = len(expressions.declaration.inputs), len(expressions.declaration.outputs)
+    before = [
+        f"const double *arg[{max(function.sz_arg(), 1)}] = {{{', '.join(f'in[{k}]' for k in range(count[0]))}}};",
+        f"double *res[{max(function.sz_res(), 1)}] = {{{', '.join(f'out[{k}]' for k in range(count[1]))}}};",
+        f"long long iw[{max(function.sz_iw(), 1)}];",
+        f"double w[{max(function.sz_w(), 1)}];",
+    ]
+    files = {
+        "casadi_function.c": text,
+        f"{ROBOT}.h": f"int {ROBOT}(const double **arg, double **res, long long *iw, double *w, int mem);\n",
+        "adapter.c": render_adapter(before, f"{ROBOT}(arg, res, iw, w, 0)"),
+    }
+    statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
+    return Implementation(name, method, "ad", algorithm, files, _cost(function), statements, len(text))
+
+
+def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+    """What CasADi differentiated, through our passes and emitter."""
+    instructions = expressions.function().n_instructions()
+    name = expressions.declaration.name
+    if instructions > LIMIT:
+        return Absent(name, method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
+
+    def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
+        return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
+
+    program = verify(optimise(verify(from_casadi(name, scalars(expressions.inputs), scalars(expressions.outputs)))))
+    return of_program(expressions.declaration, program, method, "ad", algorithm)
+
+
+def _cost(function: ca.Function) -> Cost:
+    """CasADi's instructions, counted as `rbdc.ir.cost` counts ours."""
+    codes = [function.instruction_id(k) for k in range(function.n_instructions())]
+
+    def count(kinds: tuple[int, ...]) -> int:
+        return sum(code in kinds for code in codes)
+
+    return Cost(count(_ADDITIONS), count(_MULTIPLICATIONS), count(_DIVISIONS), count((ca.OP_NEG,)), count(_CALLS))
+
+
+def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation | Absent]]]:
+    """The methods of this module for one function, by name, to be made when they are wanted."""
+    if function.declaration.framed:
+        return []
+    if function.declaration.name not in BASES:
+        return [("casadi", lambda: casadi_c(traced(model, function), "casadi", next(iter(function.methods))))]
+    made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
+    for mode in WEIGHTS:
+        words = f"{mode} mode of {BASES[function.declaration.name]}"
+
+        def through_casadi(mode: str = mode, words: str = words) -> Implementation | Absent:
+            return casadi_c(differentiated(model, function, mode), f"ad-{mode}-casadi", words)
+
+        def through_ours(mode: str = mode, words: str = words) -> Implementation | Absent:
+            return our_c(differentiated(model, function, mode), f"ad-{mode}", words)
+
+        made += [(f"ad-{mode}-casadi", through_casadi), (f"ad-{mode}", through_ours)]
+    return made

@@ -1,0 +1,127 @@
+"""One way of computing one function, as C text with an entry point that every method shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import rbdc
+from rbdc.catalogue import Evaluate, Function
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.library import render_library
+from rbdc.emit.render import render
+from rbdc.generate import cheapest, programs
+from rbdc.ir.cost import Cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+
+ROBOT = "robot"
+"""The prefix of the C functions that are compared; a description's name would add nothing."""
+
+CALL = "rbdc_call"
+"""What every method's library exports: void rbdc_call(void *context, const double *const *in, double *const *out)."""
+
+FAMILIES = {
+    "generated": "what rbdc build makes",
+    "analytical": "the same mathematics in another form: loops over the model as data, or another algorithm of the literature",
+    "ad": "CasADi's algorithmic differentiation of the unrolled algorithm, or CasADi's C of the algorithm itself",
+    "numerical": "finite differences and complex-step",
+    "peer": "Pinocchio's C++",
+}
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """C files of one method for one function.
+
+    `algorithm`: which recursion, in words. `cost` and `statements` are None where they are not ours to count; `text_bytes` is the size
+    of what was generated.
+    """
+
+    function: str
+    method: str
+    family: str
+    algorithm: str
+    files: Mapping[str, str]
+    cost: Cost | None = None
+    statements: int | None = None
+    text_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A method that was not measured, and why."""
+
+    function: str
+    method: str
+    family: str
+    reason: str
+
+
+def deepest_frame(model: Model) -> int:
+    """The frame that most joints carry: what the framed functions are measured with; the first of equals."""
+    depth = [len(model.support(frame.body)) for frame in model.frames]
+    return depth.index(max(depth))
+
+
+def generated(model: Model, function: Function, frame_sources: Mapping[str, FunctionSource]) -> Implementation:
+    """What `rbdc build` makes of the function; a framed one comes from `frame_sources`."""
+    name = function.declaration.name
+    if function.declaration.framed:
+        return of_source(model, frame_sources[name], "generated", "generated", "climb from the frame to the root")
+    method, made = cheapest(model, function)
+    source = function_source(ROBOT, function.declaration, made, rbdc.__version__, method)
+    return of_source(model, source, "generated", "generated", method)
+
+
+def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
+    """Another algorithm through the same compiler."""
+    entry = Function(function.declaration, {method: evaluate})
+    source = function_source(ROBOT, entry.declaration, programs(model, entry, method), rbdc.__version__, method)
+    return of_source(model, source, f"unrolled-{method}", "analytical", method)
+
+
+def of_source(model: Model, source: FunctionSource, method: str, family: str, algorithm: str) -> Implementation:
+    """An implementation from the C of a function with its public signature."""
+    library = render_library(model, ROBOT, [source], rbdc.__version__)
+    files = {name: text for name, text in library.items() if name.endswith((".c", ".h"))}
+    text_bytes = sum(len(text) for text in source.files.values())
+    files["adapter.c"] = adapter(source.declaration, deepest_frame(model))
+    return Implementation(source.declaration.name, method, family, algorithm, files, source.cost, source.statements, text_bytes)
+
+
+def of_program(declaration: FunctionDeclaration, program: Program, method: str, family: str, algorithm: str) -> Implementation:
+    """An implementation from a program over the inputs that are not optional."""
+    bare = without_optional(declaration)
+    source = kernel_source(ROBOT, bare, program, rbdc.__version__)
+    files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
+    text_bytes = sum(len(text) for text in files.values())
+    files["adapter.c"] = adapter(bare)
+    return Implementation(declaration.name, method, family, algorithm, files, source.cost, source.statements, text_bytes)
+
+
+def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
+    """The declaration of the same function without external forces: what all methods are measured on."""
+    inputs = tuple(p for p in declaration.inputs if not p.optional)
+    return FunctionDeclaration(declaration.name, declaration.summary, inputs, declaration.outputs, declaration.framed)
+
+
+def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
+    """A header of the bare C declarations."""
+    return render("prototypes.h.jinja", prototypes=[d.c_prototype(ROBOT, batch=False) for d in declarations])
+
+
+def adapter(declaration: FunctionDeclaration, frame: int = 0) -> str:
+    """The C of `CALL` for a function of our own signature."""
+    positions = iter(range(len(declaration.inputs)))
+    arguments = ["NULL" if p.optional else f"in[{next(positions)}]" for p in declaration.inputs]
+    arguments += [str(frame), "0"] if declaration.framed else []
+    arguments += [f"out[{k}]" for k in range(len(declaration.outputs))]
+    call = f"{ROBOT}_{declaration.name}({', '.join(arguments)})"
+    return render_adapter([], call)
+
+
+def render_adapter(before: Sequence[str], call: str) -> str:
+    """The C of `CALL` around one statement; `before` are declarations that it needs."""
+    return render("adapter.c.jinja", robot=ROBOT, entry=CALL, before=before, call=call)
