@@ -51,7 +51,7 @@ def test_who_may_use_what() -> None:
     assert {layer(m) for m in importers("cffi")} == {"native"}
     assert {layer(m) for m in importers("lxml")} == {"model"}
     assert {layer(m) for m in importers("matplotlib")} <= {"report"}
-    assert {layer(m) for m in importers("click")} <= {"cli"}
+    assert {layer(m) for m in importers("click")} <= {"cli", "cli_compare", "cli_support"}
 
 
 @pytest.mark.parametrize("code", ["import rbdc", "import rbdc; rbdc.load, rbdc.Model, rbdc.Vector3, rbdc.RbdcError"])

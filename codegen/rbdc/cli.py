@@ -1,54 +1,32 @@
-"""The command line: build, info, list, clean. Everything heavy is imported by the command that needs it."""
+"""The command line: build, compare, experiment, info, list, clean. Everything heavy is imported by the command that needs it."""
 
 from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from io import TextIOWrapper
 from pathlib import Path
-from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import rbdc
-from rbdc.errors import OptionError, RbdcError
+from rbdc.cli_compare import compare, experiment
+from rbdc.cli_support import EXPECTED, Failure, Progress, message_of, model_options
+from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
     from rbdc.pipeline import BuildOptions, BuildResult
-
-
-class _Failure(click.ClickException):
-    """An error of rbdc on standard error: one message, exit status 2."""
-
-    exit_code = 2
-
-    def show(self, file: Any = None) -> None:
-        click.echo(f"rbdc: error: {self.message}", err=True)
-
-
-_EXPECTED = (RbdcError, RecursionError, MemoryError)
-"""What becomes a message; anything else is a defect of rbdc and keeps its traceback."""
-
-
-def _message(error: Exception) -> str:
-    if isinstance(error, RecursionError):
-        return "the description is nested too deeply; flatten it"
-    if isinstance(error, MemoryError):
-        return "out of memory; build fewer functions at once"
-    return str(error)
 
 
 class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except _EXPECTED as error:
-            raise _Failure(_message(error)) from error
+        except EXPECTED as error:
+            raise Failure(message_of(error)) from error
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -57,42 +35,11 @@ def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
 
 
-def _model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that bear on how a description becomes a model."""
-    for option in (
-        click.option(
-            "--snap",
-            type=float,
-            default=0.0,
-            show_default=True,
-            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that: fewer operations.",
-        ),
-        click.option("--gravity", type=float, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="m/s^2, world axes."),
-        click.option(
-            "--joint-order",
-            type=click.Choice(["name", "file"]),
-            default="name",
-            show_default=True,
-            help="Siblings by joint name, as Pinocchio, or as in the file.",
-        ),
-        click.option(
-            "--mimic",
-            type=click.Choice(["independent", "coupled"]),
-            default="independent",
-            show_default=True,
-            help="Mimic joints as joints of their own, or following their leaders.",
-        ),
-        click.option("--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True),
-    ):
-        command = option(command)
-    return command
-
-
 @commands.command(
     epilog="Example: rbdc build kuka_iiwa --preset full && python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\""
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
-@_model_options
+@model_options
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
 @click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")
@@ -135,7 +82,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         for result in results:
             _show(result)
     if failures:
-        raise _Failure("\nrbdc: error: ".join(failures))
+        raise Failure("\nrbdc: error: ".join(failures))
 
 
 def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[str]]:
@@ -145,7 +92,7 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[li
     _refuse_same_names(descriptions, options)
     failures: list[str] = []
     if len(descriptions) == 1:
-        with _progress(descriptions[0]) as progress:
+        with Progress(descriptions[0]) as progress:
             results = [build_package(descriptions[0], options, progress)]
     else:
         results, failures = _build_in_processes(descriptions, options)
@@ -163,7 +110,7 @@ def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) ->
 
     done: dict[int, BuildResult | str] = {}
     with (
-        _progress(f"{len(descriptions)} robots") as progress,
+        Progress(f"{len(descriptions)} robots") as progress,
         ProcessPoolExecutor(min(len(descriptions), os.cpu_count() or 1), get_context("spawn")) as pool,
     ):
         pending = {pool.submit(_attempt, d, options): k for k, d in enumerate(descriptions)}
@@ -185,8 +132,8 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | str:
 
     try:
         return build_package(description, options)
-    except _EXPECTED as error:
-        return _message(error)
+    except EXPECTED as error:
+        return message_of(error)
 
 
 def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:
@@ -198,51 +145,6 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
         if name in names and options.name is None:
             raise OptionError(f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name")
         names[name] = description
-
-
-class _progress:
-    """A spinner on a terminal, plain lines elsewhere; both on standard error.
-
-    While it is open an interrupt counts until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python
-    raises inside them, so it is raised again at the next sign of progress.
-    """
-
-    def __init__(self, title: str) -> None:
-        self.title = title
-        self.status: Any = None
-        self.interrupted = False
-        self.previous: Any = None
-
-    def __enter__(self) -> Callable[[str], None]:
-        if current_thread() is main_thread():
-            self.previous = signal.signal(signal.SIGINT, self._interrupt)
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.markup import escape
-
-            self.status = Console(stderr=True).status(escape(self.title))
-            self.status.start()
-        return self._show
-
-    def __exit__(self, *_: object) -> None:
-        if self.status is not None:
-            self.status.stop()
-        if self.previous is not None:
-            signal.signal(signal.SIGINT, self.previous)
-
-    def _interrupt(self, *_: object) -> None:
-        self.interrupted = True
-        raise KeyboardInterrupt
-
-    def _show(self, text: str) -> None:
-        if self.interrupted:
-            raise KeyboardInterrupt
-        if self.status is None:
-            click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
-        else:
-            from rich.markup import escape
-
-            self.status.update(escape(f"{self.title}: {text}"))
 
 
 _WIDE = 110
@@ -279,9 +181,13 @@ def _show(result: BuildResult) -> None:
     console.print(table)
 
 
+commands.add_command(compare)
+commands.add_command(experiment)
+
+
 @commands.command(epilog="Example: rbdc info panda --mimic coupled")
 @click.argument("description")
-@_model_options
+@model_options
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def info(description: str, as_json: bool, **given: Any) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""

@@ -111,7 +111,7 @@ def build_package(
     model = read(description, options)
     _check_size(model)
     robot = _robot_name(description, model, options)
-    compiler, flags = _toolchain(options)
+    compiler, flags = toolchain(options)
     key = _key(model, robot, options, compiler, flags)
     destination = options.out / robot
     seconds = {"generation": 0.0, "compile": 0.0}
@@ -217,7 +217,8 @@ def _robot_name(description: str | PathLike[str] | Model, model: Model, options:
     return module_name(model.name if isinstance(description, Model) else Path(fspath(description)).stem)
 
 
-def _toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
+def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
+    """The compiler and the flags of the options."""
     compiler = find_compiler(options.compiler)
     return compiler, default_flags(compiler) if options.cflags is None else check_flags(options.cflags)
 
@@ -239,7 +240,7 @@ def _key(model: Model, robot: str, options: BuildOptions, compiler: Compiler, fl
     """What a package depends on: rbdc itself, the model, the options, compiler and interpreter."""
     return cache.key(
         "package",
-        _own_code(),
+        own_code(),
         repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
         robot,
         repr((options.functions, options.preset, _recorded(options))),
@@ -250,7 +251,7 @@ def _key(model: Model, robot: str, options: BuildOptions, compiler: Compiler, fl
     )
 
 
-def _own_code() -> str:
+def own_code() -> str:
     """A hash over rbdc's own source and templates, so that a changed rbdc builds anew."""
 
     def walk(folder: Traversable) -> list[tuple[str, bytes]]:

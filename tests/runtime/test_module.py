@@ -11,7 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rbdc
+from rbdc.catalogue import functions_of
+from rbdc.resources import resolve
 from rbdc.runtime.robot import random_configuration
+from tests.support import build_module
 from tests.support_handmade import AWKWARD, DECLARATIONS, load_tiny
 
 
@@ -89,3 +93,8 @@ def test_random_planar_and_half_open_limits() -> None:
     assert np.all(_draw("revolute", 1, upper=-50.0) <= -50.0)
     assert np.all(np.abs(_draw("prismatic", 1)) <= 1.0)
     np.testing.assert_array_equal(_draw("revolute", 1, 0.5, 0.5, 3), [[0.5]] * 3)
+
+
+@pytest.mark.parametrize("function", sorted(functions_of(rbdc.Model.from_urdf(resolve("double_pendulum")))))
+def test_every_function_can_be_built_alone(function: str) -> None:
+    assert build_module("double_pendulum", functions=(function,), name=f"alone_{function}").functions == (function,)

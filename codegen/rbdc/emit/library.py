@@ -104,9 +104,8 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
 
 def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> str:
     first = sources[0].declaration
-    calls = {"q": f"{robot}.q_neutral", "v": f"{robot}.v_zero", "a": f"{robot}.v_zero", "tau": f"{robot}.v_zero"}
-    calls |= {"dv": f"{robot}.v_zero", "q0": f"{robot}.q_neutral", "q1": f"{robot}.q_neutral"}
-    arguments = [calls[p.name] for p in first.inputs if not p.optional] + (["0"] if first.framed else [])
+    given = [p for p in first.inputs if not p.optional]
+    arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
     joints = [
         {
             "name": comment(body.joint_name).replace("|", "/"),

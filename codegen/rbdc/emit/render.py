@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
 @cache
-def _environment() -> Environment:
+def _environment(html: bool) -> Environment:
     # autoescape is for HTML: what goes into C and Python is made safe where it becomes text, in rbdc.emit.names.
     return Environment(
         loader=PackageLoader("rbdc.templates", ""),
@@ -17,10 +17,15 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,
+        autoescape=html,
     )
 
 
 def render(template: str, **context: Any) -> str:
     """The text of a template, which gets plain data and does no more than lay it out."""
-    return _environment().get_template(template).render(context)
+    return _environment(False).get_template(template).render(context)
+
+
+def render_html(template: str, **context: Any) -> str:
+    """The same for HTML: every value is escaped, but for what the template marks as markup."""
+    return _environment(True).get_template(template).render(context)

@@ -13,6 +13,7 @@ from typing import Any
 import casadi as ca
 
 from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.ir.cost import Cost
@@ -21,8 +22,7 @@ from rbdc.ir.passes import optimise
 from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.algorithms.trace import silent
-from rbdc.report.implementation import ROBOT, Absent, Implementation, of_program, prototypes, render_adapter, without_optional
+from rbdc.report.implementation import ROBOT, Absent, Implementation, of_program, render_adapter, without_optional
 
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""

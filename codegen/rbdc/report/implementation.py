@@ -11,7 +11,7 @@ from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
-from rbdc.generate import cheapest, programs
+from rbdc.generate import generate, programs
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
@@ -65,30 +65,26 @@ def deepest_frame(model: Model) -> int:
     return depth.index(max(depth))
 
 
-def generated(model: Model, function: Function, frame_sources: Mapping[str, FunctionSource]) -> Implementation:
-    """What `rbdc build` makes of the function; a framed one comes from `frame_sources`."""
-    name = function.declaration.name
-    if function.declaration.framed:
-        return of_source(model, frame_sources[name], "generated", "generated", "climb from the frame to the root")
-    method, made = cheapest(model, function)
-    source = function_source(ROBOT, function.declaration, made, rbdc.__version__, method)
-    return of_source(model, source, "generated", "generated", method)
+def generated(model: Model, function: Function) -> Implementation:
+    """What `rbdc build` makes of the function."""
+    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None)
+    return of_files(model, made.files, made.sources[0], "generated", "generated")
 
 
 def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
     """Another algorithm through the same compiler."""
     entry = Function(function.declaration, {method: evaluate})
     source = function_source(ROBOT, entry.declaration, programs(model, entry, method), rbdc.__version__, method)
-    return of_source(model, source, f"unrolled-{method}", "analytical", method)
+    files = render_library(model, ROBOT, [source], rbdc.__version__)
+    return of_files(model, files, source, f"unrolled-{method}", "analytical")
 
 
-def of_source(model: Model, source: FunctionSource, method: str, family: str, algorithm: str) -> Implementation:
-    """An implementation from the C of a function with its public signature."""
-    library = render_library(model, ROBOT, [source], rbdc.__version__)
-    files = {name: text for name, text in library.items() if name.endswith((".c", ".h"))}
-    text_bytes = sum(len(text) for text in source.files.values())
-    files["adapter.c"] = adapter(source.declaration, deepest_frame(model))
-    return Implementation(source.declaration.name, method, family, algorithm, files, source.cost, source.statements, text_bytes)
+def of_files(model: Model, files: Mapping[str, str], source: FunctionSource, method: str, family: str) -> Implementation:
+    """An implementation from the C of a function with its public signature, and all that belongs to it."""
+    kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
+    text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
+    kept["adapter.c"] = adapter(source.declaration, deepest_frame(model))
+    return Implementation(source.declaration.name, method, family, source.method, kept, source.cost, source.statements, text_bytes)
 
 
 def of_program(declaration: FunctionDeclaration, program: Program, method: str, family: str, algorithm: str) -> Implementation:

@@ -1,0 +1,147 @@
+"""The command that compares."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rbdc.cli_support import Progress, model_options
+from rbdc.errors import ToolchainError
+
+if TYPE_CHECKING:
+    from rbdc.report.options import CompareOptions
+
+_NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+
+
+@click.command(epilog="Example: rbdc compare kuka_iiwa --functions rnea,rnea_derivatives --out reports/kuka_iiwa")
+@click.argument("description")
+@model_options
+@click.option("--functions", help="Comma-separated names of functions; by default all.")
+@click.option("--methods", help="Comma-separated methods or families (analytical, ad, numerical, peer); by default all.")
+@click.option("--peers", default="pinocchio,casadi", show_default=True, help="Whom to measure against; absent ones are named.")
+@click.option("--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing.")
+@click.option("--checked", type=int, default=8, show_default=True, help="How many of them are compared with the reference.")
+@click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about.")
+@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="An earlier report.json: worse figures fail.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the report; by default reports/<name>.")
+@click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang.")
+@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
+@click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def compare(description: str, baseline: Path | None, out: Path | None, as_json: bool, **given: Any) -> None:
+    """Compare generated, analytical-recursive, AD and numerical methods and peers on a DESCRIPTION: accuracy, time, size.
+
+    Writes report.json and report.html. Exit status 1: a result is wrong, or worse than in the baseline.
+    """
+    try:
+        from rbdc.report.write import read_baseline, write
+    except ModuleNotFoundError as error:
+        raise ToolchainError(f"{_NEEDED} ({error})") from error
+    from rbdc.emit.names import module_name
+    from rbdc.report.baseline import Verdict, judge
+    from rbdc.report.compare import compare as measure
+    from rbdc.report.document import document, wrong_results
+    from rbdc.report.terminal import show, show_verdict
+
+    earlier = None if baseline is None else read_baseline(baseline)
+    with Progress(description) as progress:
+        report = document(measure(description, _options(given), progress))
+    folder = out or Path("reports") / module_name(Path(description).stem)
+    paths = write(report, folder)
+    verdict = Verdict() if earlier is None else judge(report, earlier)
+    verdict.worse += wrong_results(report)
+    if as_json:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        show(report)
+    show_verdict(verdict)
+    click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
+    if verdict.worse:
+        raise SystemExit(1)
+
+
+def _options(given: dict[str, Any]) -> CompareOptions:
+    from rbdc.pipeline import BuildOptions
+    from rbdc.report.options import CompareOptions
+
+    def names(text: str | None) -> tuple[str, ...] | None:
+        return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+    own = ("functions", "methods", "peers", "samples", "checked", "seconds", "cc", "cflags")
+    build = BuildOptions(
+        compiler=given["cc"],
+        cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
+        **{key: value for key, value in given.items() if key not in own},
+    )
+    return CompareOptions(
+        build=build,
+        functions=names(given["functions"]),
+        methods=names(given["methods"]),
+        peers=names(given["peers"]) or (),
+        samples=given["samples"],
+        checked=given["checked"],
+        seconds=given["seconds"],
+    )
+
+
+@click.group()
+def experiment() -> None:
+    """The experiments of Carpentier and Mansard (2018), each by one command."""
+
+
+def _experiment_options(command: Any) -> Any:
+    for option in (
+        click.option("--peers", default="pinocchio,casadi", show_default=True, help="Whom to measure against; absent ones are named."),
+        click.option("--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing."),
+        click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about."),
+        click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang."),
+        click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+@experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
+@_experiment_options
+def table_1(out: Path, **given: Any) -> None:
+    """Table I: times of inverse and forward dynamics, of their derivatives and of M^-1, on an arm, a quadruped and a humanoid."""
+    experiments, terminal, write = _experiment_modules()
+    with Progress("table-1") as progress:
+        rows, reports = experiments.table_one(_options({**_DEFAULTS, **given}), progress)
+    terminal.show_table_one(rows)
+    for report, robot in zip(reports, experiments.ROBOTS.values(), strict=True):
+        write(report, out / f"table-1-{robot[0]}")
+    click.echo(f"wrote the reports behind it to {out}", err=True)
+
+
+@experiment.command(epilog="Example: rbdc experiment precision hyq --root-joint free-flyer")
+@click.argument("description", default="hyq")
+@click.option("--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="free-flyer", show_default=True)
+@_experiment_options
+def precision(description: str, out: Path, root_joint: str, **given: Any) -> None:
+    """Section V-B: without gravity and at rest the derivatives by q and v vanish; what each method makes of them."""
+    from rbdc.emit.names import module_name
+
+    experiments, terminal, write = _experiment_modules()
+    with Progress(description) as progress:
+        residues, report = experiments.precision(description, _options({**_DEFAULTS, **given, "root_joint": root_joint}), progress)
+    terminal.show_precision(residues)
+    for path in write(report, out / f"precision-{module_name(Path(description).stem)}"):
+        click.echo(f"wrote {path}", err=True)
+
+
+_DEFAULTS: dict[str, Any] = {"functions": None, "methods": None, "checked": 4, "cflags": None}
+
+
+def _experiment_modules() -> tuple[Any, Any, Any]:
+    """The modules of the experiments, or ToolchainError naming what must be installed."""
+    try:
+        from rbdc.report import experiments, terminal
+        from rbdc.report.write import write
+    except ModuleNotFoundError as error:
+        raise ToolchainError(f"{_NEEDED} ({error})") from error
+    return experiments, terminal, write

@@ -1,0 +1,76 @@
+"""Who takes part in a comparison: every wanted method of every function, generated and compiled."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from os import cpu_count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.catalogue import Function, functions_of, select
+from rbdc.errors import OptionError
+from rbdc.model import Model
+from rbdc.native.toolchain import Compiler
+from rbdc.pipeline import Progress
+from rbdc.report.accuracy import Errors
+from rbdc.report.contenders import Contender, compiled, methods_of
+from rbdc.report.implementation import Absent
+from rbdc.report.options import CompareOptions
+from rbdc.singularity import without_forward_dynamics
+
+
+@dataclass
+class Measured:
+    """One function: who took part and who was absent; by method what was measured: times, outputs of the checked samples, errors."""
+
+    function: Function
+    contenders: list[Contender] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    times: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
+    errors: dict[str, Errors] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.declaration.name
+
+
+def assemble(
+    model: Model, options: CompareOptions, compiler: Compiler, flags: tuple[str, ...], progress: Progress
+) -> list[Measured]:
+    """Generate and compile every method that is ours; some compile while the next is generated.
+
+    Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
+    """
+    catalogue = functions_of(model)
+    names, _ = without_forward_dynamics(model, select(model, options.functions, "full"), options.functions)
+    measured = [Measured(catalogue[name]) for name in names]
+    pending: list[tuple[Measured, Future[Contender]]] = []
+    known: list[str] = []
+    with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
+        for one in measured:
+            for method, family, make in methods_of(model, one.function):
+                known += [method, family]
+                if not options.wants(method, family):
+                    continue
+                progress(f"{one.name}: {method}")
+                made = make()
+                if isinstance(made, Absent):
+                    one.absent.append(made)
+                else:
+                    pending.append((one, pool.submit(compiled, made, compiler, flags)))
+        _refuse_unknown(options, known)
+        progress(f"compiling with {compiler.version}")
+        for one, future in pending:
+            one.contenders.append(future.result())
+    return measured
+
+
+def _refuse_unknown(options: CompareOptions, known: list[str]) -> None:
+    for name in options.methods or ():
+        if name not in known:
+            raise OptionError(f"--methods: no method or family {name!a}; there are {', '.join(dict.fromkeys(known))}")

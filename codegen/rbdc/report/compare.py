@@ -1,0 +1,68 @@
+"""A comparison, from a description to everything that a report is made of."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.model import Model
+from rbdc.native.toolchain import Compiler
+from rbdc.pipeline import Progress, own_code, read, toolchain
+from rbdc.report.accuracy import errors
+from rbdc.report.assembly import Measured, assemble
+from rbdc.report.inputs import draw, inputs_of
+from rbdc.report.options import CompareOptions
+from rbdc.report.oracle import concatenated, reference
+from rbdc.report.peers import Peers, add_peers
+from rbdc.report.timing import run
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was measured of one robot, and with what: the compiler and flags of our methods, the peers, the processor's number."""
+
+    model: Model
+    options: CompareOptions
+    compiler: Compiler
+    flags: tuple[str, ...]
+    functions: list[Measured]
+    peers: Peers
+    processor: int | None
+
+
+def compare(description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress) -> Comparison:
+    """Measure every wanted method of every wanted function.
+
+    Raises RbdcError for bad input or options, and for a compiler that fails.
+    """
+    options.check()
+    model = read(description, options.build)
+    compiler, flags = toolchain(options.build)
+    inputs = draw(model, options.samples, at_rest=options.at_rest)
+    with tempfile.TemporaryDirectory(prefix="rbdc-compare-") as name:
+        measured = assemble(model, options, compiler, flags, progress)
+        peers = add_peers(model, measured, options, Path(name), progress)
+        progress("measuring")
+        processor = run(Path(name), measured, inputs, options, compiler)
+    for one in measured:
+        progress(f"{one.name}: reference")
+        _check(model, one, {key: x[: options.checked] for key, x in inputs.items()})
+    return Comparison(model, options, compiler, flags, measured, peers, processor)
+
+
+def _check(model: Model, one: Measured, inputs: Mapping[str, Array]) -> None:
+    """The errors of every contender against the reference; a framed function has none yet."""
+    declaration = one.function.declaration
+    if declaration.framed:
+        return
+    truth = concatenated(reference(model, one.function, {n: inputs[n] for n in inputs_of(declaration, inputs)}, own_code()))
+    for contender in one.contenders:
+        one.errors[contender.method] = errors(np.concatenate(one.outputs[contender.method], axis=1), truth)

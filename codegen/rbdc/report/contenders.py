@@ -1,0 +1,102 @@
+"""What takes part in a comparison: for every function each method, compiled; and who is absent, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rbdc.catalogue import Evaluate, Function
+from rbdc.generate import cheapest
+from rbdc.model import Model
+from rbdc.native import cache
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.report.ad import ad_methods
+from rbdc.report.implementation import CALL, Absent, Implementation, by_method, generated
+from rbdc.report.literature import all_methods
+from rbdc.report.numerical import numerical_methods
+
+Make = Callable[[], Implementation | Absent]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A compiled method of one function, ready to be timed.
+
+    `call` computes, `fetch` (peers only) copies the results out afterwards, untimed; `archive` is what the library's context is loaded
+    from. Figures are None where they do not exist for the method.
+    """
+
+    function: str
+    method: str
+    family: str
+    algorithm: str
+    library: Path
+    call: str
+    fetch: str | None = None
+    archive: Path | None = None
+    operations: int | None = None
+    additions: int | None = None
+    multiplications: int | None = None
+    divisions: int | None = None
+    calls: int | None = None
+    statements: int | None = None
+    text_bytes: int | None = None
+    code_bytes: int | None = None
+    stack_bytes: int | None = None
+    compile_seconds: float | None = None
+
+
+def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
+    """Every method that is ours to compile: name, family, and how to make it, in the order of the report."""
+    made: list[tuple[str, str, Make]] = [("generated", "generated", lambda: generated(model, function))]
+    for method, evaluate in _others(model, function).items():
+
+        def other(method: str = method, evaluate: Evaluate = evaluate) -> Implementation:
+            return by_method(model, function, method, evaluate)
+
+        made.append((f"unrolled-{method}", "analytical", other))
+    made += [(method, "ad", make) for method, make in ad_methods(model, function)]
+    return made + [(method, "numerical", make) for method, make in numerical_methods(model, function)]
+
+
+def _others(model: Model, function: Function) -> dict[str, Evaluate]:
+    """The algorithms of the literature that were not the cheapest."""
+    others = all_methods(function)
+    if len(others) > 1:
+        del others[cheapest(model, function)[0]]
+        return others
+    return {}
+
+
+def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> Contender:
+    """The implementation compiled, as every other with this compiler and these flags.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    headers = {name: text for name, text in made.files.items() if name.endswith(".h")}
+    units = [
+        Unit(name, text, headers, (*STANDARD_FLAGS, *flags)) for name, text in sorted(made.files.items()) if name.endswith(".c")
+    ]
+    library = shared_library("method.so", units, compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}", 1)
+    own = [f for name, f in library.figures.items() if name != "adapter.c"]
+    total = made.cost
+    return Contender(
+        made.function,
+        made.method,
+        made.family,
+        made.algorithm,
+        library.path,
+        CALL,
+        operations=None if total is None else total.operations,
+        additions=None if total is None else total.additions,
+        multiplications=None if total is None else total.multiplications,
+        divisions=None if total is None else total.divisions,
+        calls=None if total is None else total.calls,
+        statements=made.statements,
+        text_bytes=made.text_bytes,
+        code_bytes=sum(f.code_bytes for f in own),
+        stack_bytes=max(f.stack_bytes for f in own),
+        compile_seconds=sum(f.seconds for f in own),
+    )

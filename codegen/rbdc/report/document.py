@@ -1,0 +1,143 @@
+"""The report as data: report.json. `report.schema.json` beside this file says what each figure means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+import rbdc
+from rbdc.info import as_data
+from rbdc.report.ad import BASES
+from rbdc.report.assembly import Measured
+from rbdc.report.compare import Comparison
+from rbdc.report.contenders import Contender
+from rbdc.report.implementation import FAMILIES
+from rbdc.report.inputs import SEED
+from rbdc.report.machine import machine
+from rbdc.report.oracle import DIGITS
+
+SCHEMA = 1
+PATTERNS = ("generated", "finite-difference")
+"""The methods whose derivative matrices are kept entry by entry: analytical zeros against the noise of differences."""
+
+WRONG = 1e-8
+"""A result is wrong where its error, relative to the sample's largest entry, exceeds this; differences may err by `WRONG_NUMERICAL`."""
+WRONG_NUMERICAL = 1e-2
+
+FIGURES = (
+    *("operations", "additions", "multiplications", "divisions", "calls", "statements"),
+    *("text_bytes", "code_bytes", "stack_bytes", "compile_seconds"),
+)
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """Everything that was measured, ready for JSON. Figures that do not exist for a method are null."""
+    options = comparison.options
+    return {
+        "schema": SCHEMA,
+        "generator": f"rbdc {rbdc.__version__}",
+        "robot": _robot(comparison),
+        "machine": {**machine(), "pinned_to": comparison.processor},
+        "compiler": {"version": comparison.compiler.version, "flags": list(comparison.flags)},
+        "settings": {
+            "samples": options.samples,
+            "checked": options.checked,
+            "seconds": options.seconds,
+            "seed": SEED,
+            "at_rest": options.at_rest,
+            "reference_digits": DIGITS,
+        },
+        "families": FAMILIES,
+        "peers": {
+            "builds": [{**asdict(build), "library": None} for build in comparison.peers.builds],
+            "absent": comparison.peers.absent,
+        },
+        "functions": [_function(one) for one in comparison.functions],
+    }
+
+
+def _robot(comparison: Comparison) -> dict[str, Any]:
+    """The model as `rbdc info --json` has it, but for the place of the file."""
+    model, build = comparison.model, comparison.options.build
+    return {
+        **as_data(model),
+        "warnings": [note.message for note in model.notes],
+        "description_sha256": model.description_hash,
+        "root_joint": build.root_joint,
+        "snap": build.snap,
+    }
+
+
+def _function(one: Measured) -> dict[str, Any]:
+    declaration = one.function.declaration
+    methods = [_method(one, contender) for contender in one.contenders]
+    return {
+        "name": one.name,
+        "summary": declaration.summary,
+        "outputs": [{"name": p.name, "shape": list(p.shape)} for p in declaration.outputs],
+        "methods": methods,
+        "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
+        "ratios": _ratios(methods),
+        "patterns": _patterns(one) if one.name in BASES else None,
+    }
+
+
+def _method(one: Measured, contender: Contender) -> dict[str, Any]:
+    times = one.times[contender.method]
+    cold = times["cold"]
+    measured = one.errors.get(contender.method)
+    return {
+        "method": contender.method,
+        "family": contender.family,
+        "algorithm": contender.algorithm,
+        "nanoseconds": {
+            "minimum": round(times["minimum"], 2),
+            "median": round(times["median"], 2),
+            "cold_minimum": min(cold) if cold else None,
+            "cold_median": float(np.median(cold)) if cold else None,
+            "rounds": times["rounds"],
+            "calls_per_round": times["calls"],
+        },
+        **{name: getattr(contender, name) for name in FIGURES},
+        "errors": None if measured is None else {key: _finite(x) for key, x in asdict(measured).items()},
+        "right": None if measured is None else bool(measured.scaled <= _tolerance(contender)),
+    }
+
+
+def _tolerance(contender: Contender) -> float:
+    return WRONG_NUMERICAL if contender.method.endswith("-difference") else WRONG
+
+
+def _finite(x: float) -> float | None:
+    """JSON has no infinity: an error without bound is null, and its method is not `right`."""
+    return x if np.isfinite(x) else None
+
+
+def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """For every other method its minimum time over that of what is generated, in this run."""
+    times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
+    own = times["generated"]
+    return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
+
+
+def _patterns(one: Measured) -> list[dict[str, Any]]:
+    """The derivative matrices of the first sample, output by output."""
+    kept = [method for method in PATTERNS if method in one.outputs]
+    return [
+        {"output": p.name, **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in kept}}
+        for k, p in enumerate(one.function.declaration.outputs)
+    ]
+
+
+def wrong_results(report: dict[str, Any]) -> list[str]:
+    """The methods that disagree with the reference, in words."""
+    return [
+        f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
+        + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
+        for f in report["functions"]
+        for m in f["methods"]
+        if m["right"] is False
+    ]

@@ -1,0 +1,47 @@
+"""What a comparison is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from rbdc.errors import OptionError
+from rbdc.pipeline import BuildOptions
+
+PEERS = ("pinocchio", "casadi")
+
+
+@dataclass(frozen=True)
+class CompareOptions:
+    """Options of a comparison.
+
+    build: how the description becomes a model, and compiler and flags, the same for every method of ours and for CasADi's C.
+    functions: names, or None for all. methods: methods or families to keep, or None for all. peers: those to measure against.
+    samples: inputs that are cycled while timing. checked: how many of them are compared with the reference.
+    seconds: about how long each function is timed, all its methods together. at_rest: every input but configurations is zero.
+    """
+
+    build: BuildOptions = field(default_factory=BuildOptions)
+    functions: tuple[str, ...] | None = None
+    methods: tuple[str, ...] | None = None
+    peers: tuple[str, ...] = PEERS
+    samples: int = 256
+    checked: int = 8
+    seconds: float = 1.5
+    at_rest: bool = False
+
+    def wants(self, method: str, family: str) -> bool:
+        """Whether a method is to be measured; what is generated always is."""
+        peer = next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
+        if peer is not None and peer not in self.peers:
+            return False
+        return self.methods is None or family == "generated" or method in self.methods or family in self.methods
+
+    def check(self) -> None:
+        """Raise OptionError for what makes no sense."""
+        for peer in self.peers:
+            if peer not in PEERS:
+                raise OptionError(f"--peers: no peer {peer!a}; there are {', '.join(PEERS)}")
+        if self.samples < 1 or not 1 <= self.checked <= self.samples:
+            raise OptionError(f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples")
+        if not self.seconds > 0.0:
+            raise OptionError(f"--seconds {self.seconds} is not above 0")

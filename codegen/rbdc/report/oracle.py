@@ -1,0 +1,84 @@
+"""The reference: our algorithms on numbers of 40 digits. It shares no compiled code, no passes and no emitter with what is measured.
+
+Where the literature has another algorithm than the one that is generated, the reference uses that one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import mpmath
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.algorithms.trace import silent
+from rbdc.catalogue import Evaluate, Function, Inputs
+from rbdc.model import Model
+from rbdc.native import cache
+from rbdc.report.literature import all_methods
+
+DIGITS = 40
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """One output for several samples as the sum of two doubles, high + low, each (samples, size): some 32 digits."""
+
+    high: Array
+    low: Array
+
+    def error(self, values: Array) -> Array:
+        """values - reference, with the digits that a double reference would lose."""
+        return (values - self.high) - self.low
+
+
+def reference(model: Model, function: Function, inputs: Mapping[str, Array], identity: str) -> list[Reference]:
+    """The function's outputs at every sample of `inputs` ((samples, size) each, by name). Kept in the cache under the model,
+    the function, the inputs and `identity`, which stands for rbdc's own code.
+    """
+    name = function.declaration.name
+    data = [part for key, x in sorted(inputs.items()) for part in (key, np.ascontiguousarray(x).tobytes())]
+    key = cache.key("reference", identity, name, str(DIGITS), repr((model.bodies, model.frames, model.base_inertia, model.gravity)), *data)
+
+    def make(folder: Path) -> None:
+        rows = [_evaluate(model, function, {k: x[i] for k, x in inputs.items()}) for i in range(len(next(iter(inputs.values()))))]
+        split = [np.array([[_split(x) for x in output] for output in sample]) for sample in zip(*rows, strict=True)]
+        np.savez(folder / "reference.npz", *split)
+        (folder / "outputs.json").write_text(json.dumps(len(split)))
+
+    folder = cache.obtain(key, make)
+    count = json.loads((folder / "outputs.json").read_text())
+    stored = np.load(folder / "reference.npz")
+    arrays = [stored[f"arr_{k}"].reshape(-1, max(stored[f"arr_{k}"].shape[1], 1), 2) for k in range(count)]
+    return [Reference(a[:, :, 0], a[:, :, 1]) for a in arrays]
+
+
+def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> list[list[Any]]:
+    """The outputs for one sample, in numbers of `DIGITS` digits."""
+    context = mpmath.MPContext()
+    context.dps = DIGITS
+    scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
+    return [[context.mpf(x) for x in output] for output in _algorithm(function)(model, scalars, silent)]
+
+
+def _split(x: Any) -> tuple[float, float]:
+    high = float(x)
+    return high, float(x - high)
+
+
+def _algorithm(function: Function) -> Evaluate:
+    """The last method, which is not the one that is generated for the derivatives."""
+    return list(all_methods(function).values())[-1]
+
+
+def concatenated(references: Sequence[Reference]) -> Reference:
+    """All outputs side by side, as the metrics take them."""
+    return Reference(
+        np.concatenate([r.high for r in references], axis=1), np.concatenate([r.low for r in references], axis=1)
+    )

@@ -1,0 +1,97 @@
+"""The report on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rbdc.report.baseline import Verdict
+from rbdc.report.experiments import Residue, TableRow
+from rbdc.report.wording import nanoseconds, shown_methods
+
+_WIDE = 110
+
+
+def show(report: dict[str, Any]) -> None:
+    """One table: for each function its methods, fastest first."""
+    robot = report["robot"]
+    table = Table(title=Text(f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}"), title_justify="left")
+    table.add_column("function, method", no_wrap=True)
+    for heading in ("minimum", "median", "cold", "ratio", "operations", "code bytes", "rms rel. error"):
+        table.add_column(heading, justify="right")
+    for function in report["functions"]:
+        table.add_row(Text(function["name"], style="bold"), end_section=False)
+        for method in shown_methods(function):
+            table.add_row(*_row(method, function["ratios"]), style="green" if method["method"] == "generated" else None)
+        for one in function["absent"]:
+            table.add_row(Text(f"  {one['method']}"), "absent")
+        table.add_section()
+    _console().print(table)
+
+
+def _row(method: dict[str, Any], ratios: dict[str, float]) -> list[Text]:
+    times, errors = method["nanoseconds"], method["errors"]
+    cold = times["cold_median"]
+    words = [
+        f"  {method['method']}",
+        nanoseconds(times["minimum"]),
+        nanoseconds(times["median"]),
+        "-" if cold is None else nanoseconds(cold),
+        f"{ratios.get(method['method'], 1.0):.3g}",
+        "-" if method["operations"] is None else str(method["operations"]),
+        "-" if method["code_bytes"] is None else str(method["code_bytes"]),
+        "-" if errors is None else "infinite" if errors["rms_rel"] is None else f"{errors['rms_rel']:.1e}",
+    ]
+    return [Text(word) for word in words]
+
+
+def show_table_one(rows: Sequence[TableRow]) -> None:
+    """Table I, robot by robot."""
+    table = Table(title=Text("Carpentier and Mansard, Table I"), title_justify="left", caption=Text(_CAPTION), caption_justify="left")
+    for heading in ("robot", "", "generated", "rolled C", "Pinocchio", "the paper"):
+        table.add_column(heading, justify="left" if heading in ("robot", "") else "right")
+    previous = ""
+    for row in rows:
+        if previous not in ("", row.robot):
+            table.add_section()
+        times = (row.generated, row.rolled, row.pinocchio, row.paper)
+        words = [row.robot if row.robot != previous else "", row.row, *("-" if t is None else nanoseconds(t) for t in times)]
+        table.add_row(*(Text(word) for word in words))
+        previous = row.robot
+    _console().print(table)
+
+
+_CAPTION = "Minimum over passes here; the paper has means, on a 2.2 GHz Core i7, for KUKA LWR, HyQ and Atlas."
+
+
+def show_precision(residues: Sequence[Residue]) -> None:
+    """What should vanish, by every method."""
+    table = Table(title=Text("Carpentier and Mansard, section V-B: these matrices vanish"), title_justify="left")
+    for heading in ("function", "matrix", "method", "largest entry", "exact zeros"):
+        table.add_column(heading, justify="right" if heading in ("largest entry", "exact zeros") else "left")
+    for x in residues:
+        words = (x.function, x.output, x.method, f"{x.largest:.1e}" if x.largest else "0", f"{x.zeros} of {x.size}")
+        table.add_row(*(Text(word) for word in words))
+    _console().print(table)
+
+
+def _console() -> Console:
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=_WIDE)
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """What the baseline says, worst last, so that it is what stays on the screen."""
+    console = Console()
+    for words, lines in (
+        ("note", verdict.notes),
+        ("better", verdict.better),
+        ("ratio", verdict.slower),
+        ("worse", verdict.worse),
+    ):
+        for line in lines:
+            console.print(Text(f"{words}: {line}"), soft_wrap=True)

@@ -1,0 +1,75 @@
+"""Run the methods: a process of its own times them, interleaved, and gives their results back."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.emit.render import render
+from rbdc.errors import ToolchainError
+from rbdc.native import cache
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import Compiler
+from rbdc.report.assembly import Measured
+from rbdc.report.inputs import inputs_of
+from rbdc.report.options import CompareOptions
+
+Array = NDArray[np.float64]
+
+
+def run(
+    folder: Path, measured: Sequence[Measured], inputs: Mapping[str, Array], options: CompareOptions, compiler: Compiler
+) -> int | None:
+    """Time every contender and keep its times and its outputs for the checked samples in `measured`; the processor it ran on.
+
+    Raises ToolchainError with what the process said where it failed.
+    """
+    job = {
+        "timer": str(_timer(compiler)),
+        "checked": options.checked,
+        "seconds": options.seconds,
+        "functions": [_function(one, inputs) for one in measured if one.contenders],
+    }
+    (folder / "job.json").write_text(json.dumps(job))
+    np.savez(folder / "inputs.npz", **dict(inputs))  # type: ignore[arg-type]
+    command = [sys.executable, "-m", "rbdc.report.worker", str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise ToolchainError(f"the timing process ended with status {done.returncode}:\n{done.stderr.strip()}")
+    times = json.loads((folder / "times.json").read_text())
+    outputs = np.load(folder / "outputs.npz")
+    for one in measured:
+        one.times = times["functions"].get(one.name, {})
+        for contender in one.contenders:
+            keys = (f"{one.name}/{contender.method}/{k}" for k in range(len(one.function.declaration.outputs)))
+            one.outputs[contender.method] = [outputs[key] for key in keys]
+    processor: int | None = times["processor"]
+    return processor
+
+
+def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:
+    declaration = one.function.declaration
+    return {
+        "name": one.name,
+        "inputs": inputs_of(declaration, inputs),
+        "outputs": [p.size for p in declaration.outputs],
+        "methods": [
+            {key: None if value is None else str(value) for key, value in asdict(c).items() if key in _KEYS} for c in one.contenders
+        ],
+    }
+
+
+_KEYS = ("method", "library", "call", "fetch", "archive")
+
+
+def _timer(compiler: Compiler) -> Path:
+    unit = Unit("timer.c", render("timer.c.jinja"), {}, ("-O2", "-std=c99", "-fPIC"))
+    return shared_library("timer.so", [unit], compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}").path

@@ -1,0 +1,145 @@
+"""The process that times: python -m rbdc.report.worker JOB, where JOB is a folder with job.json and inputs.npz.
+
+It loads the methods' libraries and nothing else, pins itself to one processor, and writes times.json and outputs.npz into the folder.
+All methods of a function are interleaved: each round times every one of them once, over the same inputs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+PASS_NANOSECONDS = 30_000.0
+"""A pass is at least about this long, so that the clock's own 20 to 30 ns do not count."""
+ROUNDS = 15, 400
+"""Between these many rounds, as time allows."""
+COLD_CALLS = 25
+
+
+class Method:
+    """A loaded method: its function pointers, its context, and its output buffers."""
+
+    def __init__(self, entry: dict[str, Any], sizes: list[int]) -> None:
+        library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        self.path: str = entry["library"]
+        self.call = getattr(library, entry["call"])
+        self.fetch = None if entry["fetch"] is None else getattr(library, entry["fetch"])
+        self.context = ctypes.c_void_p(None)
+        if entry["archive"] is not None:
+            library.rbdc_peer_load.restype = ctypes.c_void_p
+            self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
+            if not self.context.value:
+                raise RuntimeError(f"{self.path} cannot load its model")
+        self.outputs = [np.zeros(size) for size in sizes]
+        self.out = _pointers(self.outputs)
+
+    def results(self, pointers: Any) -> list[Array]:
+        """The outputs for one sample."""
+        self.call(self.context, pointers, self.out)
+        if self.fetch is not None:
+            self.fetch(self.context, pointers, self.out)
+        return [x.copy() for x in self.outputs]
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Where the library's code and constants are in memory."""
+        found = []
+        for line in Path("/proc/self/maps").read_text().splitlines():
+            words = line.split()
+            if len(words) > 5 and words[5] == self.path and words[1][0] == "r" and words[1][1] == "-":
+                first, last = (int(x, 16) for x in words[0].split("-"))
+                found.append((first, last - first))
+        return found
+
+
+def _pointers(arrays: list[Array]) -> Any:
+    return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
+
+
+class Timer:
+    """The C timing loop over one function's inputs."""
+
+    def __init__(self, library: str, inputs: list[Array]) -> None:
+        self.c = ctypes.CDLL(library)
+        self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
+        self.samples = len(inputs[0])
+        self.inputs = [np.ascontiguousarray(x) for x in inputs]
+        self.rows = [_pointers([x[i] for x in self.inputs]) for i in range(self.samples)]
+        self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
+
+    def hot(self, method: Method, calls: int) -> float:
+        """Nanoseconds a call over `calls` calls."""
+        result = self.c.rbdc_time_hot(
+            method.call, method.context, self.table, method.out, ctypes.c_size_t(self.samples), ctypes.c_size_t(calls)
+        )
+        return float(result)
+
+    def cold(self, method: Method) -> list[float]:
+        """Nanoseconds of single calls whose code, constants and data are in no cache; none where that cannot be arranged."""
+        times = []
+        ranges = method.ranges() if sys.platform == "linux" else []
+        ranges += [(x.ctypes.data, x.nbytes) for x in (*self.inputs, *method.outputs) if x.nbytes]
+        for k in range(COLD_CALLS):
+            flushed = [self.c.rbdc_flush(ctypes.c_void_p(a), ctypes.c_size_t(n)) for a, n in ranges]
+            if not all(flushed):
+                return []
+            times.append(float(self.c.rbdc_time_once(method.call, method.context, self.rows[k % self.samples], method.out)))
+        return times
+
+
+def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[str, Any]]:
+    """For each method its times: interleaved passes for about `seconds`, then cold calls."""
+    calls = []
+    for method in methods:
+        once = min(timer.hot(method, timer.samples) for _ in range(3))
+        calls.append(timer.samples * max(1, int(PASS_NANOSECONDS / (once * timer.samples))))
+    passes: list[list[float]] = [[] for _ in methods]
+    start = time.perf_counter()
+    while len(passes[0]) < ROUNDS[1] and (len(passes[0]) < ROUNDS[0] or time.perf_counter() - start < seconds):
+        for k, method in enumerate(methods):
+            passes[k].append(timer.hot(method, calls[k]))
+    return [
+        {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timer.cold(m)}
+        for m, p, n in zip(methods, passes, calls, strict=True)
+    ]
+
+
+def pin() -> int | None:
+    """Stay on one processor, the last that this process may use; None where the system cannot."""
+    if not hasattr(os, "sched_setaffinity"):
+        return None
+    processor = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {processor})
+    return processor
+
+
+def run(folder: Path) -> None:
+    """Do the job of a folder."""
+    job = json.loads((folder / "job.json").read_text())
+    data = np.load(folder / "inputs.npz")
+    times: dict[str, Any] = {"processor": pin(), "functions": {}}
+    outputs: dict[str, Array] = {}
+    for function in job["functions"]:
+        name = function["name"]
+        timer = Timer(job["timer"], [data[key] for key in function["inputs"]])
+        methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
+        for entry, method in zip(function["methods"], methods, strict=True):
+            rows = [method.results(timer.rows[i]) for i in range(job["checked"])]
+            for k in range(len(function["outputs"])):
+                outputs[f"{name}/{entry['method']}/{k}"] = np.array([row[k] for row in rows])
+        measured = measure(timer, methods, job["seconds"])
+        times["functions"][name] = {e["method"]: m for e, m in zip(function["methods"], measured, strict=True)}
+    np.savez(folder / "outputs.npz", **outputs)  # type: ignore[arg-type]
+    (folder / "times.json").write_text(json.dumps(times))
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]))

@@ -1,0 +1,187 @@
+"""rbdc compare on small robots: every method right, the report valid, the page made of the report's data, the baseline a gate."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner, Result
+
+from rbdc.cli import commands
+from rbdc.ir import passes
+from rbdc.report.baseline import judge
+from rbdc.report.page import page
+
+QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O1")
+EXACT = 1e-11
+"""Relative to the largest entry; what every method but the differences must reach."""
+
+
+def run(*arguments: str) -> Result:
+    """rbdc compare in this process."""
+    return CliRunner().invoke(commands, ["compare", *arguments, *QUICK])
+
+
+def report_of(folder: Path) -> dict[str, Any]:
+    """The report in a folder."""
+    report: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return report
+
+
+@pytest.fixture(scope="module")
+def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A comparison of every function of the double pendulum."""
+    folder = tmp_path_factory.mktemp("pendulum")
+    result = run("double_pendulum", "--out", str(folder))
+    assert result.exit_code == 0, result.output
+    return folder
+
+
+def test_report_keeps_to_the_schema(pendulum: Path) -> None:
+    schema = json.loads(files("rbdc.report").joinpath("report.schema.json").read_text())
+    jsonschema.validate(report_of(pendulum), schema)
+
+
+@pytest.mark.parametrize(
+    ("robot", "root", "functions"),
+    [
+        ("double_pendulum", "fixed", None),
+        ("planar_floating", "fixed", "rnea,aba,rnea_derivatives,aba_derivatives"),
+        ("solo12", "free-flyer", "crba,rnea_derivatives"),
+        ("panda", "fixed", "rnea_derivatives"),
+    ],
+)
+def test_every_method_is_right(robot: str, root: str, functions: str | None, pendulum: Path, tmp_path: Path) -> None:
+    folder = pendulum if functions is None else tmp_path
+    if functions is not None:
+        result = run(robot, "--root-joint", root, "--functions", functions, "--out", str(tmp_path), "--mimic", "coupled")
+        assert result.exit_code == 0, result.output
+    for function in report_of(folder)["functions"]:
+        assert function["methods"][0]["method"] == "generated"
+        for method in function["methods"]:
+            what = f"{function['name']} {method['method']}"
+            if not function["name"].startswith("frame_"):
+                limit = 1e-3 if method["method"].endswith("-difference") else EXACT
+                assert method["errors"]["scaled"] <= limit, what
+                assert method["right"], what
+            assert method["nanoseconds"]["minimum"] > 0.0, what
+
+
+def test_derivatives_are_compared_with_every_family_of_methods(pendulum: Path) -> None:
+    (function,) = (f for f in report_of(pendulum)["functions"] if f["name"] == "aba_derivatives")
+    measured = {m["method"] for m in function["methods"]}
+    assert measured >= {"generated", "unrolled-direct-inverse", "finite-difference", "central-difference", "complex-step"}
+    assert measured >= {f"ad-{mode}{by}" for mode in ("forward", "reverse", "auto") for by in ("", "-casadi")}
+    errors = {m["method"]: m["errors"]["rms_rel"] for m in function["methods"]}
+    assert errors["finite-difference"] > 10.0 * errors["central-difference"] > 1e3 * errors["complex-step"]
+    assert [a["method"] for a in function["absent"]] == []
+
+
+def test_the_page_is_made_of_the_report(pendulum: Path) -> None:
+    text = (pendulum / "report.html").read_text()
+    embedded = re.search(r'<script type="application/json" id="report">(.*?)</script>', text, re.DOTALL)
+    assert embedded is not None
+    assert json.loads(embedded.group(1)) == report_of(pendulum)
+    assert page(report_of(pendulum)) == text, "the same report gives the same page"
+    assert not re.search(r"(?:src|href)\s*=\s*[\"']?https?:", text), "self-contained"
+    for function in report_of(pendulum)["functions"]:
+        for method in function["methods"]:
+            assert f"{method['nanoseconds']['minimum']:.1f}" in text
+
+
+def test_names_of_a_description_are_escaped(pendulum: Path) -> None:
+    report = report_of(pendulum)
+    hostile = "</script><script>alert(1)</script>"
+    report["robot"]["name"] = hostile
+    report["robot"]["joints"][0]["name"] = hostile
+    assert "<script>alert" not in page(report)
+
+
+def test_an_unchanged_rbdc_passes_its_baseline(pendulum: Path, tmp_path: Path) -> None:
+    baseline = ("--baseline", str(pendulum / "report.json"))
+    result = run("double_pendulum", "--functions", "rnea,rnea_derivatives", "--out", str(tmp_path), *baseline)
+    assert result.exit_code == 0, result.output
+    assert "worse" not in result.output
+
+
+def test_a_worsened_pass_fails_and_is_named(pendulum: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passes, "RULES", (passes.order_operands,))  # neither constants folded nor signs normalised
+    baseline = ("--baseline", str(pendulum / "report.json"))
+    result = run("double_pendulum", "--functions", "rnea,coriolis", "--out", str(tmp_path), *baseline)
+    assert result.exit_code == 1
+    assert re.search(r"worse: rnea, generated: operations \d+ -> \d+", result.output)
+
+
+def test_each_figure_gates(pendulum: Path) -> None:
+    old = report_of(pendulum)
+    for figure, factor in (("operations", 1.01), ("statements", 1.1), ("text_bytes", 1.02), ("code_bytes", 1.02), ("stack_bytes", 1.1)):
+        new = copy.deepcopy(old)
+        method = new["functions"][0]["methods"][0]
+        method[figure] = int(method[figure] * factor) + 1
+        (line,) = judge(new, old).worse
+        assert f"rnea, generated: {figure.replace('_', ' ')}" in line
+    new = copy.deepcopy(old)
+    new["functions"][0]["methods"][0]["errors"]["rms_rel"] = 1e-9
+    assert judge(new, old).worse == [line for line in judge(new, old).worse if "error rms_rel" in line] != []
+    assert judge(old, old).worse == judge(old, old).better == judge(old, old).notes == []
+
+
+def test_times_never_gate(pendulum: Path) -> None:
+    old = report_of(pendulum)
+    new = copy.deepcopy(old)
+    for method in new["functions"][0]["methods"]:
+        method["nanoseconds"]["minimum"] *= 100.0
+    new["functions"][0]["ratios"]["casadi"] /= 2.0
+    verdict = judge(new, old)
+    assert verdict.worse == []
+    assert len(verdict.slower) == 1
+    assert "casadi" in verdict.slower[0]
+
+
+def test_another_compiler_is_noted_and_its_bytes_not_compared(pendulum: Path) -> None:
+    old = report_of(pendulum)
+    new = copy.deepcopy(old)
+    new["compiler"]["version"] = "another"
+    new["functions"][0]["methods"][0]["code_bytes"] *= 2
+    verdict = judge(new, old)
+    assert verdict.worse == []
+    assert any("compiler" in note for note in verdict.notes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("double_pendulum", "--functions", "rnea", "--methods", "magic"), "no method or family 'magic'"),
+        (("double_pendulum", "--functions", "magic"), "no function 'magic'"),
+        (("double_pendulum", "--checked", "1000"), "1 <= checked <= samples"),
+        (("double_pendulum", "--baseline", "/no/such/report.json"), "No such file"),
+    ],
+)
+def test_bad_usage(arguments: tuple[str, ...], message: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(commands, ["compare", *QUICK, *arguments, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("[]")
+    result = run("double_pendulum", "--baseline", str(tmp_path / "other.json"))
+    assert result.exit_code == 2
+    assert "not a report" in result.stderr
+
+
+def test_wrong_results_are_named(pendulum: Path) -> None:
+    from rbdc.report.document import wrong_results
+
+    report = report_of(pendulum)
+    assert wrong_results(report) == []
+    report["functions"][0]["methods"][0]["right"] = False
+    (line,) = wrong_results(report)
+    assert line.startswith("rnea: generated is wrong")
