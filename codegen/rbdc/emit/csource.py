@@ -61,7 +61,7 @@ def function_source(
         foreign=foreign,
         parts=parts,
         entry=entry,
-        batch=_batch(robot, declaration),
+        batch=batch_view(robot, declaration),
     )
     return source
 
@@ -129,7 +129,7 @@ def frames_source(
         prototype=declaration.c_prototype(robot, batch=False),
         output=result.name,
         size=result.size,
-        batch=_batch(robot, declaration),
+        batch=batch_view(robot, declaration),
     )
     return source
 
@@ -229,7 +229,7 @@ def _arguments(program: Program) -> str:
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 
-def _batch(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
+def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     """The loop over samples stored one after the other."""
     inputs = [
         f"{p.name} != NULL ? {p.name} + {p.size} * i : NULL" if p.optional else f"{p.name} + {p.size} * i"
