@@ -22,13 +22,14 @@ CHUNK_OPERATIONS = 1500
 
 @dataclass
 class FunctionSource:
-    """What was made of one function: C files by name, internal prototypes, and its cost."""
+    """What was made of one function: C files by name, its cost, and how it was made: the algorithm, and the style of the C."""
 
     declaration: FunctionDeclaration
     cost: Cost
     files: dict[str, str] = field(default_factory=dict)
     statements: int = 0
     method: str = ""
+    style: str = "unrolled"
 
 
 def function_source(
@@ -55,7 +56,7 @@ def function_source(
         robot=robot,
         function=declaration.name,
         summary=comment(declaration.summary),
-        figures=_figures(total),
+        figures=figures(total),
         version=version,
         library=DOUBLE.header,
         foreign=foreign,
@@ -80,7 +81,7 @@ def kernel_source(
         robot=robot,
         function=declaration.name,
         summary=comment(declaration.summary),
-        figures=_figures(total),
+        figures=figures(total),
         version=version,
         library=scalar.header,
         foreign=[prototype, *foreign],
@@ -111,7 +112,7 @@ def frames_source(
         robot=robot,
         function=declaration.name,
         summary=comment(declaration.summary),
-        figures=f"{_figures(total)}, for all bodies together",
+        figures=f"{figures(total)}, for all bodies together",
         version=version,
         bodies=model.njoints,
         dofs=len(table),
@@ -243,7 +244,8 @@ def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     }
 
 
-def _figures(total: Cost) -> str:
+def figures(total: Cost) -> str:
+    """The counts in words, for the head of a C file."""
     return (
         f"{total.operations} operations: {total.additions} additions, {total.multiplications} multiplications, "
         f"{total.divisions} divisions, {total.calls} calls of libm"
