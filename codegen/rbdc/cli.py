@@ -46,6 +46,7 @@ def commands() -> None:
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
 @click.option("--dtype", default="float64", show_default=True)
 @click.option("--targets", default="c,batch", show_default=True)
+@click.option("--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto.")
 @click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
@@ -70,6 +71,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),
+        style=given["style"],
         compiler=given["cc"],
         cflags=None if split[1] is None else tuple(split[1].split()),
         jobs=given["jobs"],
@@ -171,6 +173,8 @@ def _show(result: BuildResult) -> None:
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDE)
     columns = _COLUMNS if console.width >= _WIDE else {k: c for k, c in _COLUMNS.items() if c not in ("add", "mul", "div", "libm")}
+    if any(figures.style != "unrolled" for figures in result.functions):
+        columns = {"style": "style", **columns}
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
     table = Table("function", title=escape(title), title_justify="left")
     table.columns[0].no_wrap = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -23,8 +23,9 @@ from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_com
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
-MAXIMUM_DOF = 128
 MAXIMUM_SNAP = 1e-3
+STYLES = ("unrolled", "rolled", "auto")
+"""Straight-line code; loops over the model's tables where a function has such a form; what `rbdc.generate` finds to suit each."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class BuildOptions:
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
+    style: str = "unrolled"
     compiler: str | None = None
     cflags: tuple[str, ...] | None = None
     jobs: int | None = None
@@ -52,9 +54,10 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class FunctionFigures:
-    """Deterministic figures of one generated function."""
+    """Deterministic figures of one generated function; those of a rolled one include the files that it shares with others."""
 
     name: str
+    style: str
     operations: int
     additions: int
     multiplications: int
@@ -109,7 +112,6 @@ def build_package(
     """Build the package of a description into options.out; see `build` for arguments and errors."""
     start, options, progress = time.perf_counter(), options or BuildOptions(), progress or (lambda _: None)
     model = read(description, options)
-    _check_size(model)
     robot = _robot_name(description, model, options)
     compiler, flags = toolchain(options)
     key = _key(model, robot, options, compiler, flags)
@@ -171,8 +173,10 @@ def _make(
     from rbdc.singularity import without_forward_dynamics
 
     start = time.perf_counter()
-    names, left_out = without_forward_dynamics(model, select(model, options.functions, options.preset), options.functions)
-    generated = generate(model, robot, names, rbdc.__version__, progress)
+    selected = select(model, options.functions, options.preset)
+    _check_size(model, selected, options.style)
+    names, left_out = without_forward_dynamics(model, selected, options.functions)
+    generated = generate(model, robot, names, rbdc.__version__, progress, options.style)
     middle = time.perf_counter()
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
@@ -193,6 +197,8 @@ def _make(
 
 
 def _check_options(options: BuildOptions) -> None:
+    if options.style not in STYLES:
+        raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
     if options.dtype != "float64":
         raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
     if sorted(options.targets) != ["batch", "c"]:
@@ -203,12 +209,22 @@ def _check_options(options: BuildOptions) -> None:
         raise OptionError(f"--jobs {options.jobs} is less than 1")
 
 
-def _check_size(model: Model) -> None:
-    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library."""
-    if model.nv > MAXIMUM_DOF:
+def _check_size(model: Model, names: Sequence[str], style: str) -> None:
+    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library. Rolled
+    functions keep some hundred numbers for each body on the stack.
+    """
+    from rbdc.emit.rolled import MAXIMUM_BODIES, METHODS
+    from rbdc.generate import MAXIMUM_DOF
+
+    unrolled = [name for name in names if style == "unrolled" or name not in METHODS]
+    place = f"{warnings_place(model)}: {model.nv} degrees of freedom"
+    if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(
-            f"{warnings_place(model)}: {model.nv} degrees of freedom; this version unrolls at most {MAXIMUM_DOF}: fix some joints"
+            f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, or give --style rolled with --functions among "
+            f"{', '.join(METHODS)}"
         )
+    if model.njoints > MAXIMUM_BODIES:
+        raise UnsupportedError(f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints")
 
 
 def _robot_name(description: str | PathLike[str] | Model, model: Model, options: BuildOptions) -> str:
@@ -233,6 +249,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "snap": options.snap,
         "dtype": options.dtype,
         "targets": list(options.targets),
+        "style": options.style,
     }
 
 

@@ -44,6 +44,7 @@ def render_manifest(
             "inputs": [_parameter(p) for p in s.declaration.inputs],
             "framed": s.declaration.framed,
             "method": s.method,
+            "style": s.style,
             "outputs": [_parameter(p) for p in s.declaration.outputs],
             "operations": s.cost.operations,
             "additions": s.cost.additions,

@@ -21,6 +21,12 @@ from rbdc.emit.rolled_tables import Paths, RolledModel, rolled_model
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Inertia, Placement
 
+MAXIMUM_BODIES = 1000
+"""Some 700 bytes of stack for each body."""
+
+_LARGEST_ON_STACK = 48
+"""Entries of v up to which forward dynamics may keep the factors of M on the stack."""
+
 _MASS = ("world", "mass")
 _DERIVATIVES = ("world", "forces", "derivatives")
 METHODS: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -46,9 +52,8 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
     text for every function of a robot; `cost` and `statements` are of all of them together, the cost without external forces.
     """
     rolled = rolled_model(model)
-    names = [name for name in METHODS[declaration.name] if not (model.coupled and name == "aba")]
-    costs = {name: rolled_cost(rolled, declaration.name, name) for name in names}
-    method = min(names, key=lambda name: costs[name].operations)
+    costs = {name: rolled_cost(rolled, declaration.name, name) for name in _methods(declaration.name, model)}
+    method = min(costs, key=lambda name: costs[name].operations)
     template, shared = METHODS[declaration.name][method]
     view = _view(robot, rolled, version)
     files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
@@ -67,6 +72,16 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
     )
     statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
     return FunctionSource(declaration, costs[method], files, statements, method, "rolled")
+
+
+def _methods(function: str, model: Model) -> list[str]:
+    """Those that can be: the articulated recursion does not know that one joint follows another."""
+    methods = list(METHODS[function])
+    if len(methods) == 1:
+        return methods
+    if model.coupled:
+        return ["cholesky"]
+    return methods if model.nv <= _LARGEST_ON_STACK else ["aba"]
 
 
 def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
