@@ -293,7 +293,8 @@ def _is_current(destination: Path, key: str) -> bool:
 
 
 def _sizes(names: Mapping[str, str], code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:
-    return {"code_bytes": sum(code[n] for n in names), "stack_bytes": max(stack[n] for n in names)}
+    sources = [name for name in names if name.endswith(".c")]
+    return {"code_bytes": sum(code[n] for n in sources), "stack_bytes": max(stack[n] for n in sources)}
 
 
 def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
