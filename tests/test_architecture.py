@@ -22,6 +22,7 @@ ORDER = [
     ["emit"],
     ["native"],
     ["runtime", "resources"],
+    ["reduction"],
     ["catalogue"],
     ["generate", "singularity"],
     ["pipeline"],

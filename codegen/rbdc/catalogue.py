@@ -10,23 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rbdc.algorithms.aba import aba, forward_dynamics_by_cholesky
+from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import flat
-from rbdc.algorithms.forward_derivatives import by_cholesky
-from rbdc.algorithms.idsva import rnea_derivatives
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
-from rbdc.algorithms.minverse import inverse_by_cholesky, minverse
+from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, minverse
+from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, torque_regressor
-from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdc.algorithms.solves import by_articulated_bodies, by_factors, derivatives_by_factors, derivatives_by_inverse_factor
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
 from rbdc.model import Model
+from rbdc.reduction import reduced
 from rbdc.spatial import Force, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
@@ -93,39 +93,46 @@ def _dynamics(model: Model) -> list[Function]:
     inertia, inverse = _output("M", (nv, nv), "joint-space inertia (kg, kg m, kg m^2)"), _output("Minv", (nv, nv), "inverse of M")
     acceleration = _output("ddq", (nv,), "generalised acceleration (m/s^2, rad/s^2)")
     return [
-        _entry("rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque, rnea=_vector(rnea)),
-        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, rnea=_vector(nonlinear_effects)),
-        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, rnea=_vector(gravity_torque)),
+        _entry(
+            "rnea",
+            "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
+            (q, v, a, fext),
+            torque,
+            newton_euler=_joint_space(newton_euler),
+        ),
+        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, newton_euler=_joint_space(nonlinear_effects)),
+        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, newton_euler=_joint_space(gravity_torque)),
         _entry(
             "coriolis",
             "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
             (q, v),
             _output("C", (nv, nv), "Coriolis matrix"),
-            composite=_matrix(coriolis),
+            composite=body_space(coriolis),
         ),
-        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=_matrix(crba)),
+        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=_joint_space(crba)),
         _entry(
             "minverse",
             "Inverse of the joint-space inertia, both triangles.",
             (q,),
             inverse,
-            direct=_matrix(minverse),
-            cholesky=_matrix(inverse_by_cholesky),
+            direct=_joint_space(minverse),
+            cholesky=_joint_space(inverse_by_cholesky),
+            inverse_factor=_joint_space(inverse_by_inverse_factor),
         ),
         _entry(
             "aba",
             "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
             (q, v, tau, fext),
             acceleration,
-            aba=_vector(aba),
-            cholesky=_vector(forward_dynamics_by_cholesky),
+            articulated_bodies=_joint_space(by_articulated_bodies),
+            cholesky=_joint_space(by_factors),
         ),
         _entry(
             "torque_regressor",
             "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
             (q, v, a),
             _output("Y", (nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
-            unit_inertias=_matrix(torque_regressor),
+            unit_inertias=body_space(torque_regressor),
         ),
     ]
 
@@ -148,42 +155,43 @@ def _derivatives(model: Model) -> list[Function]:
             "Derivatives of inverse dynamics by q (in the tangent space), v and a.",
             (q, v, a, fext),
             matrices("dtau", "q", "v", "a"),
-            idsva=_matrices(rnea_derivatives),
+            body_up=_joint_space(rnea_derivatives),
         ),
         _entry(
             "aba_derivatives",
             "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
             (q, v, tau, fext),
             matrices("ddq", "q", "v", "tau"),
-            cholesky=_matrices(by_cholesky),  # by_direct_inverse took more operations on every robot that was tried
+            cholesky=_joint_space(derivatives_by_factors),
+            inverse_factor=_joint_space(derivatives_by_inverse_factor),
         ),
         _entry(
             "rnea_vjp",
             "Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
             (q, v, a, w, fext),
             vectors("w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
-            adjoint=_vectors(rnea_vjp),
+            adjoint=_joint_space(rnea_vjp),
         ),
         _entry(
             "aba_vjp",
             "Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
             (q, v, tau, w, fext),
             vectors("w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
-            adjoint=_vectors(aba_vjp),
+            adjoint=_joint_space(aba_vjp),
         ),
         _entry(
             "rnea_jvp",
             "Derivative of inverse dynamics in one direction.",
             (q, v, a, steps["q"], steps["v"], steps["a"], fext),
             vectors("dtau"),
-            tangent=_vector(rnea_jvp),
+            tangent=_joint_space(rnea_jvp),
         ),
         _entry(
             "aba_jvp",
             "Derivative of forward dynamics in one direction.",
             (q, v, tau, steps["q"], steps["v"], steps["tau"], fext),
             vectors("dddq"),
-            tangent=_vector(aba_jvp),
+            tangent=_joint_space(aba_jvp),
         ),
     ]
 
@@ -204,7 +212,9 @@ def _kinematics(model: Model) -> list[Function]:
             products=_forward_kinematics,
         ),
         framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), _output("J", (6, nv), "frame Jacobian")),
-        framed("frame_velocity", "Spatial velocity of a frame.", (q, v), _output("velocity", (6,), "[linear; angular] (m/s, rad/s)")),
+        framed(
+            "frame_velocity", "Spatial velocity of a frame.", (q, v), _output("velocity", (6,), "[linear; angular] (m/s, rad/s)")
+        ),
         framed(
             "frame_acceleration",
             "Spatial acceleration of a frame, without gravity.",
@@ -230,14 +240,14 @@ def _momentum(model: Model) -> list[Function]:
             "Jacobian of the centre of mass.",
             (q,),
             _output("J", (3, nv), "Jacobian of the centre of mass"),
-            composite=_matrix(com_jacobian),
+            composite=body_space(com_jacobian),
         ),
         _entry(
             "centroidal_momentum_matrix",
             "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
             (q,),
             _output("A", (6, nv), "centroidal momentum matrix"),
-            composite=_matrix(centroidal_momentum_matrix),
+            composite=body_space(centroidal_momentum_matrix),
         ),
         _entry(
             "kinetic_energy",
@@ -303,28 +313,30 @@ def _entry(
 
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
-    """The algorithm on the inputs in their order; external forces as `Force`, where there are any."""
+    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the model's own frames."""
     arguments = [value for name, value in inputs.items() if name != "fext"]
     fext = inputs.get("fext")
     if fext is None:
         return algorithm(model, *arguments, trace=trace)
-    return algorithm(model, *arguments, fext=[Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)], trace=trace)
+    given = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
+    forces = [body.own_force(force) for body, force in zip(model.bodies, given, strict=True)]
+    return algorithm(model, *arguments, fext=forces, trace=trace)
 
 
-def _vector(algorithm: Callable[..., list[Scalar]]) -> Evaluate:
-    return lambda model, inputs, trace: [_call(algorithm, model, inputs, trace)]
+def body_space(algorithm: Callable[..., Any]) -> Evaluate:
+    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a paper."""
+    return lambda model, inputs, trace: _arrays(_call(algorithm, model, inputs, trace))
 
 
-def _vectors(algorithm: Callable[..., tuple[list[Scalar], ...]]) -> Evaluate:
-    return lambda model, inputs, trace: list(_call(algorithm, model, inputs, trace))
+def _joint_space(algorithm: Callable[..., Any]) -> Evaluate:
+    """An algorithm on the joint-space model, where it is cheapest."""
+    return lambda model, inputs, trace: _arrays(_call(algorithm, reduced(model), inputs, trace))
 
 
-def _matrix(algorithm: Callable[..., list[list[Scalar]]]) -> Evaluate:
-    return lambda model, inputs, trace: [flat(_call(algorithm, model, inputs, trace))]
-
-
-def _matrices(algorithm: Callable[..., tuple[list[list[Scalar]], ...]]) -> Evaluate:
-    return lambda model, inputs, trace: [flat(matrix) for matrix in _call(algorithm, model, inputs, trace)]
+def _arrays(result: Any) -> list[list[Scalar]]:
+    """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
 
 
 def _forward_kinematics(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:

@@ -47,7 +47,7 @@ def commands() -> None:
 @click.option("--dtype", default="float64", show_default=True)
 @click.option("--targets", default="c,batch", show_default=True)
 @click.option("--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto.")
-@click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang.")
+@click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
 @click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")

@@ -28,7 +28,7 @@ _NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repo
 @click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about.")
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="An earlier report.json: worse figures fail.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the report; by default reports/<name>.")
-@click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang.")
+@click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
@@ -98,7 +98,7 @@ def _experiment_options(command: Any) -> Any:
         click.option("--peers", default="pinocchio,casadi", show_default=True, help="Whom to measure against; absent ones are named."),
         click.option("--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing."),
         click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about."),
-        click.option("--cc", help="The C compiler; by default $CC, gcc, cc or clang."),
+        click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc."),
         click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True),
     ):
         command = option(command)

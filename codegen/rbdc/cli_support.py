@@ -40,9 +40,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--snap",
             type=float,
-            default=0.0,
+            default=1e-11,
             show_default=True,
-            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that: fewer operations.",
+            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0 takes angles as written.",
         ),
         click.option("--gravity", type=float, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="m/s^2, world axes."),
         click.option(

@@ -16,6 +16,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
+from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.verify import verify
 from rbdc.model import Model
@@ -87,7 +88,7 @@ def programs(model: Model, function: Function, method: str) -> list[Program]:
     optional = [p.name for p in function.declaration.inputs if p.optional]
     if not optional:
         return [program]
-    without = verify(optimise(without_input(program, optional[0])))
+    without = verify(gather_angles(optimise(without_input(program, optional[0]))))
     saves = cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations
     return [without, program] if saves else [program]
 
@@ -98,7 +99,7 @@ def traced(model: Model, function: Function, method: str) -> Program:
     arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
     values = function.methods[method](model, arguments, recorder.record)
     outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
-    return verify(optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder))))
+    return verify(gather_angles(optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)))))
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,8 @@ from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_com
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
+LIKELY_MEANT = 1e-11
+"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is meant to be one."""
 MAXIMUM_SNAP = 1e-3
 STYLES = ("unrolled", "rolled", "auto")
 """Straight-line code; loops over the model's tables where a function has such a form; what `rbdc.generate` finds to suit each."""
@@ -41,7 +43,7 @@ class BuildOptions:
     mimic: str = "independent"
     joint_order: str = "name"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    snap: float = 0.0
+    snap: float = LIKELY_MEANT
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")

@@ -15,6 +15,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.passes import fold_constants, normalise_signs, optimise, order_operands, remove_dead_code
+from rbdc.ir.passes.angles import JOINT_ANGLES, gather_angles
 from rbdc.ir.passes.chunking import chunk
 from rbdc.ir.text import text
 from rbdc.ir.verify import MalformedProgram, verify
@@ -131,12 +132,38 @@ def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:
     return vector, pool[-40:], ca.Function("f", [vector], [ca.vertcat(*pool[-40:])])
 
 
+def work(program: Program) -> int:
+    """Operations, a division as five: shared reciprocals give two divisions for one and two products."""
+    return cost(program).operations + 4 * cost(program).divisions
+
+
+def test_shared_reciprocals() -> None:
+    x = ca.SX.sym("x", 3)
+    program = from_casadi("f", [("x", [x[k] for k in range(3)])], [("r", [x[0] / x[2], x[1] / x[2], x[0] / x[1]])])
+    shared = verify(optimise(program))
+    assert (cost(program).divisions, cost(shared).divisions, cost(shared).multiplications) == (3, 2, 2)
+    np.testing.assert_allclose(evaluate(shared, x=[3.0, 5.0, 7.0])[0], [3 / 7, 5 / 7, 3 / 5], rtol=1e-15)
+
+
+def test_joint_angles_come_first() -> None:
+    x = ca.SX.sym("x", 3)
+    entries = [x[0] * x[1], ca.sin(x[2] + 0.5) * x[0], ca.cos(x[2] + 0.5), ca.cos(x[1]), ca.sin(x[0] * x[1])]
+    program = optimise(from_casadi("f", [("x", [x[k] for k in range(3)])], [("r", entries)]))
+    gathered = verify(gather_angles(program))
+    assert gathered.sections[0] == JOINT_ANGLES
+    first = [v.operation for v in gathered.values if v.section == 0 and v.operation in ("sin", "cos")]
+    assert sorted(first) == ["cos", "cos", "sin"], "the sine of a product is no joint angle"
+    assert cost(gathered) == cost(program)
+    inputs = {"x": [0.3, -1.2, 4.0]}
+    assert evaluate(gathered, **inputs) == evaluate(program, **inputs)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_optimise_keeps_the_values(seed: int) -> None:
     vector, outputs, function = random_expressions(seed)
     program = verify(from_casadi("f", [("x", [vector[k] for k in range(8)])], [("r", outputs)]))
     optimised = verify(optimise(program))
-    assert cost(optimised).operations <= cost(program).operations
+    assert work(optimised) <= work(program)
     for x in np.random.default_rng(seed).uniform(-1, 1, (5, 8)):
         expected = np.array(function(x)).ravel()
         np.testing.assert_allclose(evaluate(program, x=x)[0], expected, rtol=1e-12, atol=1e-12)

@@ -37,7 +37,7 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolchainError, match="looked for gcc, cc, clang; install gcc or clang, or name one with --cc"):
+    with pytest.raises(ToolchainError, match="looked for clang, gcc, cc; install gcc or clang, or name one with --cc"):
         find_compiler()
 
 

@@ -12,6 +12,7 @@ from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.rnea import rnea
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
+from rbdc.model.joints import JointType
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
 
 
@@ -68,6 +69,15 @@ def articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tra
     return ArticulatedJoint(u, d, u_d)
 
 
+def eliminated(joint: JointType, inertia: ArticulatedInertia, factors: ArticulatedJoint) -> ArticulatedInertia:
+    """IA - U D^-1 U^T: what the parent feels. Along the axis of the joint it is exactly zero."""
+    left = inertia.minus_product(factors.u_d, factors.u)
+    for s in joint.subspace():
+        if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
+            left = left.without_axis(s)
+    return left
+
+
 def _backward_pass(
     model: Model,
     placements: Sequence[Placement],
@@ -89,7 +99,7 @@ def _backward_pass(
         trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
         if body.parent == WORLD:
             continue
-        inertia = inertias[index].minus_product(joint.u_d, joint.u)
+        inertia = eliminated(body.joint, inertias[index], joint)
         force = forces[index] + inertia @ bias_accelerations[index]
         for column, entry in zip(joint.u_d, u[index], strict=True):
             force = force + column.scaled(entry)

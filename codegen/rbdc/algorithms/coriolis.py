@@ -15,7 +15,7 @@ from rbdc.algorithms.dofs import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,12 @@ class CoriolisFactor:
     rows: tuple[Vector3, Vector3, Vector3]
 
     @staticmethod
-    def of_body(inertia: Inertia, v: Motion) -> CoriolisFactor:
-        """p = m u + w x h; row k of N = h_k u + w x K_k with K = tr(J)/2 1 - J, the second moments of mass."""
-        h, j = inertia.first_moment, inertia.about_origin
-        half_trace = 0.5 * (j.xx + j.yy + j.zz)
-        second = Symmetric3(half_trace - j.xx, -j.xy, half_trace - j.yy, -j.xz, -j.yz, half_trace - j.zz)
+    def of_body(inertia: Inertia | MomentInertia, v: Motion) -> CoriolisFactor:
+        """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
+        h = inertia.first_moment
         x, y, z = (
             v.linear.scaled(moment) + v.angular.cross(Vector3.of(row))
-            for moment, row in zip(h.scalars(), second.rows(), strict=True)
+            for moment, row in zip(h.scalars(), inertia.second_moments().rows(), strict=True)
         )
         return CoriolisFactor(v.linear.scaled(inertia.mass) + v.angular.cross(h), (x, y, z))
 
@@ -45,11 +43,10 @@ class CoriolisFactor:
         """The same masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
-        turned = Rotation(*(r.apply(row) for row in self.rows)).transposed()  # columns: those of N R^T
-        rotated = r.compose(turned).transposed()  # columns: rows of R N R^T
+        rotated = r.rotate_matrix(self.rows)
         x, y, z = (
             row + momentum.scaled(offset)
-            for row, offset in zip((rotated.x, rotated.y, rotated.z), placement.translation.scalars(), strict=True)
+            for row, offset in zip(rotated, placement.translation.scalars(), strict=True)
         )
         return CoriolisFactor(momentum, (x, y, z))
 

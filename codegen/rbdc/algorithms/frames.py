@@ -51,10 +51,15 @@ def express(motion: Motion, world: Placement, reference: str) -> Motion:
 def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
     columns, world = frame_columns(model, q, frame)
+    return frame_matrix(model, {index: [express(s, world, reference) for s in own] for index, own in columns.items()})
+
+
+def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
+    """(6, nv) from the columns of the bodies that carry a frame; zero for the others, summed over coupled joints."""
     rows: Matrix = zeros(6, 0)
     for index, body in enumerate(model.bodies):
         own = columns.get(index, [Motion.zero()] * body.joint.nv)
-        entries = transposed([express(column, world, reference).scalars() for column in own])
+        entries = transposed([column.scalars() for column in own])
         rows = [row + more for row, more in zip(rows, entries, strict=True)]
     return reduce_columns(model, rows)
 

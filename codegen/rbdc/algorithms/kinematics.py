@@ -14,7 +14,7 @@ def joint_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     """lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
     placements = []
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        placement = body.placement.compose(body.joint.placement(own))
+        placement = body.placement_at(own)
         trace(body.name, "X = X_T X_J(q): joint placement", f"X{index}", placement.scalars())
         placements.append(placement)
     return placements

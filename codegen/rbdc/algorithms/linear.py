@@ -51,3 +51,41 @@ class Factorisation:
 
     def _columns(self, k: int) -> list[int]:
         return [i for i in range(k) if not is_zero(self.lower[k][i])]
+
+
+class InverseFactor:
+    """W = L^-1 of A = L^T D L, with the zeros of L where those come from a tree: A^-1 = W D^-1 W^T."""
+
+    def __init__(self, factors: Factorisation) -> None:
+        self.size, self.inverse_pivots, lower = factors.size, factors.inverse_pivots, factors.lower
+        self.rows = zeros(self.size, self.size)
+        for k in range(self.size):
+            for j in range(k):
+                total = -lower[k][j]
+                for i in range(j + 1, k):
+                    if not is_zero(lower[k][i]) and not is_zero(self.rows[i][j]):
+                        total = total - lower[k][i] * self.rows[i][j]
+                self.rows[k][j] = total
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x = W D^-1 W^T b."""
+        y = []
+        for k in range(self.size):
+            total = b[k]
+            for i in range(k + 1, self.size):
+                if not is_zero(self.rows[i][k]) and not is_zero(b[i]):
+                    total = total + self.rows[i][k] * b[i]
+            y.append(total * self.inverse_pivots[k])
+        x = []
+        for k in range(self.size):
+            total = y[k]
+            for i in range(k):
+                if not is_zero(self.rows[k][i]) and not is_zero(y[i]):
+                    total = total + self.rows[k][i] * y[i]
+            x.append(total)
+        return x
+
+    def inverse(self) -> Matrix:
+        """A^-1, symmetric to the last bit."""
+        units = [self.solve([1.0 if i == j else 0.0 for i in range(self.size)]) for j in range(self.size)]
+        return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.aba import ArticulatedJoint, articulate
+from rbdc.algorithms.aba import ArticulatedJoint, articulate, eliminated
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar
@@ -35,6 +35,11 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
 def inverse_by_cholesky(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """The same from the factors of M = L^T D L."""
     return Factorisation(crba(model, q, trace)).inverse()
+
+
+def inverse_by_inverse_factor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """The same as W D^-1 W^T with W = L^-1, which costs less across branches."""
+    return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
 def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matrix, trace: Trace) -> list[ArticulatedJoint]:
@@ -64,7 +69,7 @@ def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matri
             for u, entry in zip(joint.u, column, strict=True):
                 force = force + u.scaled(entry)
             above[dof] = placements[index].act_force(force)
-        inertias[body.parent] = inertias[body.parent] + inertias[index].minus_product(joint.u_d, joint.u).moved(placements[index])
+        inertias[body.parent] = inertias[body.parent] + eliminated(body.joint, inertias[index], joint).moved(placements[index])
     return joints
 
 

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
+from rbdc.emit import trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.expressions import DOUBLE, Block, ScalarType, Writer, literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
+from rbdc.ir.passes.angles import JOINT_ANGLES
 from rbdc.ir.passes.chunking import chunk
 from rbdc.model import Model
 
@@ -48,6 +50,7 @@ def function_source(
         kernels = [f"{name}_kernel"]
     else:
         kernels = [f"{name}_without_{optional.name}", f"{name}_with_{optional.name}"]
+    _add_headers(source, robot, programs, version)
     made = [_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
     parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
     entry = None if optional is None else _entry(robot, declaration, optional, list(zip(kernels, programs, strict=True)))
@@ -59,6 +62,7 @@ def function_source(
         figures=figures(total),
         version=version,
         library=DOUBLE.header,
+        headers=_headers(source),
         foreign=foreign,
         parts=parts,
         entry=entry,
@@ -74,6 +78,8 @@ def kernel_source(
     total = cost(program)
     source = FunctionSource(declaration, total)
     name = f"{robot}_{declaration.name}"
+    if scalar is DOUBLE:
+        _add_headers(source, robot, [program], version)
     parts, foreign = _parts(robot, name, program, source, version, public=True, scalar=scalar)
     prototype = f"void {name}({_parameters(program, scalar)})"
     source.files[f"{name}.c"] = render(
@@ -84,6 +90,7 @@ def kernel_source(
         figures=figures(total),
         version=version,
         library=scalar.header,
+        headers=_headers(source),
         foreign=[prototype, *foreign],
         parts=parts,
         entry=None,
@@ -101,7 +108,7 @@ def frames_source(
     parts = []
     for index, program in enumerate(steps):
         title = f"{comment(model.bodies[index].name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-        writer = Writer(program, chunk(program, CHUNK_OPERATIONS * 1000))
+        writer = Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000))
         part = _part(writer, 0, f"static void step_{index}({_parameters(program)})", comment=title)
         source.statements += _statements(part["blocks"])
         parts.append(part)
@@ -150,6 +157,16 @@ def _entry(
     return {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
 
 
+def _add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+    """The internal headers that the programs' C needs."""
+    if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
+        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
+
+
+def _headers(source: FunctionSource) -> list[str]:
+    return [name for name in source.files if name.endswith(".h")]
+
+
 def _parts(
     robot: str,
     name: str,
@@ -162,7 +179,7 @@ def _parts(
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
     chunks = chunk(program, CHUNK_OPERATIONS)
-    writer = Writer(program, chunks, scalar)
+    writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({_parameters(program, scalar)})")
@@ -187,6 +204,7 @@ def _parts(
             figures=f"See {name}.c.",
             version=version,
             library=scalar.header,
+            headers=_headers(source),
             foreign=[prototype],
             parts=[part],
             entry=None,

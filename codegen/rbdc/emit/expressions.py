@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import Program, Value
+from rbdc.ir.passes.angles import JOINT_ANGLES
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
@@ -50,8 +52,9 @@ def literal(number: float) -> str:
 class Writer:
     """Writes the statements of one chunk of one program."""
 
-    def __init__(self, program: Program, chunks: Chunks, scalar: ScalarType = DOUBLE) -> None:
-        self.program, self.chunks, self.scalar = program, chunks, scalar
+    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType = DOUBLE) -> None:
+        self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+        self._angles = self._joint_angles()
         self._uses = self._count_uses()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
@@ -63,6 +66,11 @@ class Writer:
         sources = {program.values[k].source for i in self._members(number) for k in program.values[i].arguments}
         direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
         return {source[0] for source in sources | direct if source is not None}
+
+    @property
+    def gathers_angles(self) -> bool:
+        """Whether the statements call what `rbdc.emit.trigonometry` declares."""
+        return bool(self._angles)
 
     def uses_workspace(self, number: int) -> bool:
         """Whether chunk `number` reads or writes the workspace."""
@@ -83,10 +91,12 @@ class Writer:
                 section, lines = value.section, []
             if value.operation in _CONDITIONS:
                 continue
-            if not self._inline[index]:
+            if index in self._angles:
+                lines += self._gathered(index, number)
+            elif not self._inline[index]:
                 lines.append(f"const {self.scalar.name} {self._names[index]} = {self._expression(index, number)};")
-                if index in self.chunks.slot_of:
-                    lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
+            if not self._inline[index] and index in self.chunks.slot_of:
+                lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
         self._close(blocks, section, lines)
         rest = [
@@ -98,6 +108,27 @@ class Writer:
         if rest:
             blocks.append(Block("results", "known without computation", tuple(rest)))
         return blocks
+
+    def _joint_angles(self) -> dict[int, tuple[str, int]]:
+        """For each gathered sine and cosine its array and its place there; none where the scalars are not plain doubles."""
+        if self.scalar is not DOUBLE or self.program.sections[:1] != (JOINT_ANGLES,):
+            return {}
+        places: dict[int, int] = {}
+        found: dict[int, tuple[str, int]] = {}
+        for index, value in enumerate(self.program.values):
+            if value.section == 0 and value.operation in ("sin", "cos"):
+                place = places.setdefault(value.arguments[0], len(places))
+                found[index] = ("sine" if value.operation == "sin" else "cosine", place)
+        return found
+
+    def _gathered(self, index: int, number: int) -> list[str]:
+        """The statement of a gathered sine or cosine; the first one comes with the call that computes them all."""
+        lines: list[str] = []
+        if index == next(iter(self._angles)):
+            arguments = dict.fromkeys(self.program.values[k].arguments[0] for k in self._angles)
+            lines += statements(self.robot, [self._operand(k, 0, number) for k in arguments])
+        array, place = self._angles[index]
+        return [*lines, f"const double {self._names[index]} = {array}[{place}];"]
 
     @property
     def _last(self) -> int:
@@ -156,7 +187,7 @@ class Writer:
         return inlined
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"work"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"work", "angle", "sine", "cosine"}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
             if self._inline[index]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rbdc.model.description import Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
-from rbdc.spatial import Inertia, Placement, Vector3
+from rbdc.spatial import Force, Inertia, Placement, Scalar, Vector3
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -49,6 +49,14 @@ class Body:
     coupling: Coupling | None = None
     damping: float = 0.0
     friction: float = 0.0
+
+    def placement_at(self, q: Sequence[Scalar]) -> Placement:
+        """X_T X_J(q): the body's frame in its parent's at the joint's configuration q."""
+        return self.placement.compose(self.joint.placement(q))
+
+    def own_force(self, force: Force) -> Force:
+        """A force given in the body's frame, in the frame that `placement_at` places: here the same."""
+        return force
 
 
 @dataclass(frozen=True)

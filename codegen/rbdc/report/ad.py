@@ -14,8 +14,9 @@ import casadi as ca
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import Function, functions_of
+from rbdc.catalogue import Evaluate, Function, functions_of
 from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.generate import cheapest
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.passes import optimise
@@ -23,6 +24,7 @@ from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.report.implementation import ROBOT, Absent, Implementation, of_program, render_adapter, without_optional
+from rbdc.report.literature import by_the_papers
 
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
@@ -54,20 +56,22 @@ class Expressions:
         return ca.Function(ROBOT, list(self.inputs.values()), [ca.densify(x) for x in self.outputs.values()])
 
 
-def traced(model: Model, function: Function, method: str | None = None) -> Expressions:
-    """The function as CasADi has it from the first (or the named) method's recursion, before any of our passes."""
+def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
+    """The function as CasADi has it from a recursion, before any of our passes on programs."""
     declaration = without_optional(function.declaration)
     inputs = {p.name: ca.SX.sym(p.name, p.size) for p in declaration.inputs}
     scalars = {name: [Symbolic(x[k]) for k in range(x.numel())] for name, x in inputs.items()}
-    evaluate = function.methods[method or next(iter(function.methods))]
     values = evaluate(model, scalars, silent)
     outputs = {p.name: ca.vertcat(*(expression(x) for x in v)) for p, v in zip(declaration.outputs, values, strict=True)}
     return Expressions(declaration, inputs, outputs)
 
 
-def differentiated(model: Model, function: Function, mode: str) -> Expressions:
-    """The derivatives of `BASES`[function] by CasADi in one of the modes of `WEIGHTS`."""
-    base = traced(model, functions_of(model)[BASES[function.declaration.name]])
+def differentiated(model: Model, function: Function, mode: str, *, optimised: bool) -> Expressions:
+    """The derivatives of `BASES`[function] by CasADi in one of the modes of `WEIGHTS`: of the paper's recursion on the model as it is,
+    or of the `optimised` one that is generated.
+    """
+    of = functions_of(model)[BASES[function.declaration.name]]
+    base = traced(model, of, of.methods[cheapest(model, of)[0]] if optimised else _paper(of))
     (result,) = base.outputs.values()
     weight = WEIGHTS[mode]
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
@@ -124,6 +128,11 @@ def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementati
     return of_program(expressions.declaration, program, method, "ad", algorithm)
 
 
+def _paper(function: Function) -> Evaluate:
+    """The first of the papers' recursions for a function."""
+    return next(iter(by_the_papers(function).values()))
+
+
 def _cost(function: ca.Function) -> Cost:
     """CasADi's instructions, counted as `rbdc.ir.cost` counts ours."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
@@ -139,16 +148,18 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     if function.declaration.framed:
         return []
     if function.declaration.name not in BASES:
-        return [("casadi", lambda: casadi_c(traced(model, function), "casadi", next(iter(function.methods))))]
+        return [("casadi", lambda: casadi_c(traced(model, function, _paper(function)), "casadi", "the papers' recursion"))]
     made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
     for mode in WEIGHTS:
-        words = f"{mode} mode of {BASES[function.declaration.name]}"
+        base = BASES[function.declaration.name]
 
-        def through_casadi(mode: str = mode, words: str = words) -> Implementation | Absent:
-            return casadi_c(differentiated(model, function, mode), f"ad-{mode}-casadi", words)
+        def through_casadi(mode: str = mode, base: str = base) -> Implementation | Absent:
+            made = differentiated(model, function, mode, optimised=False)
+            return casadi_c(made, f"ad-{mode}-casadi", f"{mode} mode of the papers' {base}")
 
-        def through_ours(mode: str = mode, words: str = words) -> Implementation | Absent:
-            return our_c(differentiated(model, function, mode), f"ad-{mode}", words)
+        def through_ours(mode: str = mode, base: str = base) -> Implementation | Absent:
+            made = differentiated(model, function, mode, optimised=True)
+            return our_c(made, f"ad-{mode}", f"{mode} mode of the generated {base}")
 
         made += [(f"ad-{mode}-casadi", through_casadi), (f"ad-{mode}", through_ours)]
     return made

@@ -14,7 +14,7 @@ from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.ad import ad_methods
 from rbdc.report.implementation import CALL, Absent, Implementation, by_method, generated
-from rbdc.report.literature import all_methods
+from rbdc.report.literature import by_the_papers
 from rbdc.report.numerical import numerical_methods
 
 Make = Callable[[], Implementation | Absent]
@@ -62,12 +62,11 @@ def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
 
 
 def _others(model: Model, function: Function) -> dict[str, Evaluate]:
-    """The algorithms of the literature that were not the cheapest."""
-    others = all_methods(function)
-    if len(others) > 1:
+    """The other methods of the catalogue, and the papers' own recursions; none twice."""
+    others = dict(function.methods)
+    if others:
         del others[cheapest(model, function)[0]]
-        return others
-    return {}
+    return {**others, **{name: e for name, e in by_the_papers(function).items() if e not in function.methods.values()}}
 
 
 def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> Contender:

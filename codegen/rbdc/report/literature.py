@@ -1,35 +1,55 @@
-"""The papers' own recursions for the derivatives, in the form of the catalogue's methods."""
+"""The papers' own recursions, in the form of the catalogue's methods."""
 
 from __future__ import annotations
 
-from rbdc.algorithms import carpentier_mansard
+from collections.abc import Sequence
+
+from rbdc.algorithms import carpentier_mansard, idsva
+from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import flat
+from rbdc.algorithms.dofs import Matrix
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
-from rbdc.algorithms.trace import Trace
-from rbdc.catalogue import Evaluate, Function, Inputs
+from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
+from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.catalogue import Evaluate, Function, body_space
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Force, Scalar
 
 
-def rnea_derivatives(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """Carpentier and Mansard, Algorithms 2 and 3, and M by the composite-rigid-body algorithm."""
-    by_q, by_v = carpentier_mansard.rnea_derivatives(model, inputs["q"], inputs["v"], inputs["a"], trace=trace)
-    return [flat(by_q), flat(by_v), flat(crba(model, inputs["q"], trace))]
+def _carpentier_mansard(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """Their Algorithms 2 and 3, and M by the composite-rigid-body algorithm."""
+    return (*carpentier_mansard.rnea_derivatives(model, q, v, a, fext, trace), crba(model, q, trace))
 
 
-def aba_derivatives(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-    """Equation (24) of the same with the direct algorithm for M^-1 of the companion report."""
-    return [flat(m) for m in by_direct_inverse(model, inputs["q"], inputs["v"], inputs["tau"], trace=trace)]
-
-
-BESIDE: dict[str, dict[str, Evaluate]] = {
-    "rnea_derivatives": {"carpentier-mansard": rnea_derivatives},
-    "aba_derivatives": {"direct-inverse": aba_derivatives},
+PAPERS: dict[str, dict[str, Evaluate]] = {
+    "rnea": {"featherstone": body_space(rnea)},
+    "nle": {"featherstone": body_space(nonlinear_effects)},
+    "gravity_torque": {"featherstone": body_space(gravity_torque)},
+    "crba": {"featherstone": body_space(crba)},
+    "minverse": {"carpentier": body_space(minverse)},
+    "aba": {"featherstone": body_space(aba)},
+    "rnea_derivatives": {
+        "idsva": body_space(idsva.rnea_derivatives),
+        "carpentier-mansard": body_space(_carpentier_mansard),
+    },
+    "aba_derivatives": {"carpentier-mansard": body_space(by_direct_inverse)},
+    "rnea_vjp": {"adjoint-idsva": body_space(rnea_vjp)},
+    "aba_vjp": {"adjoint-idsva": body_space(aba_vjp)},
+    "rnea_jvp": {"tangent-featherstone": body_space(rnea_jvp)},
+    "aba_jvp": {"tangent-featherstone": body_space(aba_jvp)},
 }
-"""Methods that `build` does not consider, by function."""
+"""By function the papers' own recursions, on the model with the links' frames as the description has them."""
 
 
-def all_methods(function: Function) -> dict[str, Evaluate]:
-    """Those of the catalogue and those beside it."""
-    return {**function.methods, **BESIDE.get(function.declaration.name, {})}
+def by_the_papers(function: Function) -> dict[str, Evaluate]:
+    """Those of a function; for one that is generated from the model as it is, the generated methods."""
+    return PAPERS.get(function.declaration.name, dict(function.methods))

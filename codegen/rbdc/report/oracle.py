@@ -19,7 +19,7 @@ from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Evaluate, Function, Inputs
 from rbdc.model import Model
 from rbdc.native import cache
-from rbdc.report.literature import all_methods
+from rbdc.report.literature import by_the_papers
 
 DIGITS = 40
 
@@ -73,8 +73,8 @@ def _split(x: Any) -> tuple[float, float]:
 
 
 def _algorithm(function: Function) -> Evaluate:
-    """The last method, which is not the one that is generated for the derivatives."""
-    return list(all_methods(function).values())[-1]
+    """The paper's recursion, the last of several."""
+    return list(by_the_papers(function).values())[-1]
 
 
 def concatenated(references: Sequence[Reference]) -> Reference:

@@ -47,9 +47,68 @@ class Inertia:
         # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T; both moments enter once, so one product with (h + moment) does.
         return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
 
+    def second_moments(self) -> Symmetric3:
+        """K = sum m r r^T = tr(J)/2 1 - J (kg m^2)."""
+        j = self.about_origin
+        half = 0.5 * (j.xx + j.yy + j.zz)
+        return Symmetric3(half - j.xx, -j.xy, half - j.yy, -j.xz, -j.yz, half - j.zz)
+
     def scalars(self) -> list[Scalar]:
         """The ten parameters m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
         return [self.mass, *self.first_moment.scalars(), *self.about_origin.scalars()]
+
+
+@dataclass(frozen=True, slots=True)
+class MomentInertia:
+    """The same by mass m, first moment h and second moments K = sum m r r^T: what the joint-space model has.
+
+    [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1 - K.
+    """
+
+    mass: Scalar
+    first_moment: Vector3
+    second: Symmetric3
+
+    @property
+    def about_origin(self) -> Symmetric3:
+        """J = tr(K) 1 - K."""
+        k = self.second
+        return Symmetric3(k.yy + k.zz, -k.xy, k.xx + k.zz, -k.xz, -k.yz, k.xx + k.yy)
+
+    def second_moments(self) -> Symmetric3:
+        """K."""
+        return self.second
+
+    def __add__(self, other: MomentInertia) -> MomentInertia:
+        return MomentInertia(self.mass + other.mass, self.first_moment + other.first_moment, self.second + other.second)
+
+    def __matmul__(self, v: Motion) -> Force:
+        """I v = (m v + w x h, J w + h x v)."""
+        h, w = self.first_moment, v.angular
+        return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
+
+    def moved(self, placement: Placement) -> MomentInertia:
+        """The same body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
+        p, h = placement.translation, placement.rotation.apply(self.first_moment)
+        k = placement.rotation.rotate_symmetric(self.second)
+        moved = h + p.scaled(self.mass)
+        both = h + moved
+        return MomentInertia(
+            self.mass,
+            moved,
+            Symmetric3(
+                k.xx + p.x * both.x,
+                k.xy + p.x * h.y + p.y * moved.x,
+                k.yy + p.y * both.y,
+                k.xz + p.x * h.z + p.z * moved.x,
+                k.yz + p.y * h.z + p.z * moved.y,
+                k.zz + p.z * both.z,
+            ),
+        )
+
+    def scalars(self) -> list[Scalar]:
+        """m, h (3), Kxx, Kxy, Kyy, Kxz, Kyz, Kzz."""
+        return [self.mass, *self.first_moment.scalars(), *self.second.scalars()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +153,18 @@ class ArticulatedInertia:
             c = c - _outer_symmetric(u.angular, v.angular)
         return ArticulatedInertia(a, b, c)
 
+    def without_axis(self, s: Motion) -> ArticulatedInertia:
+        """The inertia after a joint about or along a coordinate axis gave way: its row and column of s are exactly zero."""
+        linear, angular = ([x != 0.0 for x in part.scalars()] for part in (s.linear, s.angular))
+        rows = [[0.0 if linear[i] or angular[j] else x for j, x in enumerate(row)] for i, row in enumerate(self.coupling.rows())]
+        return ArticulatedInertia(_without(self.linear, linear), Rotation.from_rows(rows), _without(self.angular, angular))
+
     def moved(self, placement: Placement) -> ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
-        b = r.compose(self.coupling).transposed()  # (R B)^T, by columns
-        b = r.compose(b).transposed()  # R B R^T
+        x, y, z = r.rotate_matrix(tuple(Vector3.of(row) for row in self.coupling.rows()))  # type: ignore[arg-type]
+        b = Rotation(x, y, z).transposed()  # R B R^T, by columns
         c = r.rotate_symmetric(self.angular)
         # B' = B - A [p],  C' = C + [p] B - B'[p]... written with columns: (M [p]) column k = M (p x e_k).
         a_p = _times_skew(Rotation.from_rows(a.rows()), p)
@@ -114,6 +179,12 @@ class ArticulatedInertia:
         return ArticulatedInertia(
             a, moved_b, Symmetric3(entry(0, 0), entry(0, 1), entry(1, 1), entry(0, 2), entry(1, 2), entry(2, 2))
         )
+
+
+def _without(a: Symmetric3, gone: list[bool]) -> Symmetric3:
+    """A with the rows and columns of some axes zero."""
+    rows = [[0.0 if gone[i] or gone[j] else x for j, x in enumerate(row)] for i, row in enumerate(a.rows())]
+    return Symmetric3(rows[0][0], rows[0][1], rows[1][1], rows[0][2], rows[1][2], rows[2][2])
 
 
 def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from rbdc.spatial.scalars import Scalar
 from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
+
+Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
+"""A 3x3 matrix by its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,12 @@ class Rotation:
         rows = Rotation(a, b, c).transposed()  # columns of (R A)^T, so that x, y, z are rows of R A
         x, y, z = (self.apply(row) for row in (rows.x, rows.y, rows.z))
         return Symmetric3(x.x, x.y, y.y, x.z, y.z, z.z)
+
+    def rotate_matrix(self, rows: Rows) -> Rows:
+        """R A R^T of any matrix A, by rows."""
+        turned = Rotation(*(self.apply(row) for row in rows)).transposed()  # columns: those of A R^T
+        result = self.compose(turned).transposed()  # columns: rows of R A R^T
+        return result.x, result.y, result.z
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""

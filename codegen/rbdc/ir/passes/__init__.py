@@ -11,14 +11,17 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.constant_folding import fold_constants
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
+from rbdc.ir.passes.reciprocals import share_reciprocals
 from rbdc.ir.passes.sign_normalisation import normalise_signs
 
 RULES = (fold_constants, normalise_signs, order_operands)
 
 
 def optimise(program: Program) -> Program:
-    """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep, then dead code away."""
-    return remove_dead_code(rewrite(program, RULES))
+    """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
+    make equal; then dead code away.
+    """
+    return remove_dead_code(rewrite(share_reciprocals(rewrite(program, RULES)), RULES))
 
 
-__all__ = ["RULES", "fold_constants", "normalise_signs", "optimise", "order_operands", "remove_dead_code"]
+__all__ = ["RULES", "fold_constants", "normalise_signs", "optimise", "order_operands", "remove_dead_code", "share_reciprocals"]

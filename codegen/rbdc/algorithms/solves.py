@@ -1,0 +1,131 @@
+"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and Mansard (2018), (24)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.aba import aba
+from rbdc.algorithms.body_up import rnea_derivatives
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.dofs import Matrix, transposed
+from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.linear import Factorisation, InverseFactor
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.model.joints import FreeFlyer
+from rbdc.spatial import Force, Scalar, Vector3
+
+Vector = list[Scalar]
+
+
+def by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic joints."""
+    return Factorisation(crba(model, q, trace)).solve(_moving(model, q, v, tau, fext, trace))
+
+
+def by_articulated_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """The same with the articulated-body algorithm at rest and without gravity: no bias terms; cheapest from some 15 dof on."""
+    weightless = replace(model, gravity=Vector3.zero())
+    return aba(weightless, q, [0.0] * model.nv, _moving(model, q, v, tau, fext, trace), trace=trace)
+
+
+def _moving(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], fext: Sequence[Force] | None, trace: Trace
+) -> Vector:
+    """tau - bias: what accelerates."""
+    bias = newton_euler(model, q, v, [0.0] * model.nv, fext, trace)
+    moving = [t - b for t, b in zip(tau, bias, strict=True)]
+    trace("forward dynamics", "tau - (C(q, v) v + g(q))", "moving", moving)
+    return moving
+
+
+def derivatives_by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test: `forward_derivatives`."""
+    factors = Factorisation(crba(model, q, trace))
+    return _derivatives(model, q, v, tau, fext, trace, factors, factors)
+
+
+def derivatives_by_inverse_factor(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """The same with W = L^-1, which is as sparse as L: M^-1 = W D^-1 W^T. A branch then costs what its ancestors are, not what it is."""
+    factors = Factorisation(crba(model, q, trace))
+    return _derivatives(model, q, v, tau, fext, trace, factors, InverseFactor(factors))
+
+
+def _derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    factors: Factorisation,
+    columns_by: Factorisation | InverseFactor,
+) -> tuple[Matrix, Matrix, Matrix]:
+    a = factors.solve(_moving(model, q, v, tau, fext, trace))
+    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    result = []
+    for matrix in (by_q, by_v):
+        columns = [[-x for x in columns_by.solve(column)] for column in transposed(matrix)]
+        result.append(transposed(columns))
+    _add_root_columns(model, q, v, result[0], result[1])
+    inverse = columns_by.inverse()
+    for name, matrix in (("ddq_dq", result[0]), ("ddq_dv", result[1]), ("Minv", inverse)):
+        for j, column in enumerate(transposed(matrix)):
+            trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
+    return result[0], result[1], inverse
+
+
+def _add_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix) -> None:
+    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is known: -x.
+
+    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its linear velocity,
+    and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
+    """
+    for index, body in enumerate(model.bodies):
+        if body.parent != WORLD or not isinstance(body.joint, FreeFlyer):
+            continue
+        start = body.index_v
+        gravity = joint_placements(model, q)[index].rotation.apply_transposed(-model.gravity)
+        linear, w = Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
+        for k in range(3):
+            unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])
+            _subtract(by_q, start, start + 3 + k, gravity.cross(unit))
+            _subtract(by_v, start, start + k, w.cross(unit))
+            _subtract(by_v, start, start + 3 + k, unit.cross(linear))
+            _subtract(by_v, start + 3, start + 3 + k, w.cross(unit))
+
+
+def _subtract(matrix: Matrix, row: int, column: int, x: Vector3) -> None:
+    for k, entry in enumerate(x.scalars()):
+        matrix[row + k][column] = matrix[row + k][column] - entry

@@ -1,0 +1,144 @@
+"""The joint-space model: the same robot with link frames of our choosing, every one-dof joint about or along z.
+
+Joint-space functions (torques, M, accelerations and their derivatives) do not depend on where link frames lie, so they are generated
+from this model; what is given in a body's frame (external forces) is carried over by `own_force`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from rbdc.model.joints import Prismatic, Revolute
+from rbdc.model.tree import WORLD, Body, Model
+from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.scalars import cos, sin
+from rbdc.spatial.turns import Turn, turns
+
+ROUNDING = 4e-15
+"""What remains of numbers that cancel, relative to what cancelled, is taken as zero: sines of right angles, turned offsets."""
+
+Z = Vector3(0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class JointSpaceBody(Body):
+    """A body whose frame was chosen: `chosen` is that frame in the body's own.
+
+    The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a revolute joint;
+    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments.
+    """
+
+    gamma: float = 0.0
+    alpha: float = 0.0
+    theta: float = 0.0
+    chosen: Placement = field(default_factory=Placement.identity)
+
+    def placement_at(self, q: Sequence[Scalar]) -> Placement:
+        """The chosen frame in the parent's chosen frame, its rotation in planar turns."""
+        steps: list[Turn | Rotation] = [_turn("z", self.gamma), _turn("x", self.alpha)]
+        translation = self.placement.translation
+        if isinstance(self.joint, Revolute):
+            steps.append(_turned(self.theta, q[0]))
+        else:
+            steps.append(_turn("z", self.theta))
+            moved = self.joint.placement(q)
+            translation = translation + turns(steps).apply(moved.translation)
+            if not isinstance(self.joint, Prismatic):
+                steps.append(moved.rotation)
+        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+
+    def own_force(self, force: Force) -> Force:
+        """A force given in the body's own frame, in the chosen one."""
+        return self.chosen.act_inverse_force(force)
+
+
+def _turn(axis: str, angle: float) -> Turn:
+    c, s = exact(math.cos(angle)), exact(math.sin(angle))
+    return Turn(axis, c, s)  # type: ignore[arg-type]
+
+
+def _turned(theta: float, q: Scalar) -> Turn:
+    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine."""
+    quarters = round(theta / (math.pi / 2.0))
+    if abs(theta - quarters * (math.pi / 2.0)) > ROUNDING:
+        return Turn("z", cos(q + theta), sin(q + theta))
+    c, s = cos(q), sin(q)
+    return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+
+
+def exact(x: float) -> float:
+    """A cosine or sine without the rounding next to 0, 1 and -1."""
+    return float(round(x)) if abs(x - round(x)) < ROUNDING else x
+
+
+def cleaned(values: Sequence[float], scale: float) -> list[float]:
+    """Values that are zero but for rounding at `scale`, as zero."""
+    return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
+
+
+def with_z_axes(model: Model) -> Model:
+    """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames otherwise free.
+
+    The values of all joint-space functions are unchanged but for rounding.
+    """
+    frames = [_z_frame(body) for body in model.bodies]
+    return with_frames(model, frames)
+
+
+def with_frames(model: Model, frames: Sequence[Placement]) -> Model:
+    """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z there."""
+    bodies = []
+    for body, frame in zip(model.bodies, frames, strict=True):
+        above = Placement.identity() if body.parent == WORLD else frames[body.parent]
+        placement = above.inverse().compose(body.placement).compose(frame)
+        joint = replace(body.joint, axis=Z) if isinstance(body.joint, (Revolute, Prismatic)) else body.joint
+        gamma, alpha, theta = angles(placement.rotation)
+        scale = _largest(body.placement.translation, frame.translation, above.translation)
+        translation = Vector3(*cleaned([float(x) for x in placement.translation.scalars()], scale))
+        fields = {name: getattr(body, name) for name in Body.__dataclass_fields__}
+        fields |= {"joint": joint, "placement": Placement(placement.rotation, translation), "inertia": moments(body.inertia, frame)}
+        bodies.append(JointSpaceBody(**fields, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
+    return replace(model, bodies=tuple(bodies))
+
+
+def moments(inertia: Inertia, frame: Placement) -> MomentInertia:
+    """An inertia of the body's own frame, in `frame`."""
+    moved = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse())
+    return tidy(moved)
+
+
+def tidy(inertia: MomentInertia) -> MomentInertia:
+    """Without what rounding left of cancelled entries."""
+    h = [float(x) for x in inertia.first_moment.scalars()]
+    k = [float(x) for x in inertia.second.scalars()]
+    first = cleaned(h, max(map(abs, h)))
+    return MomentInertia(inertia.mass, Vector3(*first), type(inertia.second)(*cleaned(k, max(map(abs, k)))))
+
+
+def angles(rotation: Rotation) -> tuple[float, float, float]:
+    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel."""
+    x, y, z = rotation.z.scalars()
+    sine = math.hypot(x, y)
+    alpha = math.atan2(sine, z)
+    if sine < ROUNDING:
+        return (0.0, 0.0, math.atan2(rotation.x.y, rotation.x.x)) if z > 0.0 else (0.0, math.pi, math.atan2(-rotation.x.y, rotation.x.x))
+    return math.atan2(x, -y), alpha, math.atan2(rotation.x.z, rotation.y.z)
+
+
+def _z_frame(body: Body) -> Placement:
+    """The body's own frame, turned by the least rotation that brings z onto the axis of a one-dof joint."""
+    if not isinstance(body.joint, (Revolute, Prismatic)):
+        return Placement.identity()
+    axis = body.joint.axis
+    if axis.z < -1.0 + 1e-12:
+        return Placement(Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0)), Vector3.zero())
+    k = 1.0 / (1.0 + axis.z)
+    x = Vector3(1.0 - k * axis.x * axis.x, -k * axis.x * axis.y, -axis.x)
+    y = Vector3(-k * axis.x * axis.y, 1.0 - k * axis.y * axis.y, -axis.y)
+    return Placement(Rotation(x, y, axis), Vector3.zero())
+
+
+def _largest(*vectors: Vector3) -> float:
+    return max(abs(float(x)) for vector in vectors for x in vector.scalars())

@@ -1,0 +1,55 @@
+"""Regrouping of inertial parameters: Khalil and Gautier, on the matrix [[K, h], [h^T, m]] of zeroth to second moments of mass.
+
+What a link has in common with its parent whatever the joint does is carried by the parent instead; torques do not change. The
+parameters that are left are not those of a physical body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from rbdc.model.joint_space import tidy
+from rbdc.model.joints import Planar, Prismatic, Revolute, Spherical
+from rbdc.model.tree import WORLD, Body, Model
+from rbdc.spatial import MomentInertia, Symmetric3, Vector3
+
+
+def regrouped(model: Model) -> Model:
+    """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf to root.
+
+    About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a planar one K_nn of its
+    normal n where that is z. Nothing is carried into the world, and nothing leaves a free-flyer.
+    """
+    inertias: list[Any] = [body.inertia for body in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        inertia = tidy(inertias[index])
+        shared = _shared(body, inertia)
+        inertias[index] = _minus(inertia, shared)
+        if body.parent != WORLD:
+            moved = shared.moved(body.placement_at(body.joint.neutral()))
+            inertias[body.parent] = inertias[body.parent] + moved
+    bodies = tuple(replace(body, inertia=inertia) for body, inertia in zip(model.bodies, inertias, strict=True))
+    return replace(model, bodies=bodies)
+
+
+def _shared(body: Body, inertia: MomentInertia) -> MomentInertia:
+    """The part that moves with the parent as well as with the body."""
+    h, k = inertia.first_moment, inertia.second
+    if isinstance(body.joint, Revolute):
+        return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
+    if isinstance(body.joint, Prismatic):
+        return MomentInertia(0.0, Vector3.zero(), k)
+    if isinstance(body.joint, Spherical):
+        return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
+    if isinstance(body.joint, Planar) and body.joint.normal.z == 1.0:
+        return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
+    return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
+
+
+def _minus(inertia: MomentInertia, part: MomentInertia) -> MomentInertia:
+    """The rest; entries that are given away whole become exactly zero."""
+    return MomentInertia(
+        inertia.mass - part.mass, inertia.first_moment - part.first_moment, inertia.second - part.second
+    )

@@ -1,0 +1,123 @@
+"""The model passes: every joint-space output is unchanged on random trees with every joint type, massless links and free-flyers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Inertia, Model, Rotation
+from rbdc.algorithms import body_up, idsva, solves
+from rbdc.algorithms.aba import aba
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_derivatives import by_direct_inverse
+from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.rnea import rnea
+from rbdc.catalogue import functions_of
+from rbdc.generate import cheapest
+from rbdc.ir.cost import cost
+from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
+from rbdc.model.joints import Prismatic, Revolute
+from rbdc.model.regrouping import regrouped
+from rbdc.reduction import PASSES, reduced
+from rbdc.resources import resolve
+from rbdc.spatial import Force
+from tests.support import CASE_NAMES, CASES, assert_close
+from tests.support_trees import SEEDS, random_tree
+
+UNCHANGED = 1e-12
+Floats = list[float]
+
+
+def trees(seed: int) -> Model:
+    """A random tree; in every third one link in two has no mass, so that only its torques are looked at."""
+    tree = random_tree(seed)
+    if seed % 3 == 0:
+        bodies = [replace(b, inertia=Inertia.zero()) if k % 2 else b for k, b in enumerate(tree.bodies)]
+        tree = replace(tree, bodies=tuple(bodies))
+    return tree
+
+
+def state(model: Model, seed: int) -> tuple[Floats, Floats, Floats, list[list[float]]]:
+    """q, v, a and external forces on every body."""
+    rng = np.random.default_rng(seed)
+    q = integrate(model, model.neutral(), list(rng.normal(size=model.nv)))
+    v, a = rng.normal(size=(2, model.nv)).tolist()
+    return [float(x) for x in q], v, a, rng.normal(size=(model.njoints, 6)).tolist()
+
+
+def same(one: Any, other: Any, tolerance: float, what: str) -> None:
+    """Every output of the one is the other's."""
+    for k, (x, y) in enumerate(zip(*(r if isinstance(r, tuple) else (r,) for r in (one, other)), strict=True)):
+        assert_close(np.array(x, dtype=float), np.array(y, dtype=float), tolerance, what=f"{what} {k}")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("last", range(len(PASSES)), ids=[step.name for step in PASSES])
+def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
+    model = trees(seed)
+    small = model
+    for step in PASSES[: last + 1]:
+        small = step.apply(small)
+    q, v, a, forces = state(model, seed)
+    given = [Force.of(f) for f in forces]
+    carried = [body.own_force(f) for body, f in zip(small.bodies, given, strict=True)]
+    same(newton_euler(small, q, v, a, carried), rnea(model, q, v, a, given), UNCHANGED, "rnea")
+    same(rnea(small, q, v, a, carried), rnea(model, q, v, a, given), UNCHANGED, "rnea by Featherstone")
+    inertia = np.array(crba(model, q), dtype=float)
+    same(crba(small, q), inertia.tolist(), UNCHANGED, "crba")
+    derivatives = idsva.rnea_derivatives(model, q, v, a, given)
+    same(body_up.rnea_derivatives(small, q, v, a, carried), derivatives, UNCHANGED, "derivatives")
+    if seed % 3 == 0:
+        return
+    tolerance = max(UNCHANGED, 1e-15 * float(np.linalg.cond(inertia)))
+    for solve in (solves.by_factors, solves.by_articulated_bodies):
+        same(solve(small, q, v, a, carried), aba(model, q, v, a, given), tolerance, solve.__name__)
+    expected = by_direct_inverse(model, q, v, a, given)
+    for method in (solves.derivatives_by_factors, solves.derivatives_by_inverse_factor):
+        same(method(small, q, v, a, carried), expected, tolerance, method.__name__)
+
+
+@pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)
+def test_every_one_dof_axis_is_z_and_regrouped_parameters_are_zero(robot: str, root: str) -> None:
+    model = reduced(Model.from_urdf(resolve(robot), root_joint=root))
+    for body in model.bodies:
+        assert isinstance(body, JointSpaceBody)
+        if isinstance(body.joint, (Revolute, Prismatic)):
+            assert body.joint.axis.scalars() == [0.0, 0.0, 1.0]
+        inertia: Any = body.inertia
+        if isinstance(body.joint, Revolute):
+            assert (inertia.mass, inertia.first_moment.z, inertia.second.zz) == (0.0, 0.0, 0.0)
+        if isinstance(body.joint, Prismatic):
+            assert inertia.second.scalars() == [0.0] * 6
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_angles_make_the_rotation(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    written = rng.uniform(-3.0, 3.0, 3) if seed % 2 else rng.integers(-2, 3, 3) * (np.pi / 2)
+    rotation = Rotation.from_rpy(*(float(x) for x in written))
+    gamma, alpha, theta = angles(rotation)
+    turn: Callable[[float], Rotation] = lambda angle: Rotation.from_rpy(0.0, 0.0, angle)  # noqa: E731
+    made = turn(gamma).compose(Rotation.from_rpy(alpha, 0.0, 0.0)).compose(turn(theta))
+    assert_close(np.array(made.rows()), np.array(rotation.rows()), 1e-14)
+
+
+@pytest.mark.parametrize("robot", ["ur5", "kuka_iiwa", "hyq", "solo12"])
+def test_every_pass_saves_operations(robot: str) -> None:
+    model = Model.from_urdf(resolve(robot), snap=1e-11)
+    functions = functions_of(model)
+    from rbdc import reduction
+
+    counts = []
+    for small in (with_z_axes(model), regrouped(with_z_axes(model)), reduced(model)):
+        entry = functions["rnea"]
+        method = {"newton_euler": lambda m, i, t, small=small: [newton_euler(small, i["q"], i["v"], i["a"], trace=t)]}
+        counts.append(cost(cheapest(model, replace(entry, methods=method))[1][0]).operations)
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] > counts[1]
+    assert reduction.reduced(model) == reduced(model)
