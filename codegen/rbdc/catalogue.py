@@ -47,7 +47,10 @@ CONTROL = (
     "integrate",
     "difference",
 )
-FIRST_DERIVATIVES = ("rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+FIRST_DERIVATIVES = (
+    *("rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp"),
+    *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
+)
 PRESETS = {"control": CONTROL, "optimisation": (*CONTROL, *FIRST_DERIVATIVES)}
 FORWARD_DYNAMICS = ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp")
 """What a structurally singular joint-space inertia rules out."""
@@ -107,7 +110,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
             (q, v),
             _output("C", (nv, nv), "Coriolis matrix"),
-            composite=body_space(coriolis),
+            composite=on_model(coriolis),
         ),
         _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=_joint_space(crba)),
         _entry(
@@ -132,7 +135,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
             (q, v, a),
             _output("Y", (nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
-            unit_inertias=body_space(torque_regressor),
+            unit_inertias=on_model(torque_regressor),
         ),
     ]
 
@@ -203,6 +206,9 @@ def _kinematics(model: Model) -> list[Function]:
     def framed(name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...]) -> Function:
         return Function(FunctionDeclaration(name, summary, inputs, outputs, framed=True), {})
 
+    def columns(of: str, *by: str) -> tuple[Parameter, ...]:
+        return tuple(Parameter(f"{of}_d{x}", (6, nv), f"derivative by {x}; linear rows first, column: direction") for x in by)
+
     return [
         _entry(
             "forward_kinematics",
@@ -220,6 +226,18 @@ def _kinematics(model: Model) -> list[Function]:
             "Spatial acceleration of a frame, without gravity.",
             (q, v, a),
             _output("acceleration", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
+        ),
+        framed(
+            "frame_velocity_derivatives",
+            "Derivatives of a frame's spatial velocity by q (in the tangent space) and v.",
+            (q, v),
+            columns("dv", "q", "v"),
+        ),
+        framed(
+            "frame_acceleration_derivatives",
+            "Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.",
+            (q, v, a),
+            columns("da", "q", "v", "a"),
         ),
     ]
 
@@ -240,14 +258,14 @@ def _momentum(model: Model) -> list[Function]:
             "Jacobian of the centre of mass.",
             (q,),
             _output("J", (3, nv), "Jacobian of the centre of mass"),
-            composite=body_space(com_jacobian),
+            composite=on_model(com_jacobian),
         ),
         _entry(
             "centroidal_momentum_matrix",
             "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
             (q,),
             _output("A", (6, nv), "centroidal momentum matrix"),
-            composite=body_space(centroidal_momentum_matrix),
+            composite=on_model(centroidal_momentum_matrix),
         ),
         _entry(
             "kinetic_energy",
@@ -323,7 +341,7 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     return algorithm(model, *arguments, fext=forces, trace=trace)
 
 
-def body_space(algorithm: Callable[..., Any]) -> Evaluate:
+def on_model(algorithm: Callable[..., Any]) -> Evaluate:
     """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a paper."""
     return lambda model, inputs, trace: _arrays(_call(algorithm, model, inputs, trace))
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import Function, functions_of
-from rbdc.emit.csource import FunctionSource, frames_source, function_source
+from rbdc.emit.csource import FunctionSource, function_source
+from rbdc.emit.frames import frames_source
 from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
 from rbdc.emit.rolled import METHODS, rolled_source

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit import trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.expressions import DOUBLE, Block, ScalarType, Writer, literal
+from rbdc.emit.expressions import DOUBLE, Block, ScalarType, Writer
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import JOINT_ANGLES
 from rbdc.ir.passes.chunking import chunk
-from rbdc.model import Model
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -81,7 +79,7 @@ def kernel_source(
     if scalar is DOUBLE:
         _add_headers(source, robot, [program], version)
     parts, foreign = _parts(robot, name, program, source, version, public=True, scalar=scalar)
-    prototype = f"void {name}({_parameters(program, scalar)})"
+    prototype = f"void {name}({parameters(program, scalar)})"
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -95,49 +93,6 @@ def kernel_source(
         parts=parts,
         entry=None,
         batch=None,
-    )
-    return source
-
-
-def frames_source(
-    robot: str, declaration: FunctionDeclaration, model: Model, steps: Sequence[Program], version: str
-) -> FunctionSource:
-    """The C of a framed function: one straight-line step per body, and the climb from the frame to the root."""
-    total = sum((cost(step) for step in steps), Cost())
-    source = FunctionSource(declaration, total, method="climb")
-    parts = []
-    for index, program in enumerate(steps):
-        title = f"{comment(model.bodies[index].name)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-        writer = Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000))
-        part = _part(writer, 0, f"static void step_{index}({_parameters(program)})", comment=title)
-        source.statements += _statements(part["blocks"])
-        parts.append(part)
-    result = declaration.outputs[0]
-    table = dof_table(model)
-    source.files[f"{robot}_{declaration.name}.c"] = render(
-        "frames.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=f"{figures(total)}, for all bodies together",
-        version=version,
-        bodies=model.njoints,
-        dofs=len(table),
-        nv=model.nv,
-        frames=len(model.frames),
-        body_parent=_row(body.parent for body in model.bodies),
-        body_first=_row(first_dofs(model)),
-        body_count=_row(body.joint.nv for body in model.bodies),
-        dof_column=_row(column for column, _, _ in table),
-        dof_factor=", ".join(literal(factor) for _, factor, _ in table),
-        frame_body=_row(frame.body for frame in model.frames),
-        frame_placement=[", ".join(literal(x) for x in frame.placement.scalars()) for frame in model.frames],
-        parts=parts,
-        steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
-        prototype=declaration.c_prototype(robot, batch=False),
-        output=result.name,
-        size=result.size,
-        batch=batch_view(robot, declaration),
     )
     return source
 
@@ -182,13 +137,13 @@ def _parts(
     writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
-        part = _part(writer, 0, f"{storage}void {name}({_parameters(program, scalar)})")
+        part = _part(writer, 0, f"{storage}void {name}({parameters(program, scalar)})")
         source.statements += _statements(part["blocks"])
         return [part], []
     prototypes, calls = [], []
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
-        prototype = f"void {part_name}({_parameters(program, scalar)}, {scalar.name} *restrict work)"
+        prototype = f"void {part_name}({parameters(program, scalar)}, {scalar.name} *restrict work)"
         part = _part(
             writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts."
         )
@@ -212,13 +167,18 @@ def _parts(
         )
     main = {
         "comment": "",
-        "prototype": f"{storage}void {name}({_parameters(program, scalar)})",
+        "prototype": f"{storage}void {name}({parameters(program, scalar)})",
         "workspace": f"{scalar.name} work[{max(chunks.workspace, 1)}]",
         "unused": [],
         "blocks": [],
         "calls": calls,
     }
     return [main], prototypes
+
+
+def whole_part(robot: str, program: Program, prototype: str, comment: str) -> dict[str, Any]:
+    """The view of one C function that holds the whole of a program, however large."""
+    return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000)), 0, prototype, comment)
 
 
 def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dict[str, Any]:
@@ -239,7 +199,8 @@ def _statements(blocks: Sequence[Block]) -> int:
     return sum(len(block.lines) for block in blocks)
 
 
-def _parameters(program: Program, scalar: ScalarType = DOUBLE) -> str:
+def parameters(program: Program, scalar: ScalarType = DOUBLE) -> str:
+    """The parameters of the C function of a program."""
     inputs = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
     return ", ".join(inputs + [f"{scalar.name} *restrict {a.name}" for a in program.outputs])
 
@@ -268,7 +229,3 @@ def figures(total: Cost) -> str:
         f"{total.operations} operations: {total.additions} additions, {total.multiplications} multiplications, "
         f"{total.divisions} divisions, {total.calls} calls of libm"
     )
-
-
-def _row(numbers: Any) -> str:
-    return ", ".join(str(n) for n in numbers)
