@@ -25,6 +25,7 @@ ORDER = [
     ["reduction"],
     ["catalogue"],
     ["generate", "singularity"],
+    ["savings"],
     ["pipeline"],
     ["info"],
     ["report"],

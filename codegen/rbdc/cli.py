@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,9 @@ from rbdc.cli_support import EXPECTED, Failure, Progress, message_of, model_opti
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
+    from rbdc.model import Model
     from rbdc.pipeline import BuildOptions, BuildResult
+    from rbdc.savings import Stage
 
 
 class _Commands(click.Group):
@@ -149,7 +151,7 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
         names[name] = description
 
 
-_WIDE = 110
+_WIDE = 121
 """Columns of a terminal that has room for everything."""
 _COLUMNS = {
     "operations": "operations",
@@ -192,19 +194,32 @@ commands.add_command(experiment)
 @commands.command(epilog="Example: rbdc info panda --mimic coupled")
 @click.argument("description")
 @model_options
+@click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(description: str, as_json: bool, **given: Any) -> None:
+def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.info import as_data, show
+    from rbdc.info import as_data, show, show_passes
     from rbdc.pipeline import BuildOptions, read, warnings_of
 
-    model = read(description, BuildOptions(**given))
+    options = BuildOptions(**given)
+    model = read(description, options)
+    passes = _stages(description, model, options) if with_passes else []
     if as_json:
-        click.echo(json.dumps(as_data(model), indent=2))
+        data = as_data(model)
+        click.echo(json.dumps({**data, "passes": [asdict(stage) for stage in passes]} if with_passes else data, indent=2))
     else:
         show(model)
+        if passes:
+            show_passes(passes)
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
+
+
+def _stages(description: str, model: Model, options: BuildOptions) -> list[Stage]:
+    from rbdc.pipeline import read
+    from rbdc.savings import stages
+
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap)
 
 
 @commands.command("list", epilog="Example: rbdc list --json")

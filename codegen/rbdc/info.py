@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -14,6 +15,7 @@ from rbdc.algorithms.centroidal import total_mass
 from rbdc.model import WORLD, Body, Frame, Model
 from rbdc.model.xml import shown
 from rbdc.pipeline import warnings_of
+from rbdc.savings import Stage
 
 
 def as_data(model: Model) -> dict[str, Any]:
@@ -74,6 +76,26 @@ def show(model: Model) -> None:
         places = [_place(body.index_q, body.joint.nq), _place(body.index_v, body.joint.nv)]
         table.add_row(*(Text(cell) for cell in [shown(body.joint_name), kind, shown(body.name), *places, *numbers]))
     console.print(table)
+
+
+def show_passes(stages: Sequence[Stage]) -> None:
+    """What each model pass saves of the operations of joint-space functions."""
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=140)
+    table = Table("pass", "what it does", title="operations after each pass", title_justify="left")
+    for name in stages[0].operations:
+        table.add_column(name, justify="right")
+        table.add_column("saved", justify="right")
+    before = stages[0].operations
+    for stage in stages:
+        cells = [cell for name, n in stage.operations.items() for cell in (str(n), _saved(before[name], n))]
+        table.add_row(*(Text(cell) for cell in (stage.name, stage.meaning, *cells)))
+        before = stage.operations
+    console.print(table)
+
+
+def _saved(before: int, after: int) -> str:
+    return "" if before == after else f"{100.0 * (before - after) / max(before, 1):.1f} %"
 
 
 def _place(start: int, size: int) -> str:

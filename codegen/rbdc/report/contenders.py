@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rbdc.catalogue import Evaluate, Function
+from rbdc.emit.rolled import METHODS
 from rbdc.generate import cheapest
 from rbdc.model import Model
 from rbdc.native import cache
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.ad import ad_methods
-from rbdc.report.implementation import CALL, Absent, Implementation, by_method, generated
+from rbdc.report.implementation import CALL, Absent, Implementation, by_method, generated, rolled
 from rbdc.report.literature import by_the_papers
 from rbdc.report.numerical import numerical_methods
 
@@ -51,6 +52,8 @@ class Contender:
 def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
     """Every method that is ours to compile: name, family, and how to make it, in the order of the report."""
     made: list[tuple[str, str, Make]] = [("generated", "generated", lambda: generated(model, function))]
+    if function.declaration.name in METHODS:
+        made.append(("rolled", "analytical", lambda: rolled(model, function)))
     for method, evaluate in _others(model, function).items():
 
         def other(method: str = method, evaluate: Evaluate = evaluate) -> Implementation:

@@ -71,6 +71,12 @@ def generated(model: Model, function: Function) -> Implementation:
     return of_files(model, made.files, made.sources[0], "generated", "generated")
 
 
+def rolled(model: Model, function: Function) -> Implementation:
+    """The papers' recursion as compiled loops over the model's tables: `rbdc build --style rolled`."""
+    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, "rolled")
+    return of_files(model, made.files, made.sources[0], "rolled", "analytical")
+
+
 def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
     """Another algorithm through the same compiler."""
     entry = Function(function.declaration, {method: evaluate})

@@ -13,7 +13,7 @@ from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.catalogue import Evaluate, Function, body_space
+from rbdc.catalogue import Evaluate, Function, on_model
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 
@@ -31,21 +31,21 @@ def _carpentier_mansard(
 
 
 PAPERS: dict[str, dict[str, Evaluate]] = {
-    "rnea": {"featherstone": body_space(rnea)},
-    "nle": {"featherstone": body_space(nonlinear_effects)},
-    "gravity_torque": {"featherstone": body_space(gravity_torque)},
-    "crba": {"featherstone": body_space(crba)},
-    "minverse": {"carpentier": body_space(minverse)},
-    "aba": {"featherstone": body_space(aba)},
+    "rnea": {"featherstone": on_model(rnea)},
+    "nle": {"featherstone": on_model(nonlinear_effects)},
+    "gravity_torque": {"featherstone": on_model(gravity_torque)},
+    "crba": {"featherstone": on_model(crba)},
+    "minverse": {"carpentier": on_model(minverse)},
+    "aba": {"featherstone": on_model(aba)},
     "rnea_derivatives": {
-        "idsva": body_space(idsva.rnea_derivatives),
-        "carpentier-mansard": body_space(_carpentier_mansard),
+        "idsva": on_model(idsva.rnea_derivatives),
+        "carpentier-mansard": on_model(_carpentier_mansard),
     },
-    "aba_derivatives": {"carpentier-mansard": body_space(by_direct_inverse)},
-    "rnea_vjp": {"adjoint-idsva": body_space(rnea_vjp)},
-    "aba_vjp": {"adjoint-idsva": body_space(aba_vjp)},
-    "rnea_jvp": {"tangent-featherstone": body_space(rnea_jvp)},
-    "aba_jvp": {"tangent-featherstone": body_space(aba_jvp)},
+    "aba_derivatives": {"carpentier-mansard": on_model(by_direct_inverse)},
+    "rnea_vjp": {"adjoint-idsva": on_model(rnea_vjp)},
+    "aba_vjp": {"adjoint-idsva": on_model(aba_vjp)},
+    "rnea_jvp": {"tangent-featherstone": on_model(rnea_jvp)},
+    "aba_jvp": {"tangent-featherstone": on_model(aba_jvp)},
 }
 """By function the papers' own recursions, on the model with the links' frames as the description has them."""
 

@@ -1,0 +1,50 @@
+"""What the model passes save: operations of the main recursions after each pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rbdc.algorithms.body_up import rnea_derivatives
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.catalogue import Function, functions_of, on_model
+from rbdc.generate import traced
+from rbdc.ir.cost import cost
+from rbdc.model import Model
+from rbdc.reduction import PASSES
+
+RECURSIONS: dict[str, Callable[..., Any]] = {"rnea": newton_euler, "crba": crba, "rnea_derivatives": rnea_derivatives}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The model after a pass: the pass, what it does, and the operations of `RECURSIONS` from there on."""
+
+    name: str
+    meaning: str
+    operations: dict[str, int]
+
+
+def stages(written: Model, model: Model, snap: float) -> list[Stage]:
+    """From the model with angles as `written` through snapping and the model passes."""
+    result = [Stage("as written", "link frames and inertias as the description has them", _operations(written))]
+    if snap > 0.0:
+        meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (--snap)"
+        result.append(Stage("snapping", meaning, _operations(model)))
+    for step in PASSES:
+        model = step.apply(model)
+        result.append(Stage(step.name, step.meaning, _operations(model)))
+    return result
+
+
+def _operations(model: Model) -> dict[str, int]:
+    functions = functions_of(model)
+    counts = {}
+    for name, recursion in RECURSIONS.items():
+        entry = functions[name]
+        inputs = tuple(p for p in entry.declaration.inputs if not p.optional)
+        bare = Function(replace(entry.declaration, inputs=inputs), {"this": on_model(recursion)})
+        counts[name] = cost(traced(model, bare, "this")).operations
+    return counts
