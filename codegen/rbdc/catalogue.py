@@ -343,15 +343,15 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
 
 def on_model(algorithm: Callable[..., Any]) -> Evaluate:
     """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a paper."""
-    return lambda model, inputs, trace: _arrays(_call(algorithm, model, inputs, trace))
+    return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
 
 
 def _joint_space(algorithm: Callable[..., Any]) -> Evaluate:
     """An algorithm on the joint-space model, where it is cheapest."""
-    return lambda model, inputs, trace: _arrays(_call(algorithm, reduced(model), inputs, trace))
+    return lambda model, inputs, trace: arrays(_call(algorithm, reduced(model), inputs, trace))
 
 
-def _arrays(result: Any) -> list[list[Scalar]]:
+def arrays(result: Any) -> list[list[Scalar]]:
     """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
     outputs = result if isinstance(result, tuple) else (result,)
     return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]

@@ -59,10 +59,8 @@ def compare(description: str | PathLike[str] | Model, options: CompareOptions, p
 
 
 def _check(model: Model, one: Measured, inputs: Mapping[str, Array]) -> None:
-    """The errors of every contender against the reference; a framed function has none yet."""
-    declaration = one.function.declaration
-    if declaration.framed:
-        return
-    truth = concatenated(reference(model, one.function, {n: inputs[n] for n in inputs_of(declaration, inputs)}, own_code()))
+    """The errors of every contender against the reference."""
+    given = {name: inputs[name] for name in inputs_of(one.function.declaration, inputs)}
+    truth = concatenated(reference(model, one.function, given, own_code()))
     for contender in one.contenders:
         one.errors[contender.method] = errors(np.concatenate(one.outputs[contender.method], axis=1), truth)

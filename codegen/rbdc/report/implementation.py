@@ -15,6 +15,7 @@ from rbdc.generate import generate, programs
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
+from rbdc.report.literature import deepest_frame
 
 ROBOT = "robot"
 """The prefix of the C functions that are compared; a description's name would add nothing."""
@@ -57,12 +58,6 @@ class Absent:
     method: str
     family: str
     reason: str
-
-
-def deepest_frame(model: Model) -> int:
-    """The frame that most joints carry: what the framed functions are measured with; the first of equals."""
-    depth = [len(model.support(frame.body)) for frame in model.frames]
-    return depth.index(max(depth))
 
 
 def generated(model: Model, function: Function) -> Implementation:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rbdc.algorithms import carpentier_mansard, idsva
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
+from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.catalogue import Evaluate, Function, on_model
+from rbdc.catalogue import Evaluate, Function, Inputs, arrays, on_model
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Force, Motion, Scalar
 
 
 def _carpentier_mansard(
@@ -48,6 +51,32 @@ PAPERS: dict[str, dict[str, Evaluate]] = {
     "aba_jvp": {"tangent-featherstone": on_model(aba_jvp)},
 }
 """By function the papers' own recursions, on the model with the links' frames as the description has them."""
+
+
+def _framed(algorithm: Callable[..., Any]) -> Evaluate:
+    """The algorithm for the frame that is measured, in its own axes."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        result = algorithm(model, *inputs.values(), deepest_frame(model), "LOCAL")
+        return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in (result if isinstance(result, tuple) else (result,))))
+
+    return evaluate
+
+
+FRAMED: dict[str, Evaluate] = {
+    "frame_jacobian": _framed(frame_jacobian),
+    "frame_velocity": _framed(frame_velocity),
+    "frame_acceleration": _framed(frame_acceleration),
+    "frame_velocity_derivatives": _framed(frame_velocity_derivatives),
+    "frame_acceleration_derivatives": _framed(frame_acceleration_derivatives),
+}
+"""The references of functions that take a frame; they are generated in one way only."""
+
+
+def deepest_frame(model: Model) -> int:
+    """The frame that most joints carry: what the framed functions are measured with; the first of equals."""
+    depth = [len(model.support(frame.body)) for frame in model.frames]
+    return depth.index(max(depth))
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
