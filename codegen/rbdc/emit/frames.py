@@ -22,17 +22,12 @@ _PUT = _EXPRESS + Cost(additions=6, multiplications=6)
 _RATES = Cost(additions=6, multiplications=7)
 _STEP = _CROSS + _ADD
 
-
-def _times(count: int, cost: Cost) -> Cost:
-    return Cost(*(count * getattr(cost, name) for name in cost.__dataclass_fields__))
-
-
 _LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
     "frame_jacobian": (Cost(), Cost(), _PUT),
     "frame_velocity": (_EXPRESS, Cost(), _RATES),
-    "frame_acceleration": (_EXPRESS, _STEP, _times(2, _RATES)),
-    "frame_velocity_derivatives": (Cost(), Cost(), _times(2, _RATES + _CROSS + _PUT)),
-    "frame_acceleration_derivatives": (Cost(), _times(2, _STEP), _times(4, _RATES) + _times(5, _CROSS) + _times(3, _PUT)),
+    "frame_acceleration": (_EXPRESS, _STEP, _RATES.times(2)),
+    "frame_velocity_derivatives": (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
+    "frame_acceleration_derivatives": (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
 }
 """What the loops of a function's template execute: once, for each body and for each degree of freedom on the frame's path."""
 
@@ -40,7 +35,7 @@ _LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
 def frames_cost(model: Model, name: str, steps: Sequence[Program]) -> Cost:
     """What a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
     once, body, dof = _LOOPS[name]
-    loops = once + _times(model.njoints, body) + _times(len(dof_table(model)), dof)
+    loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
     return sum((cost(step) for step in steps), loops)
 
 

@@ -21,7 +21,7 @@ def blocks_of(columns: int) -> list[int]:
 
 
 def _times(count: int, cost: Cost) -> Cost:
-    return Cost(*(count * getattr(cost, name) for name in cost.__dataclass_fields__))
+    return cost.times(count)
 
 
 def _sum(*costs: Cost) -> Cost:

@@ -29,6 +29,10 @@ class Cost:
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
 
+    def times(self, count: int) -> Cost:
+        """The counts of so many repetitions."""
+        return Cost(*(count * getattr(self, name) for name in self.__dataclass_fields__))
+
 
 def cost(program: Program) -> Cost:
     """The counts of one program."""

@@ -1,0 +1,100 @@
+"""The files of the functions of frames: what they share is there once, and their operation counts are those that are executed."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc import Joint, Link, Mimic, Model
+from rbdc.generate import Generated, generate
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.pipeline import BuildOptions, build_package
+from tests.support_counting import counted_operations
+from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
+
+FUNCTIONS = (
+    *("frame_jacobian", "frame_velocity", "frame_acceleration"),
+    *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
+)
+SHARED = {"robot_frames.c", "robot_frames.h"}
+COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
+
+
+def generated(model: Model, *functions: str) -> Generated:
+    return generate(model, "robot", functions, rbdc.__version__, lambda _: None)
+
+
+def chain(mimic: str) -> Model:
+    """A serial robot with every joint type, in which each body carries the last frame."""
+    rng, kinds = np.random.default_rng(3), ("revolute", "spherical", "prismatic", "planar", "revolute", "floating", "aligned")
+    links = [Link("base"), *(Link(f"link{k}", random_inertia(rng)) for k in range(len(kinds)))]
+    joints: list[Joint] = []
+    for k, kind in enumerate(kinds):
+        follow = Mimic("joint0", -0.5, 0.3) if k == 4 else None
+        joints.append(random_joint(rng, f"joint{k}", kind, f"link{k - 1}" if k else "base", f"link{k}", follow))
+    return Model.assemble("chain", links, joints, mimic=mimic)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_one_function_brings_what_it_shares(name: str) -> None:
+    made = generated(random_tree(1), name)
+    assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED}
+    assert set(made.sources[0].files) <= set(made.files)
+
+
+def test_all_functions_share_the_same_files() -> None:
+    made = generated(random_tree(1), "rnea", *FUNCTIONS)
+    for name in SHARED:
+        assert len({source.files[name] for source in made.sources[1:]}) == 1
+        assert made.files["CMakeLists.txt"].count(f"    {name}\n") == 1
+        assert name not in made.sources[0].files
+    assert "robot_frames" not in made.files["robot.h"]
+    steps = [name for name, text in made.files.items() if "static void step_0(" in text]
+    assert steps == ["robot_frames.c"]
+
+
+def test_no_function_of_frames_needs_no_shared_files() -> None:
+    assert not SHARED & set(generated(random_tree(1), "rnea").files)
+
+
+@pytest.mark.parametrize("mimic", ["independent", "coupled"])
+def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> None:
+    """In WORLD, for the frame that every body carries, which is the most that a call can take."""
+    if shutil.which("g++") is None:
+        pytest.skip("g++ is not installed")
+    model = chain(mimic)
+    made = generated(model, *FUNCTIONS)
+    calls = []
+    for source in made.sources:
+        d = source.declaration
+        arguments = ["in"] * len(d.inputs) + [str(len(model.frames) - 1), "1"] + [f"out[{k}]" for k in range(len(d.outputs))]
+        calls.append(f"robot_{d.name}({', '.join(arguments)})")
+    files = {name: text for name, text in made.files.items() if name.endswith((".c", ".h"))}
+    counts = counted_operations(files, "robot.h", calls, max(model.nq, 6 * model.nv), tmp_path)
+    assert [source.cost for source in made.sources] == counts
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize("model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name)
+def test_c_is_clean(compiler: str, level: str, model: Model, tmp_path: Path) -> None:
+    """The shared files and all functions."""
+    for name, text in generated(model, *FUNCTIONS).files.items():
+        (tmp_path / name).write_text(text)
+    flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
+    subprocess.run([compiler, *flags, *sorted(p.name for p in tmp_path.glob("*.c"))], cwd=tmp_path, check=True)
+
+
+def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> None:
+    """Each function's code is as large as when it is built alone."""
+    options = BuildOptions(functions=FUNCTIONS, out=tmp_path / "all", cflags=("-O1",), jobs=1)
+    together = {f.name: f for f in build_package(random_tree(1), options).functions}
+    alone = BuildOptions(functions=("frame_velocity",), out=tmp_path / "alone", cflags=("-O1",), jobs=1)
+    assert build_package(random_tree(1), alone).functions == (together["frame_velocity"],)
+    sizes = [together[name].code_bytes for name in ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")]
+    assert sizes == sorted(sizes)

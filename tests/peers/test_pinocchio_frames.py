@@ -1,0 +1,60 @@
+"""Derivatives of frames against Pinocchio, on every robot that ships with rbdc, fixed and free.
+
+Pinocchio's derivatives by q in LOCAL_WORLD_ALIGNED are those of the motion at the point of the world where the frame is, which does
+not move along with the frame. rbdc gives the derivatives of what `frame_velocity` and `frame_acceleration` return; the two differ, in
+the linear rows by q alone, by J_linear x angular part.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
+from tests.support_pinocchio import REFERENCES, Peer, peer, pin, states
+
+TOLERANCE = 1e-9
+FUNCTIONS = (
+    *("frame_jacobian", "frame_velocity", "frame_acceleration"),
+    *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
+)
+
+Case = tuple[ModuleType, Peer]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+def case(request: pytest.FixtureRequest) -> Case:
+    robot, root = request.param
+    return build_module(robot, root_joint=root, functions=FUNCTIONS, name=f"framed_{robot}"), peer(robot, root)
+
+
+def moving_with_the_frame(derivative: Array, jacobian: Array, motion: Array) -> Array:
+    """Pinocchio's derivative by q in LOCAL_WORLD_ALIGNED, of the motion at a point that moves along with the frame."""
+    result = derivative.copy()
+    result[:3] -= np.cross(jacobian[:3], motion[3:], axisa=0, axisc=0)
+    return result
+
+
+@pytest.mark.parametrize("where", sorted(REFERENCES))
+def test_frame_derivatives(case: Case, where: str) -> None:
+    module, p = case
+    for q, v, a, _ in states(module, 6):
+        pin.computeForwardKinematicsDerivatives(p.model, p.data, p.q(q), v, a)
+        pin.updateFramePlacements(p.model, p.data)
+        for frame in module.frame_names:
+            own = (p.model, p.data, p.frame(frame), REFERENCES[where])
+            by_velocity = [np.array(x) for x in pin.getFrameVelocityDerivatives(*own)]
+            by_acceleration = [np.array(x) for x in pin.getFrameAccelerationDerivatives(*own)][1:]  # the first is dv_dq
+            if where == "LOCAL_WORLD_ALIGNED":
+                jacobian = module.frame_jacobian(q, frame, where)
+                velocity, acceleration = np.array(pin.getFrameVelocity(*own)), np.array(pin.getFrameAcceleration(*own))
+                by_velocity[0] = moving_with_the_frame(by_velocity[0], jacobian, velocity)
+                by_acceleration[0] = moving_with_the_frame(by_acceleration[0], jacobian, acceleration)
+            found = module.frame_velocity_derivatives(q, v, frame, where)
+            for got, expected in zip(found, by_velocity, strict=True):
+                assert_close(got, expected, TOLERANCE, 1e-3, f"velocity of {frame}")
+            found = module.frame_acceleration_derivatives(q, v, a, frame, where)
+            for got, expected in zip(found, by_acceleration, strict=True):
+                assert_close(got, expected, TOLERANCE, 1e-3, f"acceleration of {frame}")
