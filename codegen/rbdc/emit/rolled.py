@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
+from rbdc.emit import trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.expressions import literal
@@ -57,6 +58,8 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
     template, shared = METHODS[declaration.name][method]
     view = _view(robot, rolled, version)
     files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
+    if "revolute" in rolled.kinds:
+        files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
     files |= {f"{robot}_rolled_{part}.c": render(f"rolled_{part}.c.jinja", **view) for part in shared}
     files[f"{robot}_{declaration.name}.c"] = render(
         f"{template}.c.jinja",
@@ -93,6 +96,8 @@ def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
     if model.coupled:
         k, j, b = (f"{prefix}_column[{index}]" for index in (k, j, b))
     blocks = blocks_of(model.nv)
+    turning = sum(body.joint.kind == "revolute" for body in model.bodies)
+    lanes = next((width for width in trigonometry.WIDTHS if width >= turning), trigonometry.WIDTHS[-1])
     row, other = ("column", "other") if model.coupled else ("k", "j")
     tables = _tables(rolled) | {
         "robot": robot,
@@ -111,6 +116,9 @@ def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
         "several": max(counts) > 1,
         "linear": bool({"prismatic", "planar", "floating"} & set(rolled.kinds)),
         "angular": rolled.kinds != ("prismatic",),
+        "angles": -(-turning // lanes) * lanes,
+        "lanes": lanes,
+        "position": "b->multiplier * q[b->q] + b->offset" if model.coupled else "q[b->q]",
         "gravity": ", ".join(literal(0.0 - x) for x in model.gravity.scalars()),
     }
     return tables | {
