@@ -364,7 +364,7 @@ def test_elimination_fills_between_coupled_branches() -> None:
     """Rows of M that a follower couples lie on one path, so that elimination finds all that it fills."""
     rolled = rolled_model(mimic_tree("coupled"))
     assert rolled.model.nv == 3 and len(rolled.paths.depth) == 6
-    inertia = np.array(crba(rolled.model, [0.3, -0.2, 0.5]))
+    inertia: Array = np.array(crba(rolled.model, [0.3, -0.2, 0.5]))
     for row in range(3):
         above = rolled.rows.above(row)
         assert all(abs(inertia[row, column]) < 1e-15 for column in range(row) if column not in above)
