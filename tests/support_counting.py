@@ -51,5 +51,4 @@ def counted_operations(files: Mapping[str, str], header: str, calls: Sequence[st
     command = ["g++", "-w", "-O0", "-x", "c++", "-include", "counting.h", *sources, "main.cpp", "-o", "main"]
     subprocess.run(command, cwd=folder, check=True)
     printed = subprocess.run([str(folder / "main")], check=True, capture_output=True, text=True).stdout
-    counts = [[int(x) for x in line.split()] for line in printed.splitlines()]
-    return [Cost(*row[:4], calls=row[4]) for row in counts]
+    return [Cost(*(int(x) for x in line.split())) for line in printed.splitlines()]

@@ -16,7 +16,7 @@ nv = 2
 njoints = 2
 joint_names = ("slider_to_cart", "cart_to_pole")
 frame_names = ("slideBar", "cart", "pole")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
+functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
 q_neutral = np.array([0.0, 0.0])
 v_zero = np.zeros(nv)
 lower_position_limit = np.array([-15.0, -inf])
@@ -462,6 +462,60 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None):
         acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
     return _frame_acceleration.framed((q, v, a), frame, reference, out)
+
+_frame_velocity_derivatives = _runtime.Entry(
+    _native,
+    name,
+    "frame_velocity_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
+    frame_names,
+)
+
+
+def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None):
+    """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: tuple of arrays to fill
+    
+    Returns:
+        dv_dq (6, 2): derivative by q; linear rows first, column: direction
+        dv_dv (6, 2): derivative by v; linear rows first, column: direction
+    """
+    return _frame_velocity_derivatives.framed((q, v), frame, reference, out)
+
+_frame_acceleration_derivatives = _runtime.Entry(
+    _native,
+    name,
+    "frame_acceleration_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
+    frame_names,
+)
+
+
+def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None):
+    """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: tuple of arrays to fill
+    
+    Returns:
+        da_dq (6, 2): derivative by q; linear rows first, column: direction
+        da_dv (6, 2): derivative by v; linear rows first, column: direction
+        da_da (6, 2): derivative by a; linear rows first, column: direction
+    """
+    return _frame_acceleration_derivatives.framed((q, v, a), frame, reference, out)
 
 _com = _runtime.Entry(
     _native,

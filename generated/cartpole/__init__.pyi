@@ -72,6 +72,12 @@ def frame_velocity(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Lite
 def frame_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> NDArray[np.float64]:
     """Spatial acceleration of a frame, without gravity."""
 
+def frame_velocity_derivatives(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of a frame's spatial velocity by q (in the tangent space) and v."""
+
+def frame_acceleration_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a."""
+
 def com(q: ArrayLike, *, out: Any = None) -> NDArray[np.float64]:
     """Centre of mass of all links, in the world."""
 

@@ -205,6 +205,26 @@ void cartpole_frame_velocity_batch(size_t n, const double *CARTPOLE_RESTRICT q, 
 void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 
+/* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   dv_dq[12]: derivative by q; linear rows first, column: direction
+ *   dv_dv[12]: derivative by v; linear rows first, column: direction
+ */
+void cartpole_frame_velocity_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+void cartpole_frame_velocity_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+
+/* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   da_dq[12]: derivative by q; linear rows first, column: direction
+ *   da_dv[12]: derivative by v; linear rows first, column: direction
+ *   da_da[12]: derivative by a; linear rows first, column: direction
+ */
+void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+
 /* Centre of mass of all links, in the world.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   position[3]: centre of mass (m)

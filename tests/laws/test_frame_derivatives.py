@@ -79,8 +79,8 @@ def test_central_differences(case: Case, where: str) -> None:
             given = module.integrate(q, t * unit), v + u * unit, a + w * unit
             return np.asarray(module.frame_acceleration(*given, frame, where))
 
-        by_velocity = [rate(lambda t: velocity(t, 0.0)), rate(lambda t: velocity(0.0, t))]  # noqa: B023 - called at once
-        by_acceleration = [rate(lambda t: acceleration(*(t * row))) for row in np.eye(3)]  # noqa: B023
+        by_velocity = [rate(lambda t: velocity(t, 0.0)), rate(lambda t: velocity(0.0, t))]
+        by_acceleration = [rate(lambda t: acceleration(*(t * row))) for row in np.eye(3)]  # noqa: B023 - called at once
         found = module.frame_velocity_derivatives(q, v, frame, where), module.frame_acceleration_derivatives(q, v, a, frame, where)
         for got, expected in zip((*found[0], *found[1]), (*by_velocity, *by_acceleration), strict=True):
             assert_close(got, expected.T, DIFFERENCES, 10.0, f"{module.name} {frame}")
