@@ -1,49 +1,60 @@
 """Pinocchio's C++ as a peer: its headers from the pip package, compiled into a library that speaks the methods' C signature.
 
-The library is kept in the cache under its source, compiler, flags, Pinocchio's version and the processor; models are handed over as text
-archives, so one library serves all robots.
+The library is kept in the cache under its source, the compiler, its flags, the versions of the headers and the processor; models are
+handed over as text archives, so one library serves all robots.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from rbdc.emit.render import render
+from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType, Planar, Prismatic, Revolute
 from rbdc.native import cache
-from rbdc.native.toolchain import Compiler, code_bytes, find_compiler, run
+from rbdc.native.toolchain import CANDIDATES, Compiler, code_bytes, compile_object, find_compiler, run
 from rbdc.spatial import Inertia, Placement
 
-VARIANTS = {"crba": ("crba", "crba_world"), "aba": ("aba", "aba_world")}
+VARIANTS = {
+    "crba": ("crba", "crba_world"),
+    "aba": ("aba", "aba_world"),
+    "centroidal_momentum_matrix": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba"),
+}
 """Where Pinocchio has two ways: both are measured."""
 
 FUNCTIONS = (
-    *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives"),
-    *("forward_kinematics", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy"),
-    *("integrate", "difference"),
+    *("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor"),
+    *("rnea_derivatives", "aba_derivatives", "forward_kinematics", "com", "com_jacobian", "centroidal_momentum_matrix"),
+    *("kinetic_energy", "potential_energy", "integrate", "difference"),
 )
-"""What the harness offers. Pinocchio's Coriolis matrix is another factorisation of the same C v, so it is left out."""
+"""What the harness offers. Many matrices are a Coriolis matrix; Pinocchio's is ours, entry by entry."""
 
-_PACKAGE = "pin"
-_STANDARD = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
-_LIMITS = (
+PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES")
+"""The harness is compiled in parts: as one, gcc 12 takes 6 GB."""
+
+_FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
+_GCC = ("-fno-gnu-unique",)  # else two libraries in one process share each other's statics; clang makes no such symbols
+_LIMITS = (  # as Pinocchio's CMake targets set them
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
     "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
     "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
 )
-_CLANGS = ("clang++-21", "clang++-20", "clang++-19", "clang++-18", "clang++-17", "clang++")
-_EIGEN = ("/usr/include/eigen3", "/usr/local/include/eigen3", "/opt/homebrew/include/eigen3")
+_CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
+_INCLUDE_FOLDERS = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+_VERSIONS = ("pinocchio/config.hpp", "boost/version.hpp", "Eigen/src/Core/util/Macros.h")
+"""The headers that tell the versions of what is compiled."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +69,53 @@ class PinocchioBuild:
     code_bytes: int
 
 
+@dataclass(frozen=True)
+class _Recipe:
+    """How one build is made: its name, compiler and flags, and the include folders of Pinocchio (with Boost) and of Eigen."""
+
+    name: str
+    compiler: Compiler
+    flags: tuple[str, ...]
+    prefix: Path
+    eigen: Path
+
+    def key(self, *parts: str) -> str:
+        """The name in the cache of what this recipe makes of `parts`."""
+        versions = [_text(folder / name) for name in _VERSIONS for folder in (self.prefix / "include", self.eigen)]
+        identity = (self.compiler.path, self.compiler.version, *self.flags, *versions, cache.interpreter_tag())
+        return cache.key("pinocchio", *identity, *parts)
+
+
 def availability() -> str | None:
     """None where everything is there, else what is missing and how to get it."""
-    if _prefix() is None:
-        return "Pinocchio is not installed: pip install pin"
+    prefix = _prefix()
+    if prefix is None:
+        return "the headers of Pinocchio 4 are not installed: pip install 'pin>=4'"
+    if not any((prefix / "lib" / f"libboost_serialization.{suffix}").is_file() for suffix in ("so", "dylib", "a")):
+        return (
+            f"boost_serialization is not in {prefix / 'lib'}, beside Pinocchio's headers: pip install --force-reinstall 'pin>=4'"
+        )
     if _eigen() is None:
-        return "the headers of Eigen are not installed: apt install libeigen3-dev, or set CPATH"
+        return "the headers of Eigen are not installed: apt install libeigen3-dev, or name their folder in CPATH"
     if not _compilers():
         return "no C++ compiler: install g++ or clang++"
     return None
 
 
 def builds(progress: Callable[[str], None]) -> list[PinocchioBuild]:
-    """Every build that can be had: gcc, clang, clang without AVX-512. Raises ToolchainError with the compiler's output."""
+    """Every build that can be had: gcc, clang, clang without AVX-512; two compilers at a time, each part once and for all.
+
+    Raises ToolchainError with the compiler's output, or where `availability` names something that is missing.
+    """
+    recipes = _recipes()
     source = render("pinocchio.cpp.jinja")
     with ThreadPoolExecutor(2) as pool:
-        made = [pool.submit(_build, name, compiler, extra, source, progress) for name, compiler, extra in _compilers()]
-        return [future.result() for future in made]
+        parts = {recipe.name: [pool.submit(_part, recipe, part, source, progress) for part in PARTS] for recipe in recipes}
+        try:
+            return [_linked(recipe, [future.result() for future in parts[recipe.name]]) for recipe in recipes]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # what has begun goes on into the cache
+            raise
 
 
 def save_model(model: Model, path: Path) -> str | None:
@@ -119,9 +160,11 @@ def _joint(pin: Any, joint: JointType) -> Any:
 
 def _inertia(pin: Any, inertia: Inertia) -> Any:
     """By Pinocchio's dynamic parameters: m, m c, and the inertia about the origin, which are ours."""
-    if float(inertia.mass) == 0.0:
-        return pin.Inertia.Zero()
-    return pin.Inertia.FromDynamicParameters(_array([float(x) for x in inertia.scalars()]))
+    parameters = _array([float(x) for x in inertia.scalars()])
+    if parameters[0] != 0.0:
+        return pin.Inertia.FromDynamicParameters(parameters)
+    xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass there is no centre to divide for
+    return pin.Inertia(0.0, _array([0.0, 0.0, 0.0]), _array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]))
 
 
 def _se3(pin: Any, placement: Placement) -> Any:
@@ -138,12 +181,26 @@ def _compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
     """Name, compiler and more flags of every build."""
     found: list[tuple[str, Compiler, tuple[str, ...]]] = []
     if shutil.which("g++"):
-        found.append(("gcc", find_compiler("g++"), ()))
+        found.append(("gcc", find_compiler("g++"), _GCC))
     clang = next((name for name in _CLANGS if shutil.which(name)), None)
     if clang is not None:
         compiler = find_compiler(clang)
-        found += [("clang", compiler, ()), ("clang-no-avx512", compiler, ("-mno-avx512f",))]
+        found.append(("clang", compiler, ()))
+        if _has_avx512(compiler):
+            found.append(("clang-no-avx512", compiler, ("-mno-avx512f",)))
     return found
+
+
+def _has_avx512(compiler: Compiler) -> bool:
+    """Whether code for this processor would use AVX-512; elsewhere a build without it is the same again, or cannot be asked for."""
+    return "__AVX512F__" in run([compiler.path, *compiler.arguments, "-march=native", "-dM", "-E", "-x", "c++", os.devnull])
+
+
+def _recipes() -> list[_Recipe]:
+    reason, prefix, eigen = availability(), _prefix(), _eigen()
+    if reason is not None or prefix is None or eigen is None:
+        raise ToolchainError(f"Pinocchio's C++ cannot be compiled: {reason}")
+    return [_Recipe(name, compiler, (*_FLAGS, *extra, *_LIMITS), prefix, eigen) for name, compiler, extra in _compilers()]
 
 
 def _prefix() -> Path | None:
@@ -151,33 +208,62 @@ def _prefix() -> Path | None:
     found = find_spec("pinocchio")
     if found is None or found.origin is None:
         return None
-    return next((p for p in Path(found.origin).parents if (p / "include" / "pinocchio" / "fwd.hpp").is_file()), None)
+    return next((p for p in Path(found.origin).parents if (p / "include" / "pinocchio" / "serialization.hpp").is_file()), None)
 
 
 def _eigen() -> Path | None:
     """Where Eigen's headers are."""
+    return next((folder for folder in _eigen_candidates() if (folder / "Eigen" / "Core").is_file()), None)
+
+
+def _eigen_candidates() -> Iterator[Path]:
+    """Where to look: what the compilers are told to search, beside Pinocchio, what pkg-config says, the usual folders."""
+    named = [f for name in ("CPATH", "CPLUS_INCLUDE_PATH") for f in os.environ.get(name, "").split(os.pathsep) if f]
     prefix = _prefix()
-    candidates = ([] if prefix is None else [prefix / "include" / "eigen3"]) + [Path(p) for p in _EIGEN]
-    return next((folder for folder in candidates if (folder / "Eigen" / "Core").is_file()), None)
+    for folder in [*map(Path, named), *([] if prefix is None else [prefix / "include"])]:
+        yield folder
+        yield folder / "eigen3"
+    if shutil.which("pkg-config"):
+        try:
+            words = shlex.split(run(["pkg-config", "--cflags-only-I", "eigen3"]))
+        except ToolchainError:  # it does not know of Eigen
+            words = []
+        yield from (Path(word.removeprefix("-I")) for word in words)
+    yield from (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
 
 
-def _build(
-    name: str, compiler: Compiler, extra: tuple[str, ...], source: str, progress: Callable[[str], None]
-) -> PinocchioBuild:
-    flags = (*_STANDARD, *(("-fno-gnu-unique",) if name == "gcc" else ()), *_LIMITS, *extra)
-    key = cache.key("pinocchio", source, compiler.version, *flags, version(_PACKAGE), cache.interpreter_tag())
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def _part(recipe: _Recipe, part: str, source: str, progress: Callable[[str], None]) -> tuple[str, Path, float]:
+    """The object file of one part: its key, its path, and the seconds that it took when it was compiled."""
 
     def make(folder: Path) -> None:
-        progress(f"compiling Pinocchio's headers with {compiler.version}, which takes minutes, once")
-        (folder / "peer.cpp").write_text(source)
-        prefix, eigen = _prefix(), _eigen()
-        includes = ["-isystem", f"{prefix}/include", "-isystem", str(eigen)]
-        libraries = [f"-L{prefix}/lib", f"-Wl,-rpath,{prefix}/lib", "-lboost_serialization"]
+        progress(f"compiling Pinocchio's {part.lower()} with {recipe.name}: minutes, but only once")
+        (folder / "peer.cpp").write_text(f"#define RBDC_{part}\n{source}", encoding="utf-8")
+        includes = ("-isystem", str(recipe.prefix / "include"), "-isystem", str(recipe.eigen))
         start = time.perf_counter()
-        run([compiler.path, *flags, *includes, "-shared", "peer.cpp", "-o", "peer.so", *libraries], folder)
-        figures = {"seconds": time.perf_counter() - start, "code_bytes": code_bytes(folder / "peer.so")}
+        compile_object(recipe.compiler, folder / "peer.cpp", (*recipe.flags, *includes))
+        (folder / "figures.json").write_text(json.dumps({"seconds": time.perf_counter() - start}))
+
+    key = recipe.key("object", part, source)
+    folder = cache.obtain(key, make)
+    return key, folder / "peer.o", float(json.loads((folder / "figures.json").read_text())["seconds"])
+
+
+def _linked(recipe: _Recipe, parts: list[tuple[str, Path, float]]) -> PinocchioBuild:
+    """The library made of the parts. It finds boost_serialization by its path, which is therefore in the key."""
+    compiler, library = recipe.compiler, recipe.prefix / "lib"
+
+    def make(folder: Path) -> None:
+        objects = [str(path) for _, path, _ in parts]
+        boost = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization"]
+        run([compiler.path, *compiler.arguments, "-shared", *objects, "-o", str(folder / "peer.so"), *boost])
+        figures = {"seconds": sum(seconds for *_, seconds in parts), "code_bytes": code_bytes(folder / "peer.so")}
         (folder / "figures.json").write_text(json.dumps(figures))
 
-    folder = cache.obtain(key, make)
+    folder = cache.obtain(recipe.key("library", str(library), *(key for key, *_ in parts)), make)
     figures = json.loads((folder / "figures.json").read_text())
-    return PinocchioBuild(name, compiler.version, flags, folder / "peer.so", figures["seconds"], figures["code_bytes"])
+    made = (figures["seconds"], figures["code_bytes"])
+    return PinocchioBuild(recipe.name, compiler.version, recipe.flags, folder / "peer.so", *made)
