@@ -24,6 +24,7 @@ ORDER = [
     ["runtime", "resources"],
     ["reduction"],
     ["catalogue"],
+    ["lanes"],
     ["generate", "singularity"],
     ["savings"],
     ["pipeline"],

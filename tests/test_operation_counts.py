@@ -17,8 +17,12 @@ from rbdc.resources import resolve
 
 TABLE = Path(__file__).parent / "operation_counts.json"
 ROBOTS = {
-    **{"ur5": "fixed", "kuka_iiwa": "fixed", "panda": "fixed"},
-    **{"hyq": "free-flyer", "solo12": "free-flyer", "simple_humanoid": "free-flyer"},
+    "ur5": "fixed",
+    "kuka_iiwa": "fixed",
+    "panda": "fixed",
+    "hyq": "free-flyer",
+    "solo12": "free-flyer",
+    "simple_humanoid": "free-flyer",
 }
 FUNCTIONS = ("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "rnea_jvp")
 LARGE = ("minverse", "aba_derivatives")

@@ -101,10 +101,10 @@ def _dynamics(model: Model) -> list[Function]:
             "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
             (q, v, a, fext),
             torque,
-            newton_euler=_joint_space(newton_euler),
+            newton_euler=JointSpace(newton_euler),
         ),
-        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, newton_euler=_joint_space(nonlinear_effects)),
-        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, newton_euler=_joint_space(gravity_torque)),
+        _entry("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque, newton_euler=JointSpace(nonlinear_effects)),
+        _entry("gravity_torque", "Gravity: g(q).", (q,), torque, newton_euler=JointSpace(gravity_torque)),
         _entry(
             "coriolis",
             "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
@@ -112,23 +112,23 @@ def _dynamics(model: Model) -> list[Function]:
             _output("C", (nv, nv), "Coriolis matrix"),
             composite=on_model(coriolis),
         ),
-        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=_joint_space(crba)),
+        _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=JointSpace(crba)),
         _entry(
             "minverse",
             "Inverse of the joint-space inertia, both triangles.",
             (q,),
             inverse,
-            direct=_joint_space(minverse),
-            cholesky=_joint_space(inverse_by_cholesky),
-            inverse_factor=_joint_space(inverse_by_inverse_factor),
+            direct=JointSpace(minverse),
+            cholesky=JointSpace(inverse_by_cholesky),
+            inverse_factor=JointSpace(inverse_by_inverse_factor),
         ),
         _entry(
             "aba",
             "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
             (q, v, tau, fext),
             acceleration,
-            articulated_bodies=_joint_space(by_articulated_bodies),
-            cholesky=_joint_space(by_factors),
+            articulated_bodies=JointSpace(by_articulated_bodies),
+            cholesky=JointSpace(by_factors),
         ),
         _entry(
             "torque_regressor",
@@ -158,43 +158,43 @@ def _derivatives(model: Model) -> list[Function]:
             "Derivatives of inverse dynamics by q (in the tangent space), v and a.",
             (q, v, a, fext),
             matrices("dtau", "q", "v", "a"),
-            body_up=_joint_space(rnea_derivatives),
+            body_up=JointSpace(rnea_derivatives),
         ),
         _entry(
             "aba_derivatives",
             "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
             (q, v, tau, fext),
             matrices("ddq", "q", "v", "tau"),
-            cholesky=_joint_space(derivatives_by_factors),
-            inverse_factor=_joint_space(derivatives_by_inverse_factor),
+            cholesky=JointSpace(derivatives_by_factors),
+            inverse_factor=JointSpace(derivatives_by_inverse_factor),
         ),
         _entry(
             "rnea_vjp",
             "Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
             (q, v, a, w, fext),
             vectors("w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
-            adjoint=_joint_space(rnea_vjp),
+            adjoint=JointSpace(rnea_vjp),
         ),
         _entry(
             "aba_vjp",
             "Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
             (q, v, tau, w, fext),
             vectors("w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
-            adjoint=_joint_space(aba_vjp),
+            adjoint=JointSpace(aba_vjp),
         ),
         _entry(
             "rnea_jvp",
             "Derivative of inverse dynamics in one direction.",
             (q, v, a, steps["q"], steps["v"], steps["a"], fext),
             vectors("dtau"),
-            tangent=_joint_space(rnea_jvp),
+            tangent=JointSpace(rnea_jvp),
         ),
         _entry(
             "aba_jvp",
             "Derivative of forward dynamics in one direction.",
             (q, v, tau, steps["q"], steps["v"], steps["tau"], fext),
             vectors("dddq"),
-            tangent=_joint_space(aba_jvp),
+            tangent=JointSpace(aba_jvp),
         ),
     ]
 
@@ -346,9 +346,19 @@ def on_model(algorithm: Callable[..., Any]) -> Evaluate:
     return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
 
 
-def _joint_space(algorithm: Callable[..., Any]) -> Evaluate:
-    """An algorithm on the joint-space model, where it is cheapest."""
-    return lambda model, inputs, trace: arrays(_call(algorithm, reduced(model), inputs, trace))
+@dataclass(frozen=True)
+class JointSpace:
+    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest."""
+
+    algorithm: Callable[..., Any]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        return self.on(reduced(model), inputs, trace)
+
+    def on(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on a joint-space model of one's own."""
+        return arrays(_call(self.algorithm, model, inputs, trace))
 
 
 def arrays(result: Any) -> list[list[Scalar]]:

@@ -20,6 +20,7 @@ from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.verify import verify
+from rbdc.lanes import laned
 from rbdc.model import Model
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 
@@ -37,6 +38,10 @@ MAXIMUM_DOF = 128
 
 WORTH_A_KERNEL = 0.03
 """A function gets a second kernel, without its optional input, if that saves more than this part of the operations."""
+
+
+WORTH_LANES = 0.8
+"""Limbs run in lanes if that takes less than this part of the work."""
 
 
 @dataclass(frozen=True)
@@ -78,19 +83,22 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
 
 
 def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
-    """The method of a function with the fewest operations for this model, and its programs; the first named of equals."""
+    """The method of a function with the least work for this model, and its programs; the first named of equals."""
     made = {method: programs(model, function, method) for method in function.methods}
-    best = min(made, key=lambda method: cost(made[method][0]).operations)
+    best = min(made, key=lambda method: cost(made[method][0]).weight)
     return best, made[best]
 
 
 def programs(model: Model, function: Function, method: str) -> list[Program]:
-    """The optimised program of a function; where leaving out its optional input saves enough, that program before it."""
+    """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
+    that program without the optional input.
+    """
     program = traced(model, function, method)
     optional = [p.name for p in function.declaration.inputs if p.optional]
-    if not optional:
-        return [program]
-    without = verify(gather_angles(optimise(without_input(program, optional[0]))))
+    without = program if not optional else verify(gather_angles(optimise(without_input(program, optional[0]))))
+    limbs = laned(model, function, method)
+    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(without).weight:
+        return [limbs, program] if optional else [limbs]
     saves = cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations
     return [without, program] if saves else [program]
 

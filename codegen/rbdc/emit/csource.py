@@ -15,6 +15,7 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import JOINT_ANGLES
 from rbdc.ir.passes.chunking import chunk
+from rbdc.model.limbs import LANES
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -116,6 +117,10 @@ def _add_headers(source: FunctionSource, robot: str, programs: Sequence[Program]
     """The internal headers that the programs' C needs."""
     if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
         source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
+    widths = sorted({value.width for program in programs for value in program.values} - {1})
+    if widths:
+        source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=LANES)
+        source.style = "lanes"
 
 
 def _headers(source: FunctionSource) -> list[str]:
@@ -133,7 +138,9 @@ def _parts(
     scalar: ScalarType = DOUBLE,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
-    chunks = chunk(program, CHUNK_OPERATIONS)
+    # Vectors do not pass through the workspace, and there are few enough statements without it.
+    laned = any(value.width > 1 for value in program.values)
+    chunks = chunk(program, len(program.values) if laned else CHUNK_OPERATIONS)
     writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.trigonometry import statements
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES
 from rbdc.ir.passes.chunking import Chunks
 
@@ -94,7 +94,7 @@ class Writer:
             if index in self._angles:
                 lines += self._gathered(index, number)
             elif not self._inline[index]:
-                lines.append(f"const {self.scalar.name} {self._names[index]} = {self._expression(index, number)};")
+                lines.append(f"const {self._type(value)} {self._names[index]} = {self._expression(index, number)};")
             if not self._inline[index] and index in self.chunks.slot_of:
                 lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
@@ -115,10 +115,12 @@ class Writer:
             return {}
         places: dict[int, int] = {}
         found: dict[int, tuple[str, int]] = {}
+        size = 0
         for index, value in enumerate(self.program.values):
             if value.section == 0 and value.operation in ("sin", "cos"):
-                place = places.setdefault(value.arguments[0], len(places))
-                found[index] = ("sine" if value.operation == "sin" else "cosine", place)
+                if value.arguments[0] not in places:
+                    places[value.arguments[0]], size = size, size + value.width
+                found[index] = ("sine" if value.operation == "sin" else "cosine", places[value.arguments[0]])
         return found
 
     def _gathered(self, index: int, number: int) -> list[str]:
@@ -126,9 +128,24 @@ class Writer:
         lines: list[str] = []
         if index == next(iter(self._angles)):
             arguments = dict.fromkeys(self.program.values[k].arguments[0] for k in self._angles)
-            lines += statements(self.robot, [self._operand(k, 0, number) for k in arguments])
-        array, place = self._angles[index]
-        return [*lines, f"const double {self._names[index]} = {array}[{place}];"]
+            lines += statements(self.robot, [angle for k in arguments for angle in self._angle_operands(k, number)])
+        (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
+        if value.width == 1:
+            return [*lines, f"const double {name} = {array}[{place}];"]
+        return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
+
+    def _angle_operands(self, index: int, number: int) -> list[str]:
+        """An angle, or the angles in the lanes of one value."""
+        value = self.program.values[index]
+        if value.width == 1:
+            return [self._operand(index, 0, number)]
+        if value.operation == "gather":
+            return [self._operand(k, 0, number) for k in value.arguments]
+        return [f"{self._operand(index, _ATOM, number)}[{m}]" for m in range(value.width)]
+
+    def _type(self, value: Value) -> str:
+        """The C type of a value."""
+        return self.scalar.name if value.width == 1 else f"{self.robot}_vector{value.width}"
 
     @property
     def _last(self) -> int:
@@ -172,8 +189,10 @@ class Writer:
     def _is_inlined(self, index: int) -> bool:
         """A value is written where it is used if that is one place nearby and the expression stays short."""
         value = self.program.values[index]
-        if value.operation in ("constant", "input", *_CONDITIONS):
+        if value.operation in ("constant", "input", "extract", *_CONDITIONS):
             return True
+        if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
+            return False
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
         users = self._uses[index]
         inlined = (
@@ -185,6 +204,11 @@ class Writer:
             inlined = inlined and user.operation not in _CONDITIONS
         self._weight[index] = weight if inlined else 0
         return inlined
+
+    def _is_taken_apart(self, index: int) -> bool:
+        """Whether a value's lanes are used one by one, so that it needs a name."""
+        taken = ("extract", "rotate", "reduce", "sin", "cos")
+        return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"work", "angle", "sine", "cosine"}
@@ -222,7 +246,9 @@ class Writer:
     def _precedence(value: Value) -> int:
         if value.operation in _INFIX:
             return _INFIX[value.operation][1]
-        return _UNARY if value.operation == "neg" else _ATOM if value.operation in _CALLS else 0
+        if value.operation == "reduce":
+            return _SUM
+        return _UNARY if value.operation == "neg" else _ATOM if value.operation in (*_CALLS, *LANE_OPERATIONS) else 0
 
     def _expression(self, index: int, number: int) -> str:
         value = self.program.values[index]
@@ -233,6 +259,8 @@ class Writer:
             return (
                 f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
             )
+        if operation in LANE_OPERATIONS:
+            return self._lane_expression(value, number)
         if operation == "neg":
             return f"-{self._operand(arguments[0], _UNARY, number)}"
         if operation == "less":
@@ -242,3 +270,18 @@ class Writer:
         if operation == "select":
             return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : 0.0"
         return f"{self.scalar.prefix}{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+
+    def _lane_expression(self, value: Value, number: int) -> str:
+        """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""
+        if value.operation == "lanes":
+            return f"{{{', '.join(literal(x) for x in value.numbers)}}}"
+        if value.operation == "gather":
+            return f"{{{', '.join(self._operand(k, 0, number) for k in value.arguments)}}}"
+        vector = self._operand(value.arguments[0], _ATOM, number)
+        if value.operation == "extract":
+            return f"{vector}[{value.lane}]"
+        width = self.program.values[value.arguments[0]].width
+        if value.operation == "rotate":
+            return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(width))}}}"
+        halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in (range(width // 2), range(width // 2, width))]
+        return f"({halves[0]}) + ({halves[1]})" if width > 2 else " + ".join(halves)

@@ -39,11 +39,75 @@ class Builder:
 
     def raw(self, operation: str, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
-        return self._intern((operation, arguments), Value(operation, arguments, section=self.section))
+        width = max((self.values[k].width for k in arguments), default=1)
+        return self._intern((operation, arguments), Value(operation, arguments, section=self.section, width=width))
+
+    def lanes(self, numbers: Sequence[float]) -> int:
+        """Constants side by side; one constant where all are equal."""
+        if len(set(numbers)) == 1:
+            return self.constant(numbers[0])
+        made = tuple(float(x) + 0.0 for x in numbers)
+        return self._intern(("lanes", made), Value("lanes", section=self.section, width=len(made), numbers=made))
+
+    def gather(self, scalars: tuple[int, ...]) -> int:
+        """Scalars side by side."""
+        return self._intern(("gather", scalars), Value("gather", scalars, section=self.section, width=len(scalars)))
+
+    def extract(self, index: int, lane: int) -> int:
+        """One lane; of a scalar, which stands for the same in all lanes, itself."""
+        value = self.values[index]
+        if value.width == 1:
+            return index
+        if value.operation == "gather":
+            return value.arguments[lane]
+        if value.operation == "lanes":
+            return self.constant(value.numbers[lane])
+        if value.operation == "rotate":
+            return self.extract(value.arguments[0], (lane + value.lane) % value.width)
+        return self._intern(("extract", index, lane), Value("extract", (index,), section=self.section, lane=lane))
+
+    def rotate(self, index: int, lane: int) -> int:
+        """Lane m is what was lane m + `lane`."""
+        value = self.values[index]
+        if lane == 0 or value.width == 1:
+            return index
+        if value.operation == "rotate":
+            return self.rotate(value.arguments[0], (lane + value.lane) % value.width)
+        if value.operation == "gather":
+            return self.gather(value.arguments[lane:] + value.arguments[:lane])
+        if value.operation == "lanes":
+            return self.lanes(value.numbers[lane:] + value.numbers[:lane])
+        made = Value("rotate", (index,), section=self.section, width=value.width, lane=lane)
+        return self._intern(("rotate", index, lane), made)
+
+    def reduce(self, index: int, lanes: int) -> int:
+        """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
+        if self.values[index].width == 1:
+            return self.apply("mul", (self.constant(lanes), index))
+        return self._intern(("reduce", index), Value("reduce", (index,), section=self.section, lane=lanes))
+
+    def again(self, value: Value, arguments: tuple[int, ...]) -> int:
+        """A value of another builder with its arguments in this one, simplified by the rules."""
+        if value.constant is not None:
+            return self.constant(value.constant)
+        if value.source is not None:
+            return self.input(*value.source)
+        if value.operation == "lanes":
+            return self.lanes(value.numbers)
+        if value.operation == "gather":
+            return self.gather(arguments)
+        if value.operation in ("extract", "rotate", "reduce"):
+            return getattr(self, value.operation)(arguments[0], value.lane)  # type: ignore[no-any-return]
+        return self.apply(value.operation, arguments)
 
     def number(self, index: int) -> float | None:
         """The number that value `index` is, if it is a constant."""
         return self.values[index].constant
+
+    def numbers(self, index: int) -> tuple[float, ...]:
+        """The numbers that value `index` is in its lanes, if they are constants; one for a scalar, none if it is no constant."""
+        value = self.values[index]
+        return value.numbers if value.constant is None else (value.constant,)
 
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""
@@ -64,12 +128,7 @@ def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
     new: list[int] = []
     for value in program.values:
         builder.section = value.section
-        if value.constant is not None:
-            new.append(builder.constant(value.constant))
-        elif value.source is not None:
-            new.append(builder.input(*value.source))
-        else:
-            new.append(builder.apply(value.operation, tuple(new[k] for k in value.arguments)))
+        new.append(builder.again(value, tuple(new[k] for k in value.arguments)))
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import LANE_OPERATIONS, Program
 
 _KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div": "divisions", "neg": "negations"}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How many of each. `calls` are sin, cos, sqrt and atan2; comparisons and selections are counted as `others`."""
+    """How many of each. `calls` are sin, cos, sqrt and atan2; comparisons and selections are counted as `others`. An operation on all
+    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
+    """
 
     additions: int = 0
     multiplications: int = 0
@@ -20,11 +22,18 @@ class Cost:
     negations: int = 0
     calls: int = 0
     others: int = 0
+    vectors: int = 0
+    moves: int = 0
 
     @property
     def operations(self) -> int:
-        """Additions, multiplications, divisions and calls: the work; negations and selections mostly cost nothing."""
-        return self.additions + self.multiplications + self.divisions + self.calls
+        """Additions, multiplications, divisions, calls and vector operations: the work; negations and selections mostly cost nothing."""
+        return self.additions + self.multiplications + self.divisions + self.calls + self.vectors
+
+    @property
+    def weight(self) -> float:
+        """The work with what moving lanes takes beside it."""
+        return self.operations + 0.5 * self.moves
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(*(getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__))
@@ -38,8 +47,14 @@ def cost(program: Program) -> Cost:
     """The counts of one program."""
     counts: Counter[str] = Counter()
     for value in program.arithmetic():
-        if value.operation in ("sin", "cos", "sqrt", "atan2"):
-            counts["calls"] += 1
+        if value.operation == "reduce":
+            counts["additions"] += program.values[value.arguments[0]].width - 1
+        elif value.operation in LANE_OPERATIONS:
+            counts["moves"] += 1
+        elif value.operation in ("sin", "cos", "sqrt", "atan2"):
+            counts["calls"] += value.width
+        elif value.width > 1 and value.operation != "neg":
+            counts["vectors"] += 1
         else:
             counts[_KIND.get(value.operation, "others")] += 1
     return Cost(**counts)

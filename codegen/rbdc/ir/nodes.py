@@ -24,7 +24,16 @@ ARITY = {
     "less": 2,
     "not": 1,
     "select": 2,
+    "lanes": 0,
+    "gather": None,
+    "extract": 1,
+    "rotate": 1,
+    "reduce": 1,
 }
+"""None: as many as there are lanes. `lanes` are constants, one a lane; `gather` makes lanes of scalars; `extract` takes lane `lane`;
+`rotate` makes lane m what was lane m + `lane`; `reduce` adds all lanes. Where widths mix, a scalar stands for the same in all lanes.
+"""
+LANE_OPERATIONS = ("lanes", "gather", "extract", "rotate", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +41,8 @@ class Value:
     """One assignment.
 
     operation: a key of `ARITY`. arguments: indices of earlier values. constant: of a "constant". source: (input name, index) of
-    an "input". section: index into the program's sections. width: lanes.
+    an "input". section: index into the program's sections. width: lanes. lane: of "extract" and "rotate"; of "reduce"
+    how many lanes it sums. numbers: of "lanes".
     """
 
     operation: str
@@ -41,6 +51,8 @@ class Value:
     source: tuple[str, int] | None = None
     section: int = 0
     width: int = 1
+    lane: int = 0
+    numbers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +88,4 @@ class Program:
 
     def arithmetic(self) -> Iterator[Value]:
         """The values that compute something."""
-        return (value for value in self.values if value.operation not in ("constant", "input"))
+        return (value for value in self.values if value.operation not in ("constant", "input", "lanes"))

@@ -27,7 +27,11 @@ def _right_hand_side(value: Value) -> str:
         return repr(value.constant)
     if value.source is not None:
         return f"{value.source[0]}[{value.source[1]}]"
+    if value.operation == "lanes":
+        return f"lanes{value.numbers}"
     names = [f"%{k}" for k in value.arguments]
+    if value.operation in ("extract", "rotate"):
+        return f"{value.operation}({names[0]}, {value.lane})"
     if value.operation in _INFIX:
         return f" {_INFIX[value.operation]} ".join(names)
     return f"{value.operation}({', '.join(names)})"

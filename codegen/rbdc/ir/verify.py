@@ -13,7 +13,7 @@ def verify(program: Program) -> Program:
     """The program itself, or MalformedProgram: known operations, arities, definition before use, outputs of the right size."""
     sizes = {array.name: array.size for array in program.inputs}
     for index, value in enumerate(program.values):
-        if ARITY.get(value.operation) != len(value.arguments):
+        if ARITY.get(value.operation, -1) not in (len(value.arguments), None):
             raise MalformedProgram(f"{program.name}: value {index}: {value.operation} of {len(value.arguments)} arguments")
         if any(argument >= index or argument < 0 for argument in value.arguments):
             raise MalformedProgram(f"{program.name}: value {index} is used before it is made")

@@ -50,7 +50,7 @@ def assemble(
     names, _ = without_forward_dynamics(model, select(model, options.functions, "full"), options.functions)
     measured = [Measured(catalogue[name]) for name in names]
     pending: list[tuple[Measured, Future[Contender]]] = []
-    known: list[str] = []
+    known = ["peer", "pinocchio"]
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:
             for method, family, make in methods_of(model, one.function):

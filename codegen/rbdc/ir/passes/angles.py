@@ -1,7 +1,7 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
 Before: sin and cos of joint angles where they are first used. After: a section at the beginning that computes all of them, which the
-emitter writes as one call over vectors. Only arguments that are an input, or one plus a constant, are joint angles.
+emitter writes as one call over vectors. Only arguments that are an input, but for its sign and an offset, are joint angles.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side b
 
 def gather_angles(program: Program) -> Program:
     """See the module's docstring."""
-    gathered = [k for k, value in enumerate(program.values) if _is_of_angle(program, value)]
+    arguments: dict[int, list[int]] = {}
+    gathered = []
+    for k, value in enumerate(program.values):
+        if value.operation in ("sin", "cos"):
+            nodes = _angle(program, value.arguments[0])
+            if nodes is not None:
+                arguments[value.arguments[0]] = nodes
+                gathered.append(k)
     if not gathered:
         return program
-    arguments = {program.values[k].arguments[0] for k in gathered}
-    needed = arguments | {k for argument in arguments for k in program.values[argument].arguments}
+    needed = {k for nodes in arguments.values() for k in nodes}
     first = [*sorted(needed), *sorted(gathered, key=lambda k: program.values[k].arguments[0])]
     chosen = set(first)
     order = first + [k for k in range(len(program.values)) if k not in chosen]
@@ -39,11 +45,22 @@ def gather_angles(program: Program) -> Program:
     )
 
 
-def _is_of_angle(program: Program, value: Value) -> bool:
-    if value.operation not in ("sin", "cos"):
-        return False
-    argument = program.values[value.arguments[0]]
-    if argument.operation in ("add", "sub"):
-        kinds = sorted(program.values[k].operation for k in argument.arguments)
-        return kinds == ["constant", "input"]
-    return argument.operation == "input"
+_MAKES_ANGLES = ("input", "constant", "lanes", "gather", "add", "sub", "mul", "neg")
+_DEEPEST = 4
+
+
+def _angle(program: Program, index: int, depth: int = 0) -> list[int] | None:
+    """Everything that an argument is made of, if that is an input but for its sign and constants, else None."""
+    value = program.values[index]
+    if value.operation not in _MAKES_ANGLES or depth > _DEEPEST:
+        return None
+    variable = [k for k in value.arguments if program.values[k].operation not in ("constant", "lanes")]
+    if value.operation not in ("input", "gather") and len(variable) > 1:
+        return None
+    nodes = [index]
+    for argument in value.arguments:
+        below = _angle(program, argument, depth + 1)
+        if below is None:
+            return None
+        nodes += below
+    return nodes

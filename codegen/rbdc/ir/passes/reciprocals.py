@@ -28,7 +28,7 @@ def share_reciprocals(program: Program) -> Program:
         values.append(moved)
         if index in shared:
             values.append(Value("constant", constant=1.0, section=value.section))
-            values.append(Value("div", (len(values) - 1, new[index]), section=value.section))
+            values.append(Value("div", (len(values) - 1, new[index]), section=value.section, width=value.width))
             reciprocal[index] = len(values) - 1
     results = tuple(tuple(new[k] for k in result) for result in program.results)
     symbols = {new[k]: name for k, name in program.symbols.items()}

@@ -1,0 +1,195 @@
+"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by `rbdc.ir.passes.lanes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from rbdc.catalogue import Function, JointSpace
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.ir.builder import rewrite
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.passes.angles import gather_angles
+from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.lanes import Exchange, Source, pack
+from rbdc.ir.passes.operand_order import order_operands
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.model.joint_space import JointSpaceBody, exact
+from rbdc.model.joints import Revolute
+from rbdc.model.limbs import Group, aligned, constants, groups
+from rbdc.reduction import reduced
+from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial.scalars import cos, sin
+from rbdc.spatial.turns import Turn, turns
+
+CONSTANTS = "limb_constants"
+"""The input array of the limbs' differing constants; packing makes numbers of it again."""
+
+BY_POSITION = ("q", "q0", "q1")
+"""Inputs with entries for each coordinate; others have one for each degree of freedom."""
+
+
+@dataclass(frozen=True)
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars: those of `rbdc.model.limbs.constants`, in that order."""
+
+    scalars: tuple[Scalar, ...] = field(default=())
+
+    def placement_at(self, q: Sequence[Scalar]) -> Placement:
+        """As that of the joint-space model."""
+        cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
+        steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
+        translation = Vector3(*p)
+        if isinstance(self.joint, Revolute):
+            steps.append(Turn("z", cos(q[0] + theta), sin(q[0] + theta)))
+        else:
+            steps.append(Turn("z", cos(theta), sin(theta)))
+            translation = translation + turns(steps).apply(self.joint.placement(q).translation)
+        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class LaneModel:
+    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and which of these are the
+    same in all limbs of the group.
+    """
+
+    model: Model
+    groups: tuple[Group, ...]
+    numbers: dict[int, tuple[float, ...]]
+    same: dict[int, tuple[bool, ...]]
+
+
+@lru_cache(maxsize=2)
+def lane_model(model: Model) -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none."""
+    small = reduced(model)
+    found = groups(small)
+    if not found:
+        return None
+    alike, signs = aligned(small, found)
+    numbers: dict[int, tuple[float, ...]] = {}
+    same: dict[int, tuple[bool, ...]] = {}
+    for group in found:
+        for bodies in zip(*group.limbs, strict=True):
+            columns = list(zip(*([*_constants(alike, index), signs[index]] for index in bodies), strict=True))
+            equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
+            same |= dict.fromkeys(bodies, equal)
+            for m, index in enumerate(bodies):
+                numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
+    return LaneModel(alike, tuple(found), numbers, same)
+
+
+_SAME = 4e-15
+"""Constants that differ by no more than rounding are the same."""
+
+
+def _constants(model: Model, index: int) -> list[float]:
+    cosines, rest = constants(model.bodies[index])[:4], constants(model.bodies[index])[4:]  # type: ignore[arg-type]
+    return [*(exact(x) for x in cosines), *rest]
+
+
+def laned(model: Model, function: Function, method: str) -> Program | None:
+    """The program of a function without its optional input, limbs in lanes; None where there are no limbs, or the function depends on
+    frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """
+    evaluate, limbs = function.methods[method], lane_model(model)
+    if limbs is None or not isinstance(evaluate, JointSpace):
+        return None
+    declaration, slots = function.declaration, _slots(limbs)
+    table = symbols(CONSTANTS, len(slots))
+    given = {p.name: symbols(p.name, p.size) for p in declaration.inputs if not p.optional}
+    scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
+    signs = _signs(limbs, scalars)
+    inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
+    recorder = Recorder()
+    values = evaluate.on(_traced_model(limbs, scalars), inputs, recorder.record)
+    outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
+    program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
+    for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
+        program = pack(program, _exchange(limbs, size, slots, list(given)))
+    return verify(gather_angles(optimise(program)))
+
+
+def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
+    """Where each differing constant (body, which) is in the input of constants."""
+    slots: dict[tuple[int, int], int] = {}
+    for index, same in limbs.same.items():
+        for which, equal in enumerate(same):
+            if not equal:
+                slots[index, which] = len(slots)
+    return slots
+
+
+def _scalars(
+    limbs: LaneModel, slots: dict[tuple[int, int], int], table: Sequence[Scalar], index: int
+) -> tuple[Scalar, ...]:
+    """The constants of a body: numbers where all limbs have the same, else entries of the table."""
+    numbers = limbs.numbers[index]
+    return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
+
+
+def _signs(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+    """By entry of q and of v the sign of its joint, where that is not +1."""
+    bodies = limbs.model.bodies
+    found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
+    return {
+        "q": {bodies[index].index_q: sign for index, sign in found.items()},
+        "v": {bodies[index].index_v: sign for index, sign in found.items()},
+    }
+
+
+def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
+
+
+def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    """An output over the joints' own directions: rows, and for a matrix columns, take the signs."""
+    shape = declaration.outputs[which].shape
+    if len(shape) == 1:
+        return _signed(entries, signs)
+    size = shape[1]
+    result = []
+    for k, x in enumerate(entries):
+        row, column = signs.get(k // size), signs.get(k % size)
+        if k // size == k % size or (row is None and column is None):
+            result.append(x)  # the sign squared, or none
+        else:
+            result.append((row if column is None else column if row is None else row * column) * x)
+    return result
+
+
+def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> Model:
+    """The model with the limbs' bodies by their scalars."""
+    bodies = list(limbs.model.bodies)
+    for index, values in scalars.items():
+        body = bodies[index]
+        fields: dict[str, Any] = {name: getattr(body, name) for name in JointSpaceBody.__dataclass_fields__}
+        m, hx, hy, hz, *k = values[8:18]
+        fields["inertia"] = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
+        bodies[index] = LaneBody(**fields, scalars=values)
+    return replace(limbs.model, bodies=tuple(bodies))
+
+
+def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
+    """The permutation that moves every limb of the groups of one size to the next."""
+    moves: dict[Source, Source] = {}
+    bodies = limbs.model.bodies
+    own: dict[Source, float] = {}
+    for group in (g for g in limbs.groups if len(g.limbs) == size):
+        for m, limb in enumerate(group.limbs):
+            for here, there in zip(limb, group.limbs[(m + 1) % size], strict=True):
+                for name in names:
+                    places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
+                    moves[name, places[0]] = (name, places[1])
+                for which in range(len(limbs.same[here])):
+                    if (here, which) in slots:
+                        moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+                        own[CONSTANTS, slots[here, which]] = limbs.numbers[here][which]
+    return Exchange(size, moves, own)

@@ -1,0 +1,159 @@
+"""Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
+
+Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of four lanes, two one of two.
+The frames of the other limbs are chosen to look like those of the first: each link's frame may be turned by quarter turns about z,
+and turned over (then its joint runs backwards), so that the constants of all limbs have their zeros in the same places.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, tidy
+from rbdc.model.joints import Prismatic, Revolute
+from rbdc.model.tree import Model
+from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
+
+LANES = (4, 2)
+"""Sizes of groups, larger first."""
+
+Signature = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k]."""
+
+    limbs: tuple[tuple[int, ...], ...]
+
+
+def groups(model: Model) -> list[Group]:
+    """The groups of the model, outermost first; a limb is in one group only. Only limbs of one-dof joints without coupling."""
+    signatures: dict[int, Signature | None] = {}
+    for index in reversed(range(model.njoints)):
+        signatures[index] = _signature(model, index, signatures)
+    found: list[Group] = []
+    taken: set[int] = set()
+    for parent in range(-1, model.njoints):
+        if parent in taken:
+            taken.update(model.children(parent))
+            continue
+        alike: dict[Signature, list[int]] = {}
+        for child in model.children(parent):
+            signature = signatures[child]
+            if signature is not None:
+                alike.setdefault(signature, []).append(child)
+        for siblings in alike.values():
+            for size in LANES:
+                while len(siblings) >= size and len(siblings) % size == 0 and _worth(signatures[siblings[0]]):
+                    limbs = [_bodies(model, root, signatures) for root in siblings[:size]]
+                    found.append(Group(tuple(tuple(limb) for limb in limbs)))
+                    taken.update(root for root in siblings[:size])
+                    siblings = siblings[size:]
+    return found
+
+
+def _worth(signature: Signature | None) -> bool:
+    """A single joint is not worth a vector."""
+    return signature is not None and len(signature) > 1
+
+
+def _signature(model: Model, index: int, known: dict[int, Signature | None]) -> Signature | None:
+    """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a lane."""
+    body = model.bodies[index]
+    children = [known[child] for child in model.children(index)]
+    if body.coupling is not None or not isinstance(body.joint, (Revolute, Prismatic)) or None in children:
+        return None
+    return (body.joint.kind, *sorted(children, key=repr))
+
+
+def _bodies(model: Model, root: int, signatures: dict[int, Signature | None]) -> list[int]:
+    """A limb's bodies, children in the order of their signatures."""
+    result = [root]
+    for child in sorted(model.children(root), key=lambda c: repr(signatures[c])):
+        result += _bodies(model, child, signatures)
+    return result
+
+
+def aligned(model: Model, found: Sequence[Group]) -> tuple[Model, list[float]]:
+    """The joint-space model with the frames of the other limbs like those of the first, and for each body the sign of its joint."""
+    bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
+    signs = [1.0] * model.njoints
+    for group in found:
+        for limb in group.limbs[1:]:
+            for first, index in zip(group.limbs[0], limb, strict=True):
+                signs[index] = _align(model, bodies, first, index)
+    return replace(model, bodies=tuple(bodies)), signs
+
+
+def _align(model: Model, bodies: list[JointSpaceBody], first: int, index: int) -> float:
+    """Choose the frame of body `index` that looks most like that of `first`; the sign that its joint gets."""
+    children = model.children(index)
+    tried = []
+    for quarter, over in itertools.product(range(4), (False, True)):
+        made = _turned(bodies[index], [bodies[c] for c in children], quarter * math.pi / 2.0, over)
+        tried.append((_difference(bodies[first], made[0]), made, -1.0 if over else 1.0))
+    _, best, sign = min(tried, key=lambda one: one[0])
+    for k, body in zip((index, *children), best, strict=True):
+        bodies[k] = body
+    return sign
+
+
+def _turned(
+    body: JointSpaceBody, children: Sequence[JointSpaceBody], angle: float, over: bool
+) -> list[JointSpaceBody]:
+    """The body with its frame turned by `angle` about z and then, if `over`, by half a turn about x; its children seen from there."""
+    c, s = round(math.cos(angle)), round(math.sin(angle))
+    turn = Rotation(Vector3(float(c), float(s), 0.0), Vector3(-float(s), float(c), 0.0), Vector3(0.0, 0.0, 1.0))
+    if over:
+        turn = turn.compose(Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0)))
+    move = Placement(turn, Vector3.zero())
+    return [
+        _reframed(body, body.placement.compose(move), move),
+        *(_reframed(child, move.inverse().compose(child.placement), Placement.identity()) for child in children),
+    ]
+
+
+def _reframed(body: JointSpaceBody, placement: Placement, move: Placement) -> JointSpaceBody:
+    """The body placed so in its parent, its own frame moved."""
+    gamma, alpha, theta = angles(placement.rotation)
+    entries = [float(x) for x in placement.translation.scalars()]
+    translation = Vector3(*cleaned(entries, max(map(abs, entries))))
+    inertia: MomentInertia = body.inertia  # type: ignore[assignment]
+    return replace(
+        body,
+        gamma=_quarter(gamma),
+        alpha=_quarter(alpha),
+        theta=_quarter(theta),
+        placement=Placement(placement.rotation, translation),
+        inertia=tidy(inertia.moved(move.inverse())),  # type: ignore[arg-type]
+        chosen=body.chosen.compose(move),
+    )
+
+
+def _quarter(angle: float) -> float:
+    """The angle, free of rounding next to a multiple of a right angle."""
+    nearest = round(angle / (math.pi / 2.0)) * (math.pi / 2.0)
+    return nearest if abs(angle - nearest) < ROUNDING else angle
+
+
+def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
+    """How unlike two bodies' constants are: zeros in other places weigh most, then signs, then values."""
+    score = 0.0
+    for x, y in zip(constants(one), constants(other), strict=True):
+        if (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
+            score += 100.0
+        elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
+            score += 1.0 if abs(abs(x) - abs(y)) < 1e-9 * max(abs(x), abs(y)) else 1.5
+    return score
+
+
+def constants(body: JointSpaceBody) -> list[float]:
+    """Everything that distinguishes a body of one limb from that of another, in order: turns as cosines and sines, theta, P, m, h, K."""
+    inertia: MomentInertia = body.inertia  # type: ignore[assignment]
+    turns = [f(angle) for angle in (body.gamma, body.alpha) for f in (math.cos, math.sin)]
+    numbers = [*turns, body.theta, *body.placement.translation.scalars(), *inertia.scalars()]
+    return [float(x) for x in numbers]

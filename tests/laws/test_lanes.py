@@ -1,0 +1,130 @@
+"""Limbs in lanes: random trees with alike limbs, mirrored, offset, with inertias of their own, against the recursions on plain floats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Joint, Link, Model, Placement, Vector3
+from rbdc.algorithms import idsva
+from rbdc.algorithms.aba import aba
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_derivatives import by_direct_inverse
+from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.rnea import rnea
+from rbdc.catalogue import functions_of
+from rbdc.lanes import lane_model, laned
+from rbdc.model import Model as Tree
+from rbdc.spatial import Force
+from tests.support import FLAGS, Array, assert_close, build_module
+from tests.support_trees import random_inertia, random_placement
+
+FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
+PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 2: ((1, 1), (1, -1))}
+TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
+
+
+def limbs(rng: np.random.Generator, count: int, kinds: tuple[str, ...], parent: str, tag: str) -> tuple[list[Link], list[Joint]]:
+    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an offset now and then."""
+    links: list[Link] = []
+    joints: list[Joint] = []
+    steps = [random_placement(rng) for _ in kinds]
+    axes = [Vector3.of(rng.permutation(np.eye(3))[0].tolist()) for _ in kinds]
+    for m in range(count):
+        above, (x, y) = parent, PLACES[count][m]
+        for k, kind in enumerate(kinds):
+            p = steps[k].translation
+            offset = float(rng.uniform(-0.01, 0.01)) if rng.random() < 0.3 else 0.0
+            placement = Placement(steps[k].rotation, Vector3(x * p.x, y * p.y + offset, p.z))
+            name = f"{tag}{m}_{k}"
+            links.append(Link(name, random_inertia(rng)))
+            axis = axes[k].scaled(float(rng.choice([-1.0, 1.0])))
+            joints.append(Joint(f"{name}_joint", kind, above, name, placement, axis))
+            above = name
+    return links, joints
+
+
+def creature(seed: int) -> Tree:
+    """A trunk on a free-flyer or the ground with limbs in groups of four or two, now and then at a torso."""
+    rng = np.random.default_rng(seed)
+    kinds = [("revolute",) * 3, ("revolute", "prismatic", "revolute"), ("prismatic", "revolute"), ("revolute", "revolute")][seed % 4]
+    links, joints = [Link("trunk", random_inertia(rng))], []
+    if seed % 3 == 0:
+        links.append(Link("torso", random_inertia(rng)))
+        joints.append(Joint("waist", "revolute", "trunk", "torso", random_placement(rng), Vector3(0.0, 0.0, 1.0)))
+    more = limbs(rng, 4 if seed % 2 else 2, kinds, "trunk", "leg")
+    arms = limbs(rng, 2, ("revolute", "revolute"), "torso", "arm") if seed % 3 == 0 else ([], [])
+    tail = limbs(rng, 2, ("revolute",), "trunk", "antenna") if seed % 5 == 0 else ([], [])
+    for some_links, some_joints in (more, arms, tail):
+        links += some_links
+        joints += some_joints
+    return Model.assemble(f"creature{seed}", links, joints, root_joint="fixed" if seed % 4 == 1 else "free-flyer")
+
+
+def state(model: Tree, module: ModuleType, seed: int) -> tuple[Array, Array, Array, Array]:
+    """q, v, a and external forces."""
+    rng = np.random.default_rng(seed)
+    return module.random_configuration(rng), *rng.normal(size=(2, model.nv)), rng.normal(size=(model.njoints, 6))
+
+
+def check(module: ModuleType, model: Tree, tolerance: float) -> None:
+    """Every function, with and without external forces, against the papers' recursions on floats."""
+    for seed in range(3):
+        q, v, a, fext = state(model, module, seed)
+        given: list[Any] = [list(map(float, x)) for x in (q, v, a)]
+        forces = [Force.of([float(x) for x in row]) for row in fext]
+        condition = max(tolerance, 1e-15 * float(np.linalg.cond(module.crba(q))))
+        assert_close(module.rnea(q, v, a), rnea(model, *given), tolerance, what="rnea")
+        assert_close(module.rnea(q, v, a, fext), rnea(model, *given, fext=forces), tolerance, what="rnea with forces")
+        assert_close(module.crba(q), crba(model, given[0]), tolerance, what="crba")
+        assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
+        assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
+        for got, expected in zip(module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True):
+            assert_close(got, expected, tolerance, what="rnea_derivatives")
+        for got, expected in zip(module.aba_derivatives(q, v, a), by_direct_inverse(model, *given), strict=True):
+            assert_close(got, expected, condition, what="aba_derivatives")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
+    model = creature(seed)
+    assert lane_model(model) is not None
+    module = build_module(model, functions=FUNCTIONS)
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
+    assert "lanes" in {entry["style"] for entry in manifest["functions"].values()}
+    check(module, model, 1e-12)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_width_of_registers(target: str) -> None:
+    model = creature(7)
+    check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"), model, 1e-12)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
+    model = creature(5)
+    flags = (*FLAGS, "-Werror", "-Wshadow")
+    module = build_module(model, functions=FUNCTIONS, compiler=compiler, cflags=flags, name=f"creature_{compiler}")
+    check(module, model, 1e-12)
+
+
+def test_most_of_a_quadruped_is_in_lanes() -> None:
+    model = creature(1)
+    program = laned(model, functions_of(model)["rnea"], "newton_euler")
+    assert program is not None
+    wide = sum(value.width == 4 for value in program.arithmetic())
+    assert wide > 3 * sum(value.operation in ("add", "sub", "mul") and value.width == 1 for value in program.arithmetic())
+
+
+def test_a_robot_without_limbs_has_no_lanes() -> None:
+    rng = np.random.default_rng(0)
+    links, joints = limbs(rng, 2, ("revolute", "revolute"), "trunk", "arm")
+    chain = Model.assemble("chain", [Link("trunk"), *links[:2]], joints[:2])
+    assert lane_model(chain) is None
+    assert laned(chain, functions_of(chain)["rnea"], "newton_euler") is None
