@@ -80,7 +80,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
         forces = [Force.of([float(x) for x in row]) for row in fext]
         condition = max(tolerance, 1e-15 * float(np.linalg.cond(module.crba(q))))
         assert_close(module.rnea(q, v, a), rnea(model, *given), tolerance, what="rnea")
-        assert_close(module.rnea(q, v, a, fext), rnea(model, *given, fext=forces), tolerance, what="rnea with forces")
+        assert_close(module.rnea(q, v, a, fext), rnea(model, given[0], given[1], given[2], forces), tolerance, what="rnea with forces")
         assert_close(module.crba(q), crba(model, given[0]), tolerance, what="crba")
         assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
         assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
