@@ -203,23 +203,24 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
 
     options = BuildOptions(**given)
     model = read(description, options)
-    passes = _stages(description, model, options) if with_passes else []
+    passes, limbs = _passes(description, model, options) if with_passes else ([], [])
     if as_json:
         data = as_data(model)
-        click.echo(json.dumps({**data, "passes": [asdict(stage) for stage in passes]} if with_passes else data, indent=2))
+        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
+        click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
         if passes:
-            show_passes(passes)
+            show_passes(passes, limbs)
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 
 
-def _stages(description: str, model: Model, options: BuildOptions) -> list[Stage]:
+def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:
     from rbdc.pipeline import read
-    from rbdc.savings import stages
+    from rbdc.savings import limb_groups, stages
 
-    return stages(read(description, replace(options, snap=0.0)), model, options.snap)
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model)
 
 
 @commands.command("list", epilog="Example: rbdc list --json")

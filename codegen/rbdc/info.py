@@ -78,8 +78,8 @@ def show(model: Model) -> None:
     console.print(table)
 
 
-def show_passes(stages: Sequence[Stage]) -> None:
-    """What each model pass saves of the operations of joint-space functions."""
+def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None:
+    """What each model pass saves of the operations of joint-space functions, and the limbs that run side by side."""
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=140)
     table = Table("pass", "what it does", title="operations after each pass", title_justify="left")
@@ -92,6 +92,10 @@ def show_passes(stages: Sequence[Stage]) -> None:
         table.add_row(*(Text(cell) for cell in (stage.name, stage.meaning, *cells)))
         before = stage.operations
     console.print(table)
+    for names in limbs:
+        console.print(Text(f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"))
+    if not limbs:
+        console.print("no limbs are alike: nothing runs in lanes")
 
 
 def _saved(before: int, after: int) -> str:

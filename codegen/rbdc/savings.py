@@ -12,6 +12,7 @@ from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.catalogue import Function, functions_of, on_model
 from rbdc.generate import traced
 from rbdc.ir.cost import cost
+from rbdc.lanes import lane_model
 from rbdc.model import Model
 from rbdc.reduction import PASSES
 
@@ -37,6 +38,12 @@ def stages(written: Model, model: Model, snap: float) -> list[Stage]:
         model = step.apply(model)
         result.append(Stage(step.name, step.meaning, _operations(model)))
     return result
+
+
+def limb_groups(model: Model) -> list[list[str]]:
+    """For each group of limbs that run in lanes the names of the links that they begin with."""
+    limbs = lane_model(model)
+    return [] if limbs is None else [[model.bodies[limb[0]].name for limb in group.limbs] for group in limbs.groups]
 
 
 def _operations(model: Model) -> dict[str, int]:

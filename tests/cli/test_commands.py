@@ -205,3 +205,14 @@ def test_interrupt_is_clean(tmp_path: Path) -> None:
     assert "Aborted!" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "out").exists()
+
+
+def test_info_shows_what_the_passes_save() -> None:
+    result = run("info", "solo12", "--root-joint", "free-flyer", "--passes")
+    assert result.exit_code == 0, result.output
+    for words in ("z-axes", "regrouping", "frame search", "in 4 lanes: the limbs that begin with"):
+        assert words in result.output
+    data = json.loads(run("info", "kuka_iiwa", "--passes", "--json").stdout)
+    counts = [stage["operations"]["rnea"] for stage in data["passes"]]
+    assert counts == sorted(counts, reverse=True)
+    assert data["limbs"] == []
