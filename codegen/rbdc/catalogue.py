@@ -17,11 +17,17 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import flat
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
-from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, minverse
+from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, torque_regressor
-from rbdc.algorithms.solves import by_articulated_bodies, by_factors, derivatives_by_factors, derivatives_by_inverse_factor
+from rbdc.algorithms.solves import (
+    by_articulated_bodies,
+    by_factors,
+    derivatives_by_factors,
+    derivatives_by_inverse_factor,
+    derivatives_of_branches,
+)
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
@@ -118,9 +124,11 @@ def _dynamics(model: Model) -> list[Function]:
             "Inverse of the joint-space inertia, both triangles.",
             (q,),
             inverse,
-            direct=JointSpace(minverse),
-            cholesky=JointSpace(inverse_by_cholesky),
-            inverse_factor=JointSpace(inverse_by_inverse_factor),
+            **_by_shape(
+                model,
+                cholesky=JointSpace(inverse_by_cholesky),
+                inverse_factor=JointSpace(inverse_by_inverse_factor, inverse_of_branches),
+            ),
         ),
         _entry(
             "aba",
@@ -165,8 +173,11 @@ def _derivatives(model: Model) -> list[Function]:
             "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
             (q, v, tau, fext),
             matrices("ddq", "q", "v", "tau"),
-            cholesky=JointSpace(derivatives_by_factors),
-            inverse_factor=JointSpace(derivatives_by_inverse_factor),
+            **_by_shape(
+                model,
+                cholesky=JointSpace(derivatives_by_factors),
+                inverse_factor=JointSpace(derivatives_by_inverse_factor, derivatives_of_branches),
+            ),
         ),
         _entry(
             "rnea_vjp",
@@ -305,6 +316,12 @@ def _manifold(model: Model) -> list[Function]:
     ]
 
 
+def _by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
+    """Of two ways to solve with M the one that takes fewer operations: L^-1 on trees that branch, L on chains (on all robots tried)."""
+    branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
+    return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}
+
+
 def _configuration(model: Model, name: str) -> Parameter:
     return Parameter(name, (model.nq,), "configuration (m, rad, unit quaternions x y z w)", configuration=True)
 
@@ -348,17 +365,21 @@ def on_model(algorithm: Callable[..., Any]) -> Evaluate:
 
 @dataclass(frozen=True)
 class JointSpace:
-    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest."""
+    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
+
+    `in_lanes` is a form of it that treats all limbs alike, where it does not itself.
+    """
 
     algorithm: Callable[..., Any]
+    in_lanes: Callable[..., Any] | None = None
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        return self.on(reduced(model), inputs, trace)
+        return arrays(_call(self.algorithm, reduced(model), inputs, trace))
 
-    def on(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on a joint-space model of one's own."""
-        return arrays(_call(self.algorithm, model, inputs, trace))
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on a joint-space model with limbs alike."""
+        return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
 
 
 def arrays(result: Any) -> list[list[Scalar]]:

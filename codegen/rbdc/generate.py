@@ -95,10 +95,12 @@ def programs(model: Model, function: Function, method: str) -> list[Program]:
     """
     program = traced(model, function, method)
     optional = [p.name for p in function.declaration.inputs if p.optional]
-    without = program if not optional else verify(gather_angles(optimise(without_input(program, optional[0]))))
     limbs = laned(model, function, method)
-    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(without).weight:
+    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(program).weight:
         return [limbs, program] if optional else [limbs]
+    if not optional:
+        return [program]
+    without = verify(gather_angles(optimise(without_input(program, optional[0]))))
     saves = cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations
     return [without, program] if saves else [program]
 

@@ -108,7 +108,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
     signs = _signs(limbs, scalars)
     inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
     recorder = Recorder()
-    values = evaluate.on(_traced_model(limbs, scalars), inputs, recorder.record)
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, recorder.record)
     outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique

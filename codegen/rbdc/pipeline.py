@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache as cache_in_process
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from os import PathLike, fspath
@@ -270,8 +271,11 @@ def _key(model: Model, robot: str, options: BuildOptions, compiler: Compiler, fl
     )
 
 
+@cache_in_process
 def own_code() -> str:
-    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew."""
+    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a running process has loaded
+    does not change with the files.
+    """
 
     def walk(folder: Traversable) -> list[tuple[str, bytes]]:
         found = []

@@ -89,3 +89,19 @@ class InverseFactor:
         """A^-1, symmetric to the last bit."""
         units = [self.solve([1.0 if i == j else 0.0 for i in range(self.size)]) for j in range(self.size)]
         return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]
+
+    def symmetric_inverse(self) -> Matrix:
+        """The same entry by entry, each product of two rows of W first: more products, but i and j are treated alike, so that exchanging
+        branches of the tree exchanges entries and nothing else.
+        """
+        unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
+
+        def entry(i: int, j: int) -> Scalar:
+            total: Scalar = 0.0
+            for k in range(min(i, j) + 1):
+                if not is_zero(unit[i][k]) and not is_zero(unit[j][k]):
+                    total = total + (unit[i][k] * unit[j][k]) * self.inverse_pivots[k]
+            return total
+
+        upper = [[entry(i, j) if i <= j else 0.0 for j in range(self.size)] for i in range(self.size)]
+        return [[upper[min(i, j)][max(i, j)] for j in range(self.size)] for i in range(self.size)]

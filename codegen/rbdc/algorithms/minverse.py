@@ -42,6 +42,11 @@ def inverse_by_inverse_factor(model: Model, q: Sequence[Scalar], trace: Trace = 
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
+def inverse_of_branches(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """The same with all branches of the tree treated alike, for lanes."""
+    return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
+
+
 def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matrix, trace: Trace) -> list[ArticulatedJoint]:
     """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on body i."""
     starts = first_dofs(model)

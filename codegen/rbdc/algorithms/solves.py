@@ -81,6 +81,20 @@ def derivatives_by_inverse_factor(
     return _derivatives(model, q, v, tau, fext, trace, factors, InverseFactor(factors))
 
 
+def derivatives_of_branches(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """The same with all branches of the tree treated alike, for lanes."""
+    factors = Factorisation(crba(model, q, trace))
+    inverse = InverseFactor(factors)
+    return _derivatives(model, q, v, tau, fext, trace, factors, inverse, inverse.symmetric_inverse())
+
+
 def _derivatives(
     model: Model,
     q: Sequence[Scalar],
@@ -90,6 +104,7 @@ def _derivatives(
     trace: Trace,
     factors: Factorisation,
     columns_by: Factorisation | InverseFactor,
+    inverse: Matrix | None = None,
 ) -> tuple[Matrix, Matrix, Matrix]:
     a = factors.solve(_moving(model, q, v, tau, fext, trace))
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
@@ -99,7 +114,7 @@ def _derivatives(
         columns = [[-x for x in columns_by.solve(column)] for column in transposed(matrix)]
         result.append(transposed(columns))
     _add_root_columns(model, q, v, result[0], result[1])
-    inverse = columns_by.inverse()
+    inverse = columns_by.inverse() if inverse is None else inverse
     for name, matrix in (("ddq_dq", result[0]), ("ddq_dv", result[1]), ("Minv", inverse)):
         for j, column in enumerate(transposed(matrix)):
             trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)

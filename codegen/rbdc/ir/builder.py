@@ -39,7 +39,12 @@ class Builder:
 
     def raw(self, operation: str, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
-        width = max((self.values[k].width for k in arguments), default=1)
+        known = self._index.get((operation, arguments))
+        if known is not None:
+            return known
+        width = 1
+        for k in arguments:
+            width = max(width, self.values[k].width)
         return self._intern((operation, arguments), Value(operation, arguments, section=self.section, width=width))
 
     def lanes(self, numbers: Sequence[float]) -> int:

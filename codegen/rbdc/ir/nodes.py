@@ -54,6 +54,10 @@ class Value:
     lane: int = 0
     numbers: tuple[float, ...] = ()
 
+    def moved(self, arguments: tuple[int, ...], section: int) -> Value:
+        """The same operation on other arguments in another section; `dataclasses.replace` takes five times as long."""
+        return Value(self.operation, arguments, self.constant, self.source, section, self.width, self.lane, self.numbers)
+
 
 @dataclass(frozen=True, slots=True)
 class Section:

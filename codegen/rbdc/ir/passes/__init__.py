@@ -21,7 +21,9 @@ def optimise(program: Program) -> Program:
     """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
     make equal; then dead code away.
     """
-    return remove_dead_code(rewrite(share_reciprocals(rewrite(program, RULES)), RULES))
+    simplified = rewrite(program, RULES)
+    shared = share_reciprocals(simplified)
+    return remove_dead_code(simplified if shared is simplified else rewrite(shared, RULES))
 
 
 __all__ = ["RULES", "fold_constants", "normalise_signs", "optimise", "order_operands", "remove_dead_code", "share_reciprocals"]

@@ -31,10 +31,11 @@ def fold_constants(builder: Builder, operation: str, arguments: tuple[int, ...])
     known = [n for n in numbers if n is not None]
     if len(known) == len(numbers):
         return _fold(builder, operation, known)
-    lanes = [builder.numbers(k) for k in arguments]
-    if operation in _NUMERIC and arguments and all(lanes):
-        width = max(len(x) for x in lanes)
-        return builder.lanes([_NUMERIC[operation](*(x[m % len(x)] for x in lanes)) for m in range(width)])
+    if any(builder.values[k].operation == "lanes" for k in arguments) and operation in _NUMERIC:
+        lanes = [builder.numbers(k) for k in arguments]
+        if all(lanes):
+            width = max(len(x) for x in lanes)
+            return builder.lanes([_NUMERIC[operation](*(x[m % len(x)] for x in lanes)) for m in range(width)])
     if operation == "sub" and arguments[0] == arguments[1]:
         return builder.constant(0.0)
     if not known or len(numbers) != 2:
