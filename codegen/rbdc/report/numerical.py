@@ -15,7 +15,7 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.expressions import COMPLEX
 from rbdc.emit.render import render
-from rbdc.generate import cheapest
+from rbdc.generate import cheapest, traced
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
@@ -82,10 +82,11 @@ def _real(model: Model, function: Function | str) -> FunctionSource:
 
 
 def _complex_base(model: Model, base: Function) -> FunctionSource:
-    """The program of the function over complex numbers, as `<robot>_complex_base`; of its kernels the one without forces."""
-    _, made = cheapest(model, Function(without_optional(base.declaration), base.methods))
+    """The scalar program of the function without forces over complex numbers, as `<robot>_complex_base`."""
+    method, _ = cheapest(model, base)
+    program = traced(model, Function(without_optional(base.declaration), base.methods), method)
     declaration = FunctionDeclaration("complex_base", base.declaration.summary, (), ())
-    return kernel_source(ROBOT, declaration, made[0], rbdc.__version__, COMPLEX)
+    return kernel_source(ROBOT, declaration, program, rbdc.__version__, COMPLEX)
 
 
 def _rate(model: Model) -> FunctionSource:
