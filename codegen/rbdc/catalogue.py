@@ -17,7 +17,7 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import flat
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
-from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches
+from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, torque_regressor
@@ -124,6 +124,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Inverse of the joint-space inertia, both triangles.",
             (q,),
             inverse,
+            direct=JointSpace(minverse),
             **_by_shape(
                 model,
                 cholesky=JointSpace(inverse_by_cholesky),
