@@ -19,7 +19,7 @@ from rbdc.ir.passes.lanes import Exchange, Source, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.model.joint_space import JointSpaceBody, exact
+from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
 from rbdc.model.limbs import Group, aligned, constants, groups
 from rbdc.reduction import reduced
@@ -77,7 +77,7 @@ def lane_model(model: Model) -> LaneModel | None:
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
         for bodies in zip(*group.limbs, strict=True):
-            columns = list(zip(*([*_constants(alike, index), signs[index]] for index in bodies), strict=True))
+            columns = list(zip(*([*constants(alike.bodies[index]), signs[index]] for index in bodies), strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
             for m, index in enumerate(bodies):
@@ -87,11 +87,6 @@ def lane_model(model: Model) -> LaneModel | None:
 
 _SAME = 4e-15
 """Constants that differ by no more than rounding are the same."""
-
-
-def _constants(model: Model, index: int) -> list[float]:
-    cosines, rest = constants(model.bodies[index])[:4], constants(model.bodies[index])[4:]  # type: ignore[arg-type]
-    return [*(exact(x) for x in cosines), *rest]
 
 
 def laned(model: Model, function: Function, method: str) -> Program | None:

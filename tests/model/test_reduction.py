@@ -25,7 +25,7 @@ from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.regrouping import regrouped
 from rbdc.reduction import PASSES, reduced
 from rbdc.resources import resolve
-from rbdc.spatial import Force
+from rbdc.spatial import Force, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
 from tests.support_trees import SEEDS, random_tree
 
@@ -80,6 +80,25 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     expected = by_direct_inverse(model, q, v, a, given)
     for method in (solves.derivatives_by_factors, solves.derivatives_by_inverse_factor):
         same(method(small, q, v, a, carried), expected, tolerance, method.__name__)
+
+
+@pytest.mark.parametrize("tilt", [1e-15, 1e-14, 3e-13, 1e-9, 1e-6])
+def test_axes_that_are_all_but_parallel_keep_every_digit(tilt: float) -> None:
+    rng = np.random.default_rng(3)
+    tree = random_tree(1)
+    bodies = []
+    for body in tree.bodies:
+        written = rng.integers(-1, 3, 3) * (np.pi / 2) + rng.uniform(-tilt, tilt, 3)
+        placement = replace(body.placement, rotation=Rotation.from_rpy(*(float(x) for x in written)))
+        joint = replace(body.joint, axis=Vector3(0.0, 0.0, 1.0)) if isinstance(body.joint, (Revolute, Prismatic)) else body.joint
+        bodies.append(replace(body, placement=placement, joint=joint))
+    model = replace(tree, bodies=tuple(bodies))
+    small = reduced(model)
+    longest = max(abs(x) for body in model.bodies for x in body.placement.translation.scalars())
+    assert max(abs(x) for body in small.bodies for x in body.placement.translation.scalars()) < 10.0 * longest
+    q, v, a, _ = state(model, 0)
+    same(newton_euler(small, q, v, a), rnea(model, q, v, a), 1e-14, "rnea")
+    same(crba(small, q), crba(model, q), 1e-14, "crba")
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion, wrench
-from rbdc.model.joint_space import JointSpaceBody, exact
+from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
 from rbdc.model.joints import JointType, Revolute
 from rbdc.model.tree import WORLD
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
@@ -49,13 +48,12 @@ def work_of(body: JointSpaceBody) -> int:
     """Additions and multiplications of one body: twice those of inverse dynamics, once those of composing inertias."""
     h, k, p = body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation
     zeros = tuple(float(x) == 0.0 for x in (body.inertia.mass, *h.scalars(), *k.scalars(), *p.scalars()))
-    turned = tuple(tuple(_kind(f(angle)) for f in (math.cos, math.sin)) for angle in (body.gamma, body.alpha))
-    return _work(body.joint, turned, _kind(math.sin(2.0 * body.theta)) == 0.0, zeros, body.parent == WORLD)
+    turned = tuple(tuple(_kind(x) for x in cosine_and_sine(angle)) for angle in (body.gamma, body.alpha))
+    return _work(body.joint, turned, 0.0 in cosine_and_sine(body.theta), zeros, body.parent == WORLD)
 
 
 def _kind(x: float) -> float:
     """0, 1 and -1 as they are, anything else the same."""
-    x = exact(x)
     return x if x in (0.0, 1.0, -1.0) else 0.5
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, exact, tidy
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
@@ -22,21 +22,25 @@ Cost = Callable[[JointSpaceBody], int]
 SWEEPS = 3
 """Over all links; hardly anything changes after two."""
 
+FARTHEST = 2.0
+"""A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
+
 
 def searched(model: Model, cost: Cost) -> Model:
     """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily."""
     bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
     children = [model.children(index) for index in range(model.njoints)]
+    farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0)
     for _ in range(SWEEPS):
         changed = False
         for index in range(model.njoints):
-            changed |= _improve(bodies, index, children[index], cost)
+            changed |= _improve(bodies, index, children[index], cost, farthest)
         if not changed:
             break
     return replace(model, bodies=tuple(bodies))
 
 
-def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[int], cost: Cost) -> bool:
+def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[int], cost: Cost, farthest: float) -> bool:
     """Try every move of one link's frame and keep the best; whether there was one."""
     if not isinstance(bodies[index].joint, (Revolute, Prismatic)):
         return False
@@ -46,7 +50,7 @@ def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[int], 
 
     best = [bodies[k] for k in (index, *children)]
     least, start = total(best), best
-    for slide in _slides(bodies[index], [bodies[k] for k in children]):
+    for slide in (x for x in _slides(bodies[index], [bodies[k] for k in children]) if abs(x) <= farthest):
         slid = _moved(start, 0.0, slide)
         for angle in _angles(slid[0], slid[1:]):
             moved = _moved(slid, angle, 0.0)
@@ -87,7 +91,7 @@ def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list
     """The first body with its frame turned about z by `angle` and slid along z, and its children seen from there."""
     if angle == 0.0 and slide == 0.0:
         return list(bodies)
-    c, s = exact(math.cos(angle)), exact(math.sin(angle))
+    c, s = cosine_and_sine(angle)
     turn = Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
     move = Placement(turn, Vector3(0.0, 0.0, slide))
     body, *children = bodies

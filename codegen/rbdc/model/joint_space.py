@@ -55,8 +55,7 @@ class JointSpaceBody(Body):
 
 
 def _turn(axis: str, angle: float) -> Turn:
-    c, s = exact(math.cos(angle)), exact(math.sin(angle))
-    return Turn(axis, c, s)  # type: ignore[arg-type]
+    return Turn(axis, *cosine_and_sine(angle))  # type: ignore[arg-type]
 
 
 def _turned(theta: float, q: Scalar) -> Turn:
@@ -68,9 +67,10 @@ def _turned(theta: float, q: Scalar) -> Turn:
     return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
 
 
-def exact(x: float) -> float:
-    """A cosine or sine without the rounding next to 0, 1 and -1."""
-    return float(round(x)) if abs(x - round(x)) < ROUNDING else x
+def cosine_and_sine(angle: float) -> tuple[float, float]:
+    """Of an angle; at a multiple of a right angle without rounding."""
+    c, s = math.cos(angle), math.sin(angle)
+    return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
 
 
 def cleaned(values: Sequence[float], scale: float) -> list[float]:

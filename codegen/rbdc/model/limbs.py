@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, tidy
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, cosine_and_sine, tidy
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
@@ -91,11 +91,13 @@ def aligned(model: Model, found: Sequence[Group]) -> tuple[Model, list[float]]:
 
 def _align(model: Model, bodies: list[JointSpaceBody], first: int, index: int) -> float:
     """Choose the frame of body `index` that looks most like that of `first`; the sign that its joint gets."""
-    children = model.children(index)
+    children, models = model.children(index), [bodies[first], *(bodies[c] for c in model.children(first))]
     tried = []
     for quarter, over in itertools.product(range(4), (False, True)):
         made = _turned(bodies[index], [bodies[c] for c in children], quarter * math.pi / 2.0, over)
-        tried.append((_difference(bodies[first], made[0]), made, -1.0 if over else 1.0))
+        own, *below = (_difference(*pair) for pair in zip(models, made, strict=True))
+        # A joint that turns the other way costs its signs; what the children gain they may also gain by frames of their own.
+        tried.append((own + 0.1 * sum(below) + (1.0 if over else 0.0), made, -1.0 if over else 1.0))
     _, best, sign = min(tried, key=lambda one: one[0])
     for k, body in zip((index, *children), best, strict=True):
         bodies[k] = body
@@ -141,19 +143,24 @@ def _quarter(angle: float) -> float:
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """How unlike two bodies' constants are: zeros in other places weigh most, then signs, then values."""
+    """How unlike two bodies' constants are: zeros in other places weigh most, then theta, then values, then signs."""
     score = 0.0
-    for x, y in zip(constants(one), constants(other), strict=True):
+    for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
+        weight = 4.0 if k == THETA else 1.0  # sines of angles that differ cannot be had by exchanging and changing signs
         if (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
             score += 100.0
         elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
-            score += 1.0 if abs(abs(x) - abs(y)) < 1e-9 * max(abs(x), abs(y)) else 1.5
+            score += weight * (1.0 if abs(abs(x) - abs(y)) < 1e-9 * max(abs(x), abs(y)) else 1.5)
     return score
+
+
+THETA = 4
+"""Where theta is in `constants`."""
 
 
 def constants(body: JointSpaceBody) -> list[float]:
     """Everything that distinguishes a body of one limb from that of another, in order: turns as cosines and sines, theta, P, m, h, K."""
     inertia: MomentInertia = body.inertia  # type: ignore[assignment]
-    turns = [f(angle) for angle in (body.gamma, body.alpha) for f in (math.cos, math.sin)]
+    turns = [x for angle in (body.gamma, body.alpha) for x in cosine_and_sine(angle)]
     numbers = [*turns, body.theta, *body.placement.translation.scalars(), *inertia.scalars()]
     return [float(x) for x in numbers]

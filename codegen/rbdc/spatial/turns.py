@@ -19,6 +19,10 @@ class Turn:
     c: Scalar
     s: Scalar
 
+    def is_identity(self) -> bool:
+        """Whether it turns nothing; a cosine of 1 is not enough, for that of a tiny angle rounds to it."""
+        return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
+
     def apply(self, v: Vector3) -> Vector3:
         """R v."""
         if self.axis == "z":
@@ -109,4 +113,4 @@ class Turns:
 
 def turns(steps: Sequence[Turn | Rotation]) -> Turns:
     """The steps without those that do nothing."""
-    return Turns(tuple(step for step in steps if not (isinstance(step, Turn) and isinstance(step.c, float) and step.c == 1.0)))
+    return Turns(tuple(step for step in steps if not (isinstance(step, Turn) and step.is_identity())))
