@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
@@ -33,7 +33,7 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
 from rbdc.model import Model
 from rbdc.reduction import reduced
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Force, Motion, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
 """The entries of each input array, row by row; an optional input that is not given is absent."""
@@ -364,6 +364,17 @@ def on_model(algorithm: Callable[..., Any]) -> Evaluate:
     return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
 
 
+@runtime_checkable
+class InLanes(Protocol):
+    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the lanes of vectors."""
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """On the robot's own model."""
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """On the joint-space model with limbs alike."""
+
+
 @dataclass(frozen=True)
 class JointSpace:
     """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
@@ -387,6 +398,12 @@ def arrays(result: Any) -> list[list[Scalar]]:
     """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
     outputs = result if isinstance(result, tuple) else (result,)
     return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
+
+
+def framed_outputs(result: Any) -> list[list[Scalar]]:
+    """The entries of each output of an algorithm for one frame: motions and matrices."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
 
 
 def _forward_kinematics(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:

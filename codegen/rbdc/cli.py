@@ -45,6 +45,7 @@ def commands() -> None:
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
 @click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")
+@click.option("--fuse", multiple=True, help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
 @click.option("--dtype", default="float64", show_default=True)
 @click.option("--targets", default="c,batch", show_default=True)
@@ -65,6 +66,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         name=given["name"],
         functions=None if split[0] is None else tuple(name.strip() for name in split[0].split(",") if name.strip()),
         preset=given["preset"],
+        fuse=tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in given["fuse"]),
         root_joint=given["root_joint"],
         mimic=given["mimic"],
         joint_order=given["joint_order"],

@@ -13,6 +13,7 @@ from rbdc.emit.frames import frames_source
 from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
 from rbdc.emit.rolled import METHODS, rolled_source
+from rbdc.fusion import fused
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
@@ -53,17 +54,24 @@ class Generated:
 
 
 def generate(
-    model: Model, robot: str, names: Sequence[str], version: str, progress: Callable[[str], None], style: str = "unrolled"
+    model: Model,
+    robot: str,
+    names: Sequence[str],
+    version: str,
+    progress: Callable[[str], None],
+    style: str = "unrolled",
+    fuse: Sequence[Sequence[str]] = (),
 ) -> Generated:
-    """The package of `names` for the model, `style` unrolled, rolled or auto; `progress` hears of each function.
+    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`;
+    `progress` hears of each function.
 
     The same arguments give the same bytes.
     """
     catalogue = functions_of(model)
     sources = []
-    for name in names:
-        progress(f"{name}: generating")
-        sources.append(_source(model, robot, catalogue[name], version, style))
+    for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
+        progress(f"{function.declaration.name}: generating")
+        sources.append(_source(model, robot, function, version, style))
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version)
     files |= render_python(model, robot, declarations, list(catalogue), version)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.catalogue import Function, JointSpace
+from rbdc.catalogue import Function, InLanes
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.ir.builder import rewrite
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -94,7 +94,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
     frames. The same values as the scalar program (tested on random trees with alike limbs).
     """
     evaluate, limbs = function.methods[method], lane_model(model)
-    if limbs is None or not isinstance(evaluate, JointSpace):
+    if limbs is None or not isinstance(evaluate, InLanes):
         return None
     declaration, slots = function.declaration, _slots(limbs)
     table = symbols(CONSTANTS, len(slots))

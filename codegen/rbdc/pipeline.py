@@ -34,12 +34,14 @@ STYLES = ("unrolled", "rolled", "auto")
 @dataclass(frozen=True)
 class BuildOptions:
     """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
-    None mean what `rbdc.native.toolchain` chooses. The package becomes the folder `out`/`name`.
+    None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that also get one entry
+    point together. The package becomes the folder `out`/`name`.
     """
 
     name: str | None = None
     functions: tuple[str, ...] | None = None
     preset: str = "control"
+    fuse: tuple[tuple[str, ...], ...] = ()
     root_joint: str = "fixed"
     mimic: str = "independent"
     joint_order: str = "name"
@@ -106,6 +108,7 @@ def build(description: str | PathLike[str] | Model, **options: Any) -> ModuleTyp
     for name in ("functions", "targets", "cflags", "gravity"):
         if options.get(name) is not None:
             options[name] = tuple(options[name])
+    options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     return load(build_package(description, BuildOptions(**options)).directory)
 
 
@@ -177,9 +180,11 @@ def _make(
 
     start = time.perf_counter()
     selected = select(model, options.functions, options.preset)
-    _check_size(model, selected, options.style)
+    fused = [name.split("@")[0] for group in options.fuse for name in group]
+    _check_size(model, selected, "unrolled" if fused else options.style)
     names, left_out = without_forward_dynamics(model, selected, options.functions)
-    generated = generate(model, robot, names, rbdc.__version__, progress, options.style)
+    without_forward_dynamics(model, fused, fused)
+    generated = generate(model, robot, names, rbdc.__version__, progress, options.style, options.fuse)
     middle = time.perf_counter()
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
@@ -253,6 +258,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "dtype": options.dtype,
         "targets": list(options.targets),
         "style": options.style,
+        "fuse": [list(group) for group in options.fuse],
     }
 
 

@@ -216,3 +216,14 @@ def test_info_shows_what_the_passes_save() -> None:
     counts = [stage["operations"]["rnea"] for stage in data["passes"]]
     assert counts == sorted(counts, reverse=True)
     assert data["limbs"] == []
+
+
+def test_build_with_fused_functions(tmp_path: Path) -> None:
+    result = run("build", "double_pendulum", "--functions", "rnea", "--fuse", "aba,minverse", "--fuse", "nle,crba", "--out", str(tmp_path))
+    assert result.exit_code == 0
+    names = list(json.loads((tmp_path / "double_pendulum" / "manifest.json").read_text())["functions"])
+    assert names == ["rnea", "aba_and_minverse", "nle_and_crba"]
+    refused = run("build", "double_pendulum", "--fuse", "rnea,jacobian", "--out", str(tmp_path / "other"))
+    assert refused.exit_code == 2
+    assert "no function 'jacobian'" in refused.stderr
+    assert not (tmp_path / "other").exists()

@@ -16,9 +16,9 @@ from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.catalogue import Evaluate, Function, Inputs, arrays, on_model
+from rbdc.catalogue import Evaluate, Function, Inputs, framed_outputs, on_model
 from rbdc.model import Model
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Scalar
 
 
 def _carpentier_mansard(
@@ -57,8 +57,7 @@ def _framed(algorithm: Callable[..., Any]) -> Evaluate:
     """The algorithm for the frame that is measured, in its own axes."""
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        result = algorithm(model, *inputs.values(), deepest_frame(model), "LOCAL")
-        return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in (result if isinstance(result, tuple) else (result,))))
+        return framed_outputs(algorithm(model, *inputs.values(), deepest_frame(model), "LOCAL"))
 
     return evaluate
 

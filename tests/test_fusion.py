@@ -1,0 +1,84 @@
+"""One entry point for several functions: the values of each, what they share computed once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc import Model
+from rbdc.catalogue import functions_of
+from rbdc.errors import OptionError
+from rbdc.fusion import fused
+from rbdc.generate import cheapest
+from rbdc.ir.cost import cost
+from rbdc.resources import resolve
+from tests.support import assert_close, build_module
+
+ARM = ("rnea", "crba", "frame_jacobian@lbr_iiwa_link_7@WORLD", "frame_velocity@lbr_iiwa_link_3")
+DYNAMICS = ("aba", "minverse", "aba_derivatives")
+
+
+def test_values_are_those_of_the_functions_alone() -> None:
+    module = build_module("kuka_iiwa", functions=("rnea", "crba", "frame_jacobian", "frame_velocity"), fuse=(ARM,))
+    rng = np.random.default_rng(0)
+    q, v, a = rng.uniform(-1.0, 1.0, (3, 5, 7))
+    fext = rng.uniform(-1.0, 1.0, (5, 7, 6))
+    for forces in (None, fext):
+        tau, inertia, jacobian, velocity = module.rnea_and_crba_and_frame_jacobian_and_frame_velocity(q, v, a, forces)
+        assert_close(tau, module.rnea(q, v, a, forces), 1e-14)
+        assert_close(inertia, module.crba(q), 1e-14)
+        assert_close(jacobian, module.frame_jacobian(q, "lbr_iiwa_link_7", "WORLD"), 1e-14)
+        assert_close(velocity, module.frame_velocity(q, v, "lbr_iiwa_link_3"), 1e-14)
+
+
+def test_limbs_still_run_in_lanes() -> None:
+    module = build_module("solo12", root_joint="free-flyer", functions=DYNAMICS, fuse=(DYNAMICS,))
+    rng = np.random.default_rng(0)
+    q, (v, tau) = module.random_configuration(rng), rng.uniform(-1.0, 1.0, (2, 18))
+    results = module.aba_and_minverse_and_aba_derivatives(q, v, tau)
+    expected = (module.aba(q, v, tau), module.minverse(q), *module.aba_derivatives(q, v, tau))
+    for result, alone in zip(results, expected, strict=True):
+        assert_close(result, alone, 1e-12)
+    model = Model.from_urdf(resolve("solo12"), root_joint="free-flyer")
+    _, (program, *_) = cheapest(model, fused(model, functions_of(model), DYNAMICS))
+    assert cost(program).vectors > 0
+
+
+@pytest.mark.parametrize("names", [("rnea", "crba"), ("rnea_derivatives", "aba_derivatives"), DYNAMICS])
+def test_it_takes_less_than_the_functions_one_by_one(names: tuple[str, ...]) -> None:
+    model = Model.from_urdf(resolve("kuka_iiwa"))
+    catalogue = functions_of(model)
+    together = cost(cheapest(model, fused(model, catalogue, names))[1][0])
+    alone = [cost(cheapest(model, catalogue[name])[1][0]) for name in names]
+    assert together.operations < sum(c.operations for c in alone)
+
+
+def test_outputs_with_one_name_get_that_of_their_function() -> None:
+    model = Model.from_urdf(resolve("double_pendulum"))
+    declaration = fused(model, functions_of(model), ("rnea", "nle", "aba")).declaration
+    assert declaration.name == "rnea_and_nle_and_aba"
+    assert [p.name for p in declaration.inputs] == ["q", "v", "a", "tau", "fext"]
+    assert [p.name for p in declaration.outputs] == ["rnea_tau", "nle_tau", "ddq"]
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("rnea",), "two or more"),
+        (("rnea", "rnea"), "each once"),
+        (("rnea", "mass"), "no function 'mass'"),
+        (("rnea@link", "crba"), "rnea takes no frame"),
+        (("rnea", "frame_jacobian"), "name the frame, as in frame_jacobian@"),
+        (("rnea", "frame_jacobian@tool\n"), "name the frame"),
+    ],
+)
+def test_what_cannot_be_fused_is_named(names: tuple[str, ...], said: str) -> None:
+    model = Model.from_urdf(resolve("double_pendulum"))
+    with pytest.raises(OptionError, match=said):
+        fused(model, functions_of(model), names)
+
+
+def test_forward_dynamics_of_a_singular_model_is_refused() -> None:
+    with pytest.raises(rbdc.RbdcError, match="singular"):
+        build_module("cartpole", root_joint="free-flyer", functions=("rnea",), fuse=(("rnea", "aba"),))
