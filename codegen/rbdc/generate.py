@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import Function, functions_of
+from rbdc.emit.batch import add_batch
 from rbdc.emit.csource import FunctionSource, function_source
 from rbdc.emit.frames import frames_source
 from rbdc.emit.library import render_library
@@ -61,9 +62,11 @@ def generate(
     progress: Callable[[str], None],
     style: str = "unrolled",
     fuse: Sequence[Sequence[str]] = (),
+    *,
+    batch: bool = False,
 ) -> Generated:
-    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`;
-    `progress` hears of each function.
+    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`; `batch`
+    with kernels for several samples in place of loops; `progress` hears of each function.
 
     The same arguments give the same bytes.
     """
@@ -71,46 +74,72 @@ def generate(
     sources = []
     for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
         progress(f"{function.declaration.name}: generating")
-        sources.append(_source(model, robot, function, version, style))
+        sources.append(_source(model, robot, function, version, style, batch=batch))
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version)
     files |= render_python(model, robot, declarations, list(catalogue), version)
     return Generated(files, tuple(sources))
 
 
-def _source(model: Model, robot: str, function: Function, version: str, style: str) -> FunctionSource:
+def _source(model: Model, robot: str, function: Function, version: str, style: str, *, batch: bool) -> FunctionSource:
     if function.declaration.framed:
         return frames_source(robot, function.declaration, model, frame_step_programs(model), version)
     may_roll = style != "unrolled" and function.declaration.name in METHODS
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return rolled_source(robot, function.declaration, model, version)
-    method, made = cheapest(model, function)
-    if may_roll and cost(made[0]).operations > WORTH_ROLLING:
+    made = {method: variants(model, function, method) for method in function.methods}
+    method = _cheapest(made)
+    kernels = made[method].kernels
+    if may_roll and cost(kernels[0]).operations > WORTH_ROLLING:
         return rolled_source(robot, function.declaration, model, version)
-    return function_source(robot, function.declaration, made, version, method)
+    source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
+    if batch:
+        add_batch(source, robot, min((m.samples for m in made.values()), key=lambda program: cost(program).weight), version)
+    return source
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The programs of one method of a function.
+
+    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane.
+    """
+
+    kernels: list[Program]
+    samples: Program
 
 
 def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
     """The method of a function with the least work for this model, and its programs; the first named of equals."""
-    made = {method: programs(model, function, method) for method in function.methods}
-    best = min(made, key=lambda method: cost(made[method][0]).weight)
-    return best, made[best]
+    made = {method: variants(model, function, method) for method in function.methods}
+    best = _cheapest(made)
+    return best, made[best].kernels
+
+
+def _cheapest(made: Mapping[str, Variants]) -> str:
+    return min(made, key=lambda method: cost(made[method].kernels[0]).weight)
 
 
 def programs(model: Model, function: Function, method: str) -> list[Program]:
     """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
     that program without the optional input.
     """
+    return variants(model, function, method).kernels
+
+
+def variants(model: Model, function: Function, method: str) -> Variants:
+    """The programs of a function by one of its methods."""
     program = traced(model, function, method)
     optional = [p.name for p in function.declaration.inputs if p.optional]
+    without = optimise(without_input(program, optional[0])) if optional else program
     limbs = laned(model, function, method)
-    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(program).weight:
-        return [limbs, program] if optional else [limbs]
-    if not optional:
-        return [program]
-    without = verify(gather_angles(optimise(without_input(program, optional[0]))))
-    saves = cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations
-    return [without, program] if saves else [program]
+    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(without).weight:
+        kernels = [limbs, program] if optional else [limbs]
+    elif optional and cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations:
+        kernels = [without, program]
+    else:
+        kernels = [program]
+    return Variants([verify(gather_angles(kernel)) for kernel in kernels], verify(without))
 
 
 def traced(model: Model, function: Function, method: str) -> Program:
@@ -119,7 +148,7 @@ def traced(model: Model, function: Function, method: str) -> Program:
     arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
     values = function.methods[method](model, arguments, recorder.record)
     outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
-    return verify(gather_angles(optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)))))
+    return optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)))
 
 
 @lru_cache(maxsize=1)

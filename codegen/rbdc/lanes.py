@@ -13,11 +13,9 @@ from rbdc.ir.builder import rewrite
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
-from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, Source, pack
 from rbdc.ir.passes.operand_order import order_operands
-from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
@@ -109,7 +107,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
         program = pack(program, _exchange(limbs, size, slots, list(given)))
-    return verify(gather_angles(optimise(program)))
+    return optimise(program)
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:

@@ -80,10 +80,3 @@ void cartpole_aba(const double *restrict q, const double *restrict v, const doub
         cartpole_aba_without_fext(q, v, tau, ddq);
     }
 }
-
-void cartpole_aba_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
-    }
-}

@@ -183,10 +183,3 @@ void cartpole_aba_derivatives(const double *restrict q, const double *restrict v
         cartpole_aba_derivatives_without_fext(q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
     }
 }
-
-void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
-    }
-}

@@ -170,10 +170,3 @@ void cartpole_aba_jvp(const double *restrict q, const double *restrict v, const 
         cartpole_aba_jvp_without_fext(q, v, tau, dq, dv, dtau, dddq);
     }
 }
-
-void cartpole_aba_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
-    }
-}

@@ -181,10 +181,3 @@ void cartpole_aba_vjp(const double *restrict q, const double *restrict v, const 
         cartpole_aba_vjp_without_fext(q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
     }
 }
-
-void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
-    }
-}

@@ -38,10 +38,3 @@ void cartpole_centroidal_momentum_matrix(const double *restrict q, double *restr
     A[10] = 0.0;
     A[11] = 0.0;
 }
-
-void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
-    }
-}

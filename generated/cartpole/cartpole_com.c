@@ -24,10 +24,3 @@ void cartpole_com(const double *restrict q, double *restrict position)
     /* results: known without computation */
     position[1] = 0.0;
 }
-
-void cartpole_com_batch(size_t n, const double *restrict q, double *restrict position)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_com(q + 2 * i, position + 3 * i);
-    }
-}

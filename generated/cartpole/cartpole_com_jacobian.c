@@ -27,10 +27,3 @@ void cartpole_com_jacobian(const double *restrict q, double *restrict J)
     J[3] = 0.0;
     J[4] = 0.0;
 }
-
-void cartpole_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_com_jacobian(q + 2 * i, J + 6 * i);
-    }
-}

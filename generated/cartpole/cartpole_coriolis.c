@@ -27,10 +27,3 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     C[2] = 0.0;
     C[3] = 0.0;
 }
-
-void cartpole_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
-    }
-}

@@ -25,10 +25,3 @@ void cartpole_crba(const double *restrict q, double *restrict M)
     M[0] = 1.1;
     M[3] = 1.025;
 }
-
-void cartpole_crba_batch(size_t n, const double *restrict q, double *restrict M)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_crba(q + 2 * i, M + 4 * i);
-    }
-}

@@ -13,10 +13,3 @@ void cartpole_difference(const double *restrict q0, const double *restrict q1, d
     dv[0] = q1[0] - q0[0];
     dv[1] = q1[1] - q0[1];
 }
-
-void cartpole_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);
-    }
-}

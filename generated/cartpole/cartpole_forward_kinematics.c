@@ -70,10 +70,3 @@ void cartpole_forward_kinematics(const double *restrict q, double *restrict plac
     placements[19] = q[0];
     placements[35] = q[0];
 }
-
-void cartpole_forward_kinematics_batch(size_t n, const double *restrict q, double *restrict placements)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_forward_kinematics(q + 2 * i, placements + 48 * i);
-    }
-}

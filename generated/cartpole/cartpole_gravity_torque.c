@@ -23,10 +23,3 @@ void cartpole_gravity_torque(const double *restrict q, double *restrict tau)
     /* results: known without computation */
     tau[0] = 0.0;
 }
-
-void cartpole_gravity_torque_batch(size_t n, const double *restrict q, double *restrict tau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_gravity_torque(q + 2 * i, tau + 2 * i);
-    }
-}

@@ -13,10 +13,3 @@ void cartpole_integrate(const double *restrict q, const double *restrict dv, dou
     q_next[0] = q[0] + dv[0];
     q_next[1] = q[1] + dv[1];
 }
-
-void cartpole_integrate_batch(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);
-    }
-}

@@ -25,10 +25,3 @@ void cartpole_kinetic_energy(const double *restrict q, const double *restrict v,
     const double t23 = v1_0 * (v1_0 * 0.1 + v[1] * 0.05) + v1_2 * (v1_2 * 0.1) + v[1] * (v[1] * 1.025 + v1_0 * 0.05);
     energy[0] = 0.5 * (v[0] * v[0] + t23);
 }
-
-void cartpole_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
-    }
-}

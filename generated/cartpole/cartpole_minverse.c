@@ -29,10 +29,3 @@ void cartpole_minverse(const double *restrict q, double *restrict Minv)
     Minv[2] = t12;
     Minv[3] = 0.9756097560975611 + t7 * t11;
 }
-
-void cartpole_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_minverse(q + 2 * i, Minv + 4 * i);
-    }
-}

@@ -25,10 +25,3 @@ void cartpole_nle(const double *restrict q, const double *restrict v, double *re
     const double f0_from1_2 = -(sin_q1 * f1_1);
     tau[0] = f0_from1_2;
 }
-
-void cartpole_nle_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_nle(q + 2 * i, v + 2 * i, tau + 2 * i);
-    }
-}

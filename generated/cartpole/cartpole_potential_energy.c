@@ -19,10 +19,3 @@ void cartpole_potential_energy(const double *restrict q, double *restrict energy
     /* results:  */
     energy[0] = cos_q1 * 0.49050000000000005;
 }
-
-void cartpole_potential_energy_batch(size_t n, const double *restrict q, double *restrict energy)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_potential_energy(q + 2 * i, energy + 1 * i);
-    }
-}

@@ -93,10 +93,3 @@ void cartpole_rnea_jvp(const double *restrict q, const double *restrict v, const
         cartpole_rnea_jvp_without_fext(q, v, a, dq, dv, da, dtau);
     }
 }
-
-void cartpole_rnea_jvp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
-    }
-}

@@ -70,10 +70,3 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
     Y[39] = 0.0;
     Y[36] = a[1];
 }
-
-void cartpole_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
-    }
-}

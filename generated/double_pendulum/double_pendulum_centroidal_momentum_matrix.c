@@ -58,10 +58,3 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     A[0] = 0.0;
     A[1] = 0.0;
 }
-
-void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *restrict q, double *restrict A)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
-    }
-}

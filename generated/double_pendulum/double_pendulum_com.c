@@ -33,10 +33,3 @@ void double_pendulum_com(const double *restrict q, double *restrict position)
     /* results: known without computation */
     position[0] = 0.017453830025677606;
 }
-
-void double_pendulum_com_batch(size_t n, const double *restrict q, double *restrict position)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_com(q + 2 * i, position + 3 * i);
-    }
-}

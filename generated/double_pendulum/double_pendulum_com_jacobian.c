@@ -37,10 +37,3 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     J[0] = 0.0;
     J[1] = 0.0;
 }
-
-void double_pendulum_com_jacobian_batch(size_t n, const double *restrict q, double *restrict J)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_com_jacobian(q + 2 * i, J + 6 * i);
-    }
-}

@@ -58,10 +58,3 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
     /* results:  */
     C[1] = -(t64 + 0.1 * (sin_q1 * t16 - cos_q1 * t19));
 }
-
-void double_pendulum_coriolis_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
-    }
-}

@@ -35,10 +35,3 @@ void double_pendulum_crba(const double *restrict q, double *restrict M)
     /* results: known without computation */
     M[3] = 0.004557856275071999;
 }
-
-void double_pendulum_crba_batch(size_t n, const double *restrict q, double *restrict M)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_crba(q + 2 * i, M + 4 * i);
-    }
-}

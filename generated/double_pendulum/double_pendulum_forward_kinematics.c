@@ -79,10 +79,3 @@ void double_pendulum_forward_kinematics(const double *restrict q, double *restri
     placements[27] = 0.035;
     placements[35] = 0.0290872;
 }
-
-void double_pendulum_forward_kinematics_batch(size_t n, const double *restrict q, double *restrict placements)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_forward_kinematics(q + 2 * i, placements + 48 * i);
-    }
-}

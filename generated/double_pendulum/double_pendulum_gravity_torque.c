@@ -38,10 +38,3 @@ void double_pendulum_gravity_torque(const double *restrict q, double *restrict t
     const double f0_from1_5 = -(t18 - f1_5);
     tau[0] = f0_from1_5;
 }
-
-void double_pendulum_gravity_torque_batch(size_t n, const double *restrict q, double *restrict tau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_gravity_torque(q + 2 * i, tau + 2 * i);
-    }
-}

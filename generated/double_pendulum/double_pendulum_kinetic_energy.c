@@ -28,10 +28,3 @@ void double_pendulum_kinetic_energy(const double *restrict q, const double *rest
     const double t34 = v[0] * (v[0] * 0.0007545716336328686) + (t25 + v1_3 * (v1_3 * 0.004557856275072 + (v1_2 * 6.43853298e-11 + t6 * 0.0335304944)));
     energy[0] = 0.5 * t34;
 }
-
-void double_pendulum_kinetic_energy_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
-    }
-}

@@ -33,10 +33,3 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
     const double Minv1 = 219.40138952367545 + (t22 - 7.356637062775818 * (X1_0 * (0.1 * t22)));
     Minv[3] = Minv1;
 }
-
-void double_pendulum_minverse_batch(size_t n, const double *restrict q, double *restrict Minv)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_minverse(q + 2 * i, Minv + 4 * i);
-    }
-}

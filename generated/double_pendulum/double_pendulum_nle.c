@@ -40,10 +40,3 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     const double f0_from1_5 = -(t25 - (f1_5 + 0.1 * (X1_3 * t28)));
     tau[0] = f0_from1_5;
 }
-
-void double_pendulum_nle_batch(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_nle(q + 2 * i, v + 2 * i, tau + 2 * i);
-    }
-}

@@ -28,10 +28,3 @@ void double_pendulum_potential_energy(const double *restrict q, double *restrict
     const double t30 = sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + 0.0029583008 + 0.00934605 + (W1_7 * 6.43853298e-11 + W1_4 * 0.0335304944);
     energy[0] = (t30 + W1_11 * 0.33238) * 9.81;
 }
-
-void double_pendulum_potential_energy_batch(size_t n, const double *restrict q, double *restrict energy)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_potential_energy(q + 2 * i, energy + 1 * i);
-    }
-}

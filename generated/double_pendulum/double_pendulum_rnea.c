@@ -91,10 +91,3 @@ void double_pendulum_rnea(const double *restrict q, const double *restrict v, co
         double_pendulum_rnea_without_fext(q, v, a, tau);
     }
 }
-
-void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
-    }
-}

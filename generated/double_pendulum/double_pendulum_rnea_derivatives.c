@@ -189,10 +189,3 @@ void double_pendulum_rnea_derivatives(const double *restrict q, const double *re
         double_pendulum_rnea_derivatives_without_fext(q, v, a, dtau_dq, dtau_dv, dtau_da);
     }
 }
-
-void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
-    }
-}

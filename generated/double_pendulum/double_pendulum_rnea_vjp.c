@@ -181,10 +181,3 @@ void double_pendulum_rnea_vjp(const double *restrict q, const double *restrict v
         double_pendulum_rnea_vjp_without_fext(q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
     }
 }
-
-void double_pendulum_rnea_vjp_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
-    }
-}

@@ -89,10 +89,3 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
     Y[39] = 0.0;
     Y[4] = a[0];
 }
-
-void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
-    }
-}

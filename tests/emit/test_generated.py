@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -34,7 +35,7 @@ COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None)
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
     manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": []}, {}, {})
     return {**generated.files, "manifest.json": manifest}
 
@@ -91,7 +92,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 
 
 def write_c(model: Model, robot: str, folder: Path) -> list[Path]:
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None)
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
     for name, text in generated.files.items():
         (folder / name).write_text(text)
     return sorted(folder.glob("*.c"))
@@ -139,10 +140,10 @@ def test_cmake_builds_the_library(tmp_path: Path) -> None:
     subprocess.run([str(tmp_path / "made" / "user")], check=True)
 
 
-def sanitized_call(d: FunctionDeclaration, n: int, frame: int) -> str:
+def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[str]) -> str:
     """C that calls a batch into heap blocks exactly as large as needed, so that one double too many is found, and prints them."""
     outputs = [f"out{k}" for k in range(len(d.outputs))]
-    arguments = [p.name for p in d.inputs] + ([str(frame), "1"] if d.framed else []) + outputs
+    arguments = [*given, *([str(frame), "1"] if d.framed else []), *outputs]
     lines = [f"double *{out} = malloc(sizeof(double) * {n * p.size});" for out, p in zip(outputs, d.outputs, strict=True)]
     lines.append(f"tree_{d.name}_batch({n}, {', '.join(arguments)});")
     for out, p in zip(outputs, d.outputs, strict=True):
@@ -157,7 +158,7 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     sources = write_c(model, "tree", tmp_path)
     module = build_module(model, preset="full")
     rng = np.random.default_rng(0)
-    n = 3
+    n = 11  # a whole block side by side, and some that are left
     tangents = ("v", "a", "tau", "dv", "w", "dq", "da", "dtau")
     values = (
         {name: np.array([module.random_configuration(rng) for _ in range(n)]) for name in ("q", "q0", "q1")}
@@ -168,10 +169,12 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     calls, expected = [], []
     for function in functions_of(model).values():
         d = function.declaration
-        calls.append(sanitized_call(d, n, len(model.frames) - 1))
         extra = (model.frames[-1].name, "WORLD") if d.framed else ()
-        results = getattr(module, d.name)(*(values[p.name] for p in d.inputs), *extra)
-        expected += [np.asarray(r).ravel() for r in (results if isinstance(results, tuple) else (results,))]
+        for left_out in (None, *(p.name for p in d.inputs if p.optional)):
+            given = [p.name if p.name != left_out else "NULL" for p in d.inputs]
+            calls.append(sanitized_call(d, n, len(model.frames) - 1, given))
+            results = getattr(module, d.name)(*(values.get(name) for name in given), *extra)
+            expected += [np.asarray(r).ravel() for r in (results if isinstance(results, tuple) else (results,))]
     main = (
         f'#include "tree.h"\n#include <stdio.h>\n#include <stdlib.h>\n{arrays}\nint main(void) {{\n'
         + "\n".join(calls)

@@ -55,8 +55,6 @@ def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
         # At rest in the neutral pose a function can vanish but for rounding: gravity and inertia set the scale then.
         floor = natural_scale(name, module, state)
         assert_close(function(*arguments(name, state)), reference_value, tolerance(name, module, state[0]), floor, name)
-    batched = function(*(np.array(column) for column in zip(*(arguments(name, s) for s in made), strict=True)))
-    assert_close(batched, [function(*arguments(name, state)) for state in made], 1e-14, 0.0, f"{name}, batched")
 
 
 def natural_scale(name: str, module: ModuleType, state: tuple[Array, Array, Array, Array]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.aba import aba
@@ -29,7 +29,7 @@ def by_factors(
     trace: Trace = silent,
 ) -> Vector:
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic joints."""
-    return Factorisation(crba(model, q, trace)).solve(_moving(model, q, v, tau, fext, trace))
+    return _accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
 
 
 def by_articulated_bodies(
@@ -42,17 +42,47 @@ def by_articulated_bodies(
 ) -> Vector:
     """The same with the articulated-body algorithm at rest and without gravity: no bias terms; cheapest from some 15 dof on."""
     weightless = replace(model, gravity=Vector3.zero())
-    return aba(weightless, q, [0.0] * model.nv, _moving(model, q, v, tau, fext, trace), trace=trace)
+    return _accelerations(
+        model, q, v, tau, fext, trace, lambda moving: aba(weightless, q, [0.0] * model.nv, moving, trace=trace)
+    )
 
 
-def _moving(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], fext: Sequence[Force] | None, trace: Trace
+def _accelerations(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    solve: Callable[[Vector], Vector],
 ) -> Vector:
-    """tau - bias: what accelerates."""
+    """solve(tau - bias), `solve` being M^-1. A free root's bias is taken in free fall, the world accelerating with it: that takes fewer
+    operations, and no weight of a whole robot swallows the digits of its limbs.
+    """
+    falls = _free_falls(model, q, v)
+    if falls:
+        model = replace(model, gravity=Vector3.zero())
+        v = [0.0 if k in falls else x for k, x in enumerate(v)]
     bias = newton_euler(model, q, v, [0.0] * model.nv, fext, trace)
     moving = [t - b for t, b in zip(tau, bias, strict=True)]
     trace("forward dynamics", "tau - (C(q, v) v + g(q))", "moving", moving)
-    return moving
+    return [x + falls[k] if k in falls else x for k, x in enumerate(solve(moving))]
+
+
+def _free_falls(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Scalar]:
+    """By entry of v the linear acceleration of a freely falling root, R^T g - w x v; empty where something else hangs on the world."""
+    falls: dict[int, Scalar] = {}
+    placements = joint_placements(model, q)
+    for body, placement in zip(model.bodies, placements, strict=True):
+        if body.parent != WORLD:
+            continue
+        if not isinstance(body.joint, FreeFlyer):
+            return {}
+        start = body.index_v
+        linear, w = Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
+        fall = placement.rotation.apply_transposed(model.gravity) - w.cross(linear)
+        falls |= {start + k: x for k, x in enumerate(fall.scalars())}
+    return falls
 
 
 def derivatives_by_factors(
@@ -106,7 +136,7 @@ def _derivatives(
     columns_by: Factorisation | InverseFactor,
     inverse: Matrix | None = None,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    a = factors.solve(_moving(model, q, v, tau, fext, trace))
+    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
     by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
     result = []

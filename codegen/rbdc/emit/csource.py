@@ -23,7 +23,9 @@ CHUNK_OPERATIONS = 1500
 
 @dataclass
 class FunctionSource:
-    """What was made of one function: C files by name, its cost, and how it was made: the algorithm, and the style of the C."""
+    """What was made of one function: C files by name, those of its batch apart, its cost, and how it was made: the algorithm, and the
+    style of the C.
+    """
 
     declaration: FunctionDeclaration
     cost: Cost
@@ -31,13 +33,14 @@ class FunctionSource:
     statements: int = 0
     method: str = ""
     style: str = "unrolled"
+    batch_files: dict[str, str] = field(default_factory=dict)
 
 
 def function_source(
-    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str, *, loop: bool = True
 ) -> FunctionSource:
     """The C of a straight-line function. With two programs the second takes the optional last input, the first does without; with
-    one the optional input is replaced by zeros where it is NULL.
+    one the optional input is replaced by zeros where it is NULL. `loop`: its batch is a loop over samples.
     """
     total = cost(programs[0])
     source = FunctionSource(declaration, total, method=method)
@@ -50,7 +53,7 @@ def function_source(
     else:
         kernels = [f"{name}_without_{optional.name}", f"{name}_with_{optional.name}"]
     _add_headers(source, robot, programs, version)
-    made = [_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
+    made = [kernel_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
     parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
     entry = None if optional is None else _entry(robot, declaration, optional, list(zip(kernels, programs, strict=True)))
     source.files[f"{name}.c"] = render(
@@ -65,7 +68,7 @@ def function_source(
         foreign=foreign,
         parts=parts,
         entry=entry,
-        batch=batch_view(robot, declaration),
+        batch=batch_view(robot, declaration) if loop else None,
     )
     return source
 
@@ -79,8 +82,8 @@ def kernel_source(
     name = f"{robot}_{declaration.name}"
     if scalar is DOUBLE:
         _add_headers(source, robot, [program], version)
-    parts, foreign = _parts(robot, name, program, source, version, public=True, scalar=scalar)
-    prototype = f"void {name}({parameters(program, scalar)})"
+    parts, foreign = kernel_parts(robot, name, program, source, version, public=True, scalar=scalar)
+    prototype = f"void {name}({parameters(robot, program, scalar)})"
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -127,30 +130,32 @@ def _headers(source: FunctionSource) -> list[str]:
     return [name for name in source.files if name.endswith(".h")]
 
 
-def _parts(
+def kernel_parts(
     robot: str,
     name: str,
     program: Program,
     source: FunctionSource,
     version: str,
     *,
-    public: bool,
+    public: bool = False,
     scalar: ScalarType = DOUBLE,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
-    # Vectors do not pass through the workspace, and there are few enough statements without it.
-    laned = any(value.width > 1 for value in program.values)
-    chunks = chunk(program, len(program.values) if laned else CHUNK_OPERATIONS)
+    # Widths that mix do not pass through the workspace, and limbs in lanes have few enough statements without it.
+    mixed = len({value.width for value in program.values if value.constant is None}) > 1
+    chunks = chunk(program, len(program.values) if mixed else CHUNK_OPERATIONS)
+    width = max(value.width for value in program.values)
+    element = scalar.name if width == 1 else f"{robot}_vector{width}"
     writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
-        part = _part(writer, 0, f"{storage}void {name}({parameters(program, scalar)})")
+        part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
         source.statements += _statements(part["blocks"])
         return [part], []
     prototypes, calls = [], []
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
-        prototype = f"void {part_name}({parameters(program, scalar)}, {scalar.name} *restrict work)"
+        prototype = f"void {part_name}({parameters(robot, program, scalar)}, {element} *restrict work)"
         part = _part(
             writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts."
         )
@@ -174,8 +179,8 @@ def _parts(
         )
     main = {
         "comment": "",
-        "prototype": f"{storage}void {name}({parameters(program, scalar)})",
-        "workspace": f"{scalar.name} work[{max(chunks.workspace, 1)}]",
+        "prototype": f"{storage}void {name}({parameters(robot, program, scalar)})",
+        "workspace": f"{element} work[{max(chunks.workspace, 1)}]",
         "unused": [],
         "blocks": [],
         "calls": calls,
@@ -206,10 +211,14 @@ def _statements(blocks: Sequence[Block]) -> int:
     return sum(len(block.lines) for block in blocks)
 
 
-def parameters(program: Program, scalar: ScalarType = DOUBLE) -> str:
+def parameters(robot: str, program: Program, scalar: ScalarType = DOUBLE) -> str:
     """The parameters of the C function of a program."""
-    inputs = [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
-    return ", ".join(inputs + [f"{scalar.name} *restrict {a.name}" for a in program.outputs])
+
+    def element(width: int) -> str:
+        return scalar.name if width == 1 else f"{robot}_lanes{width}"
+
+    inputs = [f"const {element(a.width)} *restrict {a.name}" for a in program.inputs]
+    return ", ".join(inputs + [f"{element(a.width)} *restrict {a.name}" for a in program.outputs])
 
 
 def _arguments(program: Program) -> str:

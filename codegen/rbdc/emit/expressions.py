@@ -15,6 +15,8 @@ _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
 _INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
 _CALLS = ("sin", "cos", "sqrt", "atan2")
 _CONDITIONS = ("less", "not")
+_LIBRARY = ("sqrt", "atan2")
+"""What lanes have a function for, which takes the places of its arguments and result: vectors as such are no matter for every ABI."""
 MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
 
@@ -93,6 +95,12 @@ class Writer:
                 continue
             if index in self._angles:
                 lines += self._gathered(index, number)
+            elif self._is_paired(value):
+                lines += self._sine_and_cosine(index, number)
+            elif value.width > 1 and value.operation in _LIBRARY:
+                arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
+                lines.append(f"{self._type(value)} {self._names[index]};")
+                lines.append(f"{self.robot}_{value.operation}{value.width}({arguments}, &{self._names[index]});")
             elif not self._inline[index]:
                 lines.append(f"const {self._type(value)} {self._names[index]} = {self._expression(index, number)};")
             if not self._inline[index] and index in self.chunks.slot_of:
@@ -133,6 +141,26 @@ class Writer:
         if value.width == 1:
             return [*lines, f"const double {name} = {array}[{place}];"]
         return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
+
+    @staticmethod
+    def _is_paired(value: Value) -> bool:
+        """Whether it is the sine or cosine of angles in lanes, which are computed together at the first use of either."""
+        return value.width > 1 and value.operation in ("sin", "cos")
+
+    def _sine_and_cosine(self, index: int, number: int) -> list[str]:
+        """The call that computes both, at the first of the two in each chunk that has one."""
+        (angle,) = self.program.values[index].arguments
+        pair = [k for k in self._uses[angle] if k >= 0 and self._is_paired(self.program.values[k])]
+        here = [k for k in pair if self.chunks.chunk_of[k] == number]
+        if index != here[0]:
+            return []
+        names = {self.program.values[k].operation: self._names[k] for k in here}
+        sine, cosine = names.get("sin", f"sine_of_{names.get('cos')}"), names.get("cos", f"cosine_of_{names.get('sin')}")
+        width, kind = self.program.values[index].width, self._type(self.program.values[index])
+        return [
+            f"{kind} {sine}, {cosine};",
+            f"{self.robot}_sine_and_cosine{width}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
+        ]
 
     def _angle_operands(self, index: int, number: int) -> list[str]:
         """An angle, or the angles in the lanes of one value."""
@@ -191,6 +219,8 @@ class Writer:
         value = self.program.values[index]
         if value.operation in ("constant", "input", "extract", *_CONDITIONS):
             return True
+        if value.width > 1 and value.operation in _LIBRARY:
+            return False
         if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
             return False
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
@@ -207,7 +237,7 @@ class Writer:
 
     def _is_taken_apart(self, index: int) -> bool:
         """Whether a value's lanes are used one by one, so that it needs a name."""
-        taken = ("extract", "rotate", "reduce", "sin", "cos")
+        taken = ("extract", "rotate", "reduce", "sin", "cos", *_LIBRARY)
         return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
@@ -266,7 +296,14 @@ class Writer:
         if operation == "less":
             return f"{self._operand(arguments[0], 0, number)} < {self._operand(arguments[1], 0, number)}"
         if operation == "not":
-            return f"!{self._operand(arguments[0], _ATOM, number)}"
+            return f"{'!' if value.width == 1 else '~'}{self._operand(arguments[0], _UNARY, number)}"
+        if operation == "select" and value.width > 1:
+            mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
+            chosen, x = (self._operand(k, _UNARY, number) for k in arguments)
+            alike = self.program.values[arguments[1]].constant
+            if alike is not None:
+                x = f"{vector}{{{', '.join([literal(alike)] * value.width)}}}"
+            return f"{vector}({mask}{chosen} & {mask}{x})"
         if operation == "select":
             return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : 0.0"
         return f"{self.scalar.prefix}{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"

@@ -88,7 +88,7 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, 
 
 def _step(robot: str, index: int, body: str, program: Program) -> dict[str, Any]:
     title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-    return whole_part(robot, program, f"static void step_{index}({parameters(program)})", title)
+    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program)})", title)
 
 
 def _row(numbers: Iterable[int]) -> str:

@@ -17,7 +17,7 @@ MANIFEST_SCHEMA = 1
 
 def render_library(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> dict[str, str]:
     """Header, C files, CMakeLists.txt and README.md, by name."""
-    files = {name: text for source in sources for name, text in source.files.items()}
+    files = {name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()}
     return {
         f"{robot}.h": _header(model, robot, [s.declaration for s in sources], version),
         **files,

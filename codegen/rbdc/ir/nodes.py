@@ -69,10 +69,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A named array argument of a program with `size` doubles."""
+    """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes."""
 
     name: str
     size: int
+    width: int = 1
 
 
 @dataclass(frozen=True)

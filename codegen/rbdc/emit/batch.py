@@ -1,0 +1,97 @@
+"""The C that runs many samples, one in each lane of a vector: its kernel, and the way into the lanes and out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rbdc.emit import trigonometry
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
+from rbdc.emit.expressions import literal
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
+
+LANES = 8
+"""Samples side by side: what a register of 512 bits holds; compilers split it where registers are shorter."""
+
+_IN_A_LINE = 24
+
+
+def add_batch(source: FunctionSource, robot: str, program: Program, version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files. `program` is scalar and has all inputs but the optional one."""
+    declaration, name = source.declaration, f"{robot}_{source.declaration.name}"
+    samples = side_by_side(program, LANES)
+    headers = {
+        trigonometry.header_name(robot): trigonometry.header(robot, version),
+        f"{robot}_batch.h": render("batch.h.jinja", robot=robot, version=version, lanes=LANES, steps=_transposition(LANES)),
+    }
+    kernel = FunctionSource(declaration, cost(samples.program), headers)
+    parts, foreign = kernel_parts(robot, f"{name}_kernel{LANES}", samples.program, kernel, version)
+    source.batch_files |= kernel.files
+    source.batch_files[f"{name}_batch.c"] = render(
+        "batch.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(kernel.cost),
+        version=version,
+        lanes=LANES,
+        parts=parts,
+        foreign=foreign,
+        tables=[_table(p.name, places) for p, places in zip(declaration.outputs, samples.places, strict=True)],
+        blocks=_blocks(robot, declaration, samples),
+        batch={**batch_view(robot, declaration), "optional": next((p.name for p in declaration.inputs if p.optional), None)},
+    )
+
+
+def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> dict[str, Any]:
+    """The view of the loop over whole blocks."""
+    name, inputs = f"{robot}_{declaration.name}", [p for p in declaration.inputs if not p.optional]
+    count = samples.program.outputs[0].size
+    sizes = [f"{p.name}_lanes[{max(p.size, LANES)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
+    arguments = [f"{p.name}_lanes" for p in inputs] + [RESULTS]
+    names = ["n", *(p.name for p in (*inputs, *declaration.outputs))]
+    taken = [f"const double *restrict {p.name}" for p in inputs] + [f"double *restrict {p.name}" for p in declaration.outputs]
+    return {
+        "prototype": f"static size_t {name}_blocks(size_t n, {', '.join(taken)})",
+        "call": f"{name}_blocks({', '.join(names)})",
+        "buffers": ", ".join(sizes),
+        "constants": [
+            f"{RESULTS}[{count + k}] = ({robot}_vector{LANES}){{{', '.join([literal(x)] * LANES)}}};"
+            for k, x in enumerate(samples.constants)
+        ],
+        "lines": [
+            *(f"{robot}_load{LANES}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
+            f"{name}_kernel{LANES}({', '.join(arguments)});",
+            *(f"{robot}_store{LANES}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
+        ],
+    }
+
+
+def _table(name: str, places: Sequence[int]) -> dict[str, Any]:
+    """The view of a table of places, at least as long as there are lanes."""
+    padded = [*places, *[0] * (LANES - len(places))]
+    rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
+    return {"name": name, "size": len(padded), "lines": [", ".join(map(str, row)) + "," for row in rows]}
+
+
+def _transposition(lanes: int) -> list[list[str]]:
+    """The statements that transpose a square: each step exchanges blocks of half the size between rows that far apart."""
+    steps, half = [], 1
+    while half < lanes:
+        lines = []
+        for j in range(lanes):
+            # Counted through both rows of the pair: the first keeps its lower halves, the second its upper ones.
+            if j & half:
+                entries = [k + lanes if k & half else k | half for k in range(lanes)]
+            else:
+                entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
+            pair = f"r[{j & ~half}], r[{j | half}]"
+            lines.append(f"t[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});")
+        steps.append(lines)
+        half *= 2
+    return steps

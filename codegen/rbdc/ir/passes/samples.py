@@ -1,0 +1,45 @@
+"""Samples side by side: one run of a program computes several samples, each in a lane of its own.
+
+Before: a scalar program. After: every value but the constants as wide as there are samples, and one output that holds each value of the
+outputs once; what an entry of an output is, such a value or a constant, is said apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rbdc.ir.nodes import Array, Program
+
+RESULTS = "results"
+"""The output of distinct values."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """program: over vectors. constants: what entries of outputs are whatever the inputs. places: for each output and entry the index of
+    its value in `results`, or, counted on from there, in `constants`.
+    """
+
+    program: Program
+    constants: tuple[float, ...]
+    places: tuple[tuple[int, ...], ...]
+
+
+def side_by_side(program: Program, width: int) -> Samples:
+    """See the module's docstring."""
+    if any(value.width > 1 for value in program.values):
+        raise ValueError(f"{program.name} is not scalar")
+    entries = [k for result in program.results for k in result]
+    distinct = list(dict.fromkeys(k for k in entries if program.values[k].constant is None))
+    constants = list(dict.fromkeys(program.values[k].constant for k in entries if program.values[k].constant is not None))
+    place = {k: number for number, k in enumerate(distinct)}
+    place |= {k: len(distinct) + constants.index(program.values[k].constant) for k in entries if k not in place}
+    wide = replace(
+        program,
+        inputs=tuple(replace(array, width=width) for array in program.inputs),
+        outputs=(Array(RESULTS, len(distinct), width),),
+        values=tuple(value if value.constant is not None else replace(value, width=width) for value in program.values),
+        results=(tuple(distinct),),
+    )
+    places = tuple(tuple(place[k] for k in result) for result in program.results)
+    return Samples(wide, tuple(x for x in constants if x is not None), places)

@@ -1,0 +1,35 @@
+"""Samples side by side: widths, distinct results, where each entry of an output is."""
+
+from __future__ import annotations
+
+import pytest
+
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.passes.samples import RESULTS, side_by_side
+from rbdc.ir.verify import verify
+
+
+def program() -> Program:
+    """M = [[x + 1, 0], [x + 1, 2]] and s = [x]."""
+    builder = Builder()
+    x, one = builder.input("q", 0), builder.constant(1.0)
+    total, zero, two = builder.apply("add", (x, one)), builder.constant(0.0), builder.constant(2.0)
+    return finish(
+        "f", [Array("q", 1)], [Array("M", 4), Array("s", 1)], builder, [[total, zero, total, two], [x]], [Section("", "")], {}
+    )
+
+
+def test_before_and_after() -> None:
+    made = side_by_side(program(), 8)
+    verify(made.program)
+    assert [(a.name, a.size, a.width) for a in made.program.inputs] == [("q", 1, 8)]
+    assert [(a.name, a.size, a.width) for a in made.program.outputs] == [(RESULTS, 2, 8)]
+    assert {value.operation: value.width for value in made.program.values} == {"input": 8, "constant": 1, "add": 8}
+    assert made.constants == (0.0, 2.0)
+    assert made.places == ((0, 2, 0, 3), (1,))
+
+
+def test_a_program_that_has_lanes_already_is_refused() -> None:
+    with pytest.raises(ValueError, match="not scalar"):
+        side_by_side(side_by_side(program(), 8).program, 4)

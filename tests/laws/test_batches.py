@@ -1,0 +1,92 @@
+"""Many samples at once give what single calls give: every function of every robot, any number of samples, alignment and shape."""
+
+from __future__ import annotations
+
+import inspect
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.catalogue import FORWARD_DYNAMICS
+from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+
+SIZES = (*range(1, 34), 1000)
+TOLERANCE = 1e-13
+
+
+@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    return full_module(*request.param)
+
+
+def arguments(module: ModuleType, name: str, count: int) -> dict[str, Array]:
+    """Random inputs for `count` samples by name, external forces left out, each array beginning 8 bytes after a 64-byte boundary."""
+    rng = np.random.default_rng(0)
+    made = {}
+    for p in inspect.signature(getattr(module, name)).parameters.values():
+        if p.name in ("q", "q0", "q1"):
+            made[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
+        elif p.name not in ("out", "fext", "frame", "reference"):
+            made[p.name] = misaligned(rng.standard_normal((count, module.nv)))
+    return made
+
+
+def misaligned(x: Array) -> Array:
+    """A copy that begins 8 bytes after a 64-byte boundary, with numbers around it that no function may change."""
+    room = np.full(x.size + 32, 7.0)
+    start = (-(room.ctypes.data // 8)) % 8 + 1 + 8
+    room[start : start + x.size] = x.ravel()
+    return room[start : start + x.size].reshape(x.shape)
+
+
+def as_tuple(result: Any) -> tuple[Array, ...]:
+    return tuple(np.asarray(x) for x in (result if isinstance(result, tuple) else (result,)))
+
+
+def tolerance(module: ModuleType, name: str, q: Array) -> float:
+    """1e-13, but for solutions with M what its conditioning makes of another order of operations."""
+    if name not in FORWARD_DYNAMICS:
+        return TOLERANCE
+    worst = 0.0
+    for inertia in module.crba(q):
+        scale = np.sqrt(np.diag(inertia))
+        worst = max(worst, float(np.linalg.cond(inertia / np.outer(scale, scale))))
+    return max(TOLERANCE, 1e-15 * worst)
+
+
+def names_of(module: ModuleType) -> list[str]:
+    public = {name: value for name, value in vars(module).items() if not name.startswith("_") and name != "random_configuration"}
+    return [name for name, value in public.items() if inspect.isfunction(value)]
+
+
+def test_batches_equal_single_calls(module: ModuleType) -> None:
+    for name in names_of(module):
+        function, given = getattr(module, name), arguments(module, name, max(SIZES))
+        extra = {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        few = {key: x[: SIZES[-2]] for key, x in given.items()}
+        single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
+        expected = [np.array(rows) for rows in zip(*single, strict=True)]
+        bound = tolerance(module, name, few["q"]) if "q" in few else TOLERANCE
+        for size in SIZES:
+            results = as_tuple(function(*(x[:size] for x in given.values()), **extra))
+            for result, rows in zip(results, expected, strict=True):
+                assert result.shape[0] == size
+                scale = float(np.abs(rows).max(initial=0.0))
+                assert_close(result[: len(rows)], rows[:size], bound, scale, f"{module.name} {name} of {size}")
+
+
+def test_any_leading_shape_and_out(module: ModuleType) -> None:
+    given = arguments(module, "rnea", 24)
+    expected = module.rnea(*given.values())
+    shaped = module.rnea(*(x.reshape(2, 3, 4, -1) for x in given.values()))
+    np.testing.assert_array_equal(shaped.reshape(24, -1), expected)
+    target = misaligned(np.zeros((24, module.nv)))
+    assert module.rnea(*given.values(), out=target) is target
+    np.testing.assert_array_equal(target, expected)
+    assert target.base is not None
+    outside = np.concatenate([target.base[: 8], target.base[-8:]])
+    np.testing.assert_array_equal(outside, 7.0)
+    backwards = module.rnea(*(x[::-1] for x in given.values()))
+    np.testing.assert_array_equal(backwards[::-1][:8], module.rnea(*(x[:8] for x in given.values())))
