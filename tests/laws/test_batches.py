@@ -90,3 +90,27 @@ def test_any_leading_shape_and_out(module: ModuleType) -> None:
     np.testing.assert_array_equal(outside, 7.0)
     backwards = module.rnea(*(x[::-1] for x in given.values()))
     np.testing.assert_array_equal(backwards[::-1][:8], module.rnea(*(x[:8] for x in given.values())))
+
+
+def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
+    given = arguments(module, "rnea", 24)
+    given["q"][3, -1] = 3.0e7
+    given["q"][20, -1] = -2.0e6
+    result = module.rnea(*given.values())
+    for k in (0, 3, 7, 8, 20, 23):
+        expected = module.rnea(*(x[k] for x in given.values()))
+        assert_close(result[k], expected, TOLERANCE, float(np.abs(expected).max()), f"rnea {k}")
+
+
+def test_many_samples_come_in_pieces(module: ModuleType) -> None:
+    """Broadcast and strided inputs of more samples than one call of the C code takes, along several axes."""
+    rng = np.random.default_rng(1)
+    q = np.array([module.random_configuration(rng) for _ in range(5)])
+    v = rng.standard_normal((9000, 1, module.nv))
+    result = module.nle(q, v)
+    assert result.shape == (9000, 5, module.nv)
+    for i, j in ((0, 0), (1638, 4), (1639, 0), (8191, 2), (8999, 4)):
+        expected = module.nle(q[j], v[i, 0])
+        assert_close(result[i, j], expected, TOLERANCE, float(np.abs(expected).max()))
+    strided = module.nle(np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv)))
+    assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), TOLERANCE)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.expressions import literal
 from rbdc.emit.names import comment
@@ -27,7 +27,7 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
     samples = side_by_side(program, LANES)
     headers = {
         trigonometry.header_name(robot): trigonometry.header(robot, version),
-        f"{robot}_batch.h": render("batch.h.jinja", robot=robot, version=version, lanes=LANES, steps=_transposition(LANES)),
+        f"{robot}_batch.h": _header(robot, version),
     }
     kernel = FunctionSource(declaration, cost(samples.program), headers)
     parts, foreign = kernel_parts(robot, f"{name}_kernel{LANES}", samples.program, kernel, version)
@@ -48,6 +48,11 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
     )
 
 
+def _header(robot: str, version: str) -> str:
+    context = {"robot": robot, "version": version, "lanes": LANES, "steps": _transposition(LANES)}
+    return render("batch.h.jinja", **context, **trigonometry.batch_context())
+
+
 def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> dict[str, Any]:
     """The view of the loop over whole blocks."""
     name, inputs = f"{robot}_{declaration.name}", [p for p in declaration.inputs if not p.optional]
@@ -66,10 +71,27 @@ def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> d
         ],
         "lines": [
             *(f"{robot}_load{LANES}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
+            *_only_moderate(robot, declaration, inputs),
             f"{name}_kernel{LANES}({', '.join(arguments)});",
             *(f"{robot}_store{LANES}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
         ],
     }
+
+
+def _only_moderate(robot: str, declaration: FunctionDeclaration, inputs: Sequence[Parameter]) -> list[str]:
+    """The statements that leave a block with angles that are huge or no numbers to single calls."""
+    tests = [f"!{robot}_moderate{LANES}({p.name}_lanes, {p.size})" for p in inputs if p.configuration]
+    if not tests:
+        return []
+    arguments = [f"{p.name} + {p.size} * k" if not p.optional else "NULL" for p in (*declaration.inputs, *declaration.outputs)]
+    return [
+        f"if ({' || '.join(tests)}) {{",
+        f"    for (size_t k = i; k < i + {LANES}; ++k) {{",
+        f"        {robot}_{declaration.name}({', '.join(arguments)});",
+        "    }",
+        "    continue;",
+        "}",
+    ]
 
 
 def _table(name: str, places: Sequence[int]) -> dict[str, Any]:

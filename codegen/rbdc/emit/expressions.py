@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
-from rbdc.ir.passes.angles import JOINT_ANGLES
+from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
@@ -157,9 +157,10 @@ class Writer:
         names = {self.program.values[k].operation: self._names[k] for k in here}
         sine, cosine = names.get("sin", f"sine_of_{names.get('cos')}"), names.get("cos", f"cosine_of_{names.get('sin')}")
         width, kind = self.program.values[index].width, self._type(self.program.values[index])
+        which = "" if is_joint_angle(self.program, angle) else "any_"
         return [
             f"{kind} {sine}, {cosine};",
-            f"{self.robot}_sine_and_cosine{width}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
+            f"{self.robot}_{which}sine_and_cosine{width}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
         ]
 
     def _angle_operands(self, index: int, number: int) -> list[str]:

@@ -44,6 +44,11 @@ def gather_angles(program: Program) -> Program:
     )
 
 
+def is_joint_angle(program: Program, index: int) -> bool:
+    """Whether a value is an input but for its sign and constants."""
+    return _angle(program, index) is not None
+
+
 _MAKES_ANGLES = ("input", "constant", "lanes", "gather", "add", "sub", "mul", "neg")
 _DEEPEST = 4
 
