@@ -122,7 +122,7 @@ def benchmark(
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package example-robot-data. By default
     it is the word suite, which stands for kuka_iiwa, ur5, hyq, atlas, talos, icub, solo12 and anymal_b; after it a file takes the place of
     the one with whose name its own begins: suite path/to/atlas.urdf. Writes benchmark.json and benchmark.html. Exit status 1: a result
-    is wrong, or worse than in the baseline; 2: a robot that was there could not be measured.
+    of ours is wrong, or worse than in the baseline; 2: a robot that was there could not be measured.
     """
     _, terminal, write = _report_modules()
     from rbdc.report.baseline import Verdict, judge_benchmark
@@ -136,7 +136,9 @@ def benchmark(
         report = measure(chosen, _options({**_DEFAULTS, **given}), progress)
     paths = write.write_benchmark(report, out)
     verdict = Verdict() if earlier is None else judge_benchmark(report, earlier)
-    verdict.worse += wrong_in_any(report)
+    own, peers = wrong_in_any(report)
+    verdict.worse += own
+    verdict.notes += peers
     _tell(report, verdict, paths, None if as_json else terminal.show_benchmark)
     if report["failed"]:
         raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in report["failed"]))

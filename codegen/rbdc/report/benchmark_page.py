@@ -92,7 +92,8 @@ def _robot(label: str, report: dict[str, Any]) -> dict[str, Any]:
     peers = report["peers"]
     tools = [("generated", report["compiler"]), *((f"generated, {o['name']}", o) for o in report["other_compilers"])]
     builds = [(name, one["version"], one["flags"]) for name, one in tools]
-    builds += [(f"pinocchio-{one['name']}", one["compiler"], one["flags"]) for one in peers["builds"]]
+    for one in peers["builds"]:
+        builds.append((f"pinocchio-{one['name']}, compiled in {one['compile_seconds']:.0f} s", one["compiler"], one["flags"]))
     return {
         "label": label,
         "peak": peak_words(report["peak"]),

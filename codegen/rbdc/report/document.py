@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -151,12 +151,12 @@ def _patterns(one: Measured) -> list[dict[str, Any]]:
     ]
 
 
-def wrong_results(report: dict[str, Any]) -> list[str]:
-    """The methods that disagree with the reference, in words."""
+def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:
+    """The methods of these families that disagree with the reference, in words."""
     return [
         f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
         + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
         for f in report["functions"]
         for m in f["methods"]
-        if m["right"] is False
+        if m["right"] is False and m["family"] in families
     ]
