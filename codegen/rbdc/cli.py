@@ -1,4 +1,4 @@
-"""The command line: build, compare, experiment, info, list, clean. Everything heavy is imported by the command that needs it."""
+"""The command line: build, compare, benchmark, experiment, info, list, clean. Everything heavy is imported by the command that needs it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import rbdc
-from rbdc.cli_compare import compare, experiment
+from rbdc.cli_compare import benchmark, compare, experiment
 from rbdc.cli_support import EXPECTED, Failure, Progress, message_of, model_options
 from rbdc.errors import OptionError
 
@@ -191,6 +191,7 @@ def _show(result: BuildResult) -> None:
 
 
 commands.add_command(compare)
+commands.add_command(benchmark)
 commands.add_command(experiment)
 
 

@@ -27,7 +27,7 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(commands, list(arguments))
 
 
-@pytest.mark.parametrize("command", ["build", "info", "list", "clean"])
+@pytest.mark.parametrize("command", ["build", "compare", "benchmark", "info", "list", "clean"])
 def test_help_shows_an_example(command: str) -> None:
     result = run(command, "--help")
     assert result.exit_code == 0

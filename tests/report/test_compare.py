@@ -48,6 +48,54 @@ def test_report_keeps_to_the_schema(pendulum: Path) -> None:
     jsonschema.validate(report_of(pendulum), schema)
 
 
+def test_figures_that_are_added_keep_the_schema_and_the_baselines(pendulum: Path) -> None:
+    """A report that was made before there were peaks."""
+    new = report_of(pendulum)
+    old = copy.deepcopy(new)
+    for key in ("peak", "other_compilers"):
+        del old[key]
+    for function in old["functions"]:
+        del function["peers"]
+        for method in function["methods"]:
+            del method["flops"], method["peak_percent"]
+    jsonschema.validate(old, json.loads(files("rbdc.report").joinpath("report.schema.json").read_text()))
+    verdict = judge(new, old)
+    assert verdict.worse == verdict.better == verdict.notes == []
+
+
+def test_every_function_has_its_shares_of_the_peak(pendulum: Path) -> None:
+    report = report_of(pendulum)
+    peaks = {of: report["peak"][f"{of}_flops_per_second"] for of in ("vector", "scalar")}
+    text = (pendulum / "report.html").read_text()
+    for function in report["functions"]:
+        own = function["methods"][0]
+        assert own["flops"] == own["additions"] + own["multiplications"], "two joints in a row: no lanes"
+        for method in function["methods"]:
+            assert (method["flops"] is None) is (method["operations"] is None) is (method["peak_percent"] is None)
+            for of, share in (method["peak_percent"] or {}).items():
+                expected = 100.0 * method["flops"] / (1e-9 * method["nanoseconds"]["minimum"]) / peaks[of]
+                assert share == pytest.approx(expected, rel=0.05, abs=1e-3), "but for the rounding of the time"
+                assert f"{share:.3g} %" in text
+
+
+def test_every_function_has_its_ratio_to_every_peer(pendulum: Path) -> None:
+    for function in report_of(pendulum)["functions"]:
+        theirs = {m["method"]: function["ratios"][m["method"]] for m in function["methods"] if m["method"].endswith("casadi")}
+        assert bool(theirs) is ("casadi" in function["peers"])
+        if theirs:
+            best = function["peers"]["casadi"]
+            assert best["ratio"] == theirs[best["method"]] == min(theirs.values())
+        assert "pinocchio" not in function["peers"], "not asked for"
+
+
+def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
+    result = run("double_pendulum", "--functions", "rnea", "--methods", "casadi", "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    after = result.stdout[result.stdout.index("Generated code and its peers") :]
+    for words in ("CasADi C", "vector", "scalar", "flop", "Gflop/s", "\u00d7", " %"):
+        assert words in after
+
+
 @pytest.mark.parametrize(
     ("robot", "root", "functions"),
     [

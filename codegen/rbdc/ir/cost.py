@@ -13,7 +13,8 @@ _KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div"
 @dataclass(frozen=True)
 class Cost:
     """How many of each. `calls` are sin, cos, sqrt and atan2; comparisons and selections are counted as `others`. An operation on all
-    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
+    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`. `lane_flops` counts the
+    additions, subtractions and multiplications among the vector operations again, once for each lane.
     """
 
     additions: int = 0
@@ -24,11 +25,17 @@ class Cost:
     others: int = 0
     vectors: int = 0
     moves: int = 0
+    lane_flops: int = 0
 
     @property
     def operations(self) -> int:
         """Additions, multiplications, divisions, calls and vector operations: the work; negations and selections mostly cost nothing."""
         return self.additions + self.multiplications + self.divisions + self.calls + self.vectors
+
+    @property
+    def flops(self) -> int:
+        """What multiply-add units can do: additions, subtractions and multiplications of single numbers; a fused one would be two."""
+        return self.additions + self.multiplications + self.lane_flops
 
     @property
     def weight(self) -> float:
@@ -55,6 +62,7 @@ def cost(program: Program) -> Cost:
             counts["calls"] += value.width
         elif value.width > 1 and value.operation != "neg":
             counts["vectors"] += 1
+            counts["lane_flops"] += value.width if value.operation in ("add", "sub", "mul") else 0
         else:
             counts[_KIND.get(value.operation, "others")] += 1
     return Cost(**counts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import cpu_count
 from typing import Any
 
@@ -17,8 +17,9 @@ from rbdc.native.toolchain import Compiler
 from rbdc.pipeline import Progress
 from rbdc.report.accuracy import Errors
 from rbdc.report.contenders import Contender, compiled, methods_of
-from rbdc.report.implementation import Absent
+from rbdc.report.implementation import Absent, Implementation
 from rbdc.report.options import CompareOptions
+from rbdc.report.toolchains import Toolchains
 from rbdc.singularity import without_forward_dynamics
 
 
@@ -39,9 +40,7 @@ class Measured:
         return self.function.declaration.name
 
 
-def assemble(
-    model: Model, options: CompareOptions, compiler: Compiler, flags: tuple[str, ...], progress: Progress
-) -> list[Measured]:
+def assemble(model: Model, options: CompareOptions, tools: Toolchains, progress: Progress) -> list[Measured]:
     """Generate and compile every method that is ours; some compile while the next is generated.
 
     Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
@@ -62,12 +61,21 @@ def assemble(
                 if isinstance(made, Absent):
                     one.absent.append(made)
                 else:
-                    pending.append((one, pool.submit(compiled, made, compiler, flags)))
+                    pending.append((one, pool.submit(compiled, made, tools.compiler, tools.flags)))
+                    pending += [(one, pool.submit(compiled, *again)) for again in _again(made, tools)]
+            one.absent += [Absent(one.name, f"generated-{name}", "generated", reason) for name, reason in tools.absent.items()]
         _refuse_unknown(options, known)
-        progress(f"compiling with {compiler.version}")
+        progress(f"compiling with {tools.compiler.version}")
         for one, future in pending:
             one.contenders.append(future.result())
     return measured
+
+
+def _again(made: Implementation, tools: Toolchains) -> list[tuple[Implementation, Compiler, tuple[str, ...]]]:
+    """What is generated, for the other compilers."""
+    if made.method != "generated":
+        return []
+    return [(replace(made, method=f"generated-{other.name}"), other.compiler, other.flags) for other in tools.others]
 
 
 def _refuse_unknown(options: CompareOptions, known: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""A report against an earlier one of the same robot: deterministic figures gate, times are told as ratios within each run."""
+"""A report, or a benchmark, against an earlier one: deterministic figures gate, times are told as ratios within each run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.errors import OptionError
+from rbdc.report.benchmark import SCHEMA as BENCHMARK_SCHEMA
 from rbdc.report.document import SCHEMA
 
 GATED = {"operations": 1.0, "statements": 1.0, "text_bytes": 1.01}
@@ -34,11 +35,25 @@ class Verdict:
     notes: list[str] = field(default_factory=list)
 
 
-def check(baseline: Any, place: str) -> dict[str, Any]:
-    """The baseline itself. Raises OptionError where it is no report of this schema."""
-    if not isinstance(baseline, dict) or baseline.get("schema") != SCHEMA or "functions" not in baseline:
-        raise OptionError(f"--baseline {place}: not a report of schema {SCHEMA}; make one with rbdc compare")
+def check(baseline: Any, place: str, made_by: str = "compare") -> dict[str, Any]:
+    """The baseline itself. Raises OptionError where it is no report of this schema that the command of that name made."""
+    schema, key = {"compare": (SCHEMA, "functions"), "benchmark": (BENCHMARK_SCHEMA, "robots")}[made_by]
+    if not isinstance(baseline, dict) or baseline.get("schema") != schema or key not in baseline:
+        raise OptionError(f"--baseline {place}: not a report of schema {schema}; make one with rbdc {made_by}")
     return baseline
+
+
+def judge_benchmark(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
+    """What got worse and better since the baseline, robot by robot."""
+    verdict = Verdict()
+    for label, old in baseline["robots"].items():
+        if label not in report["robots"]:
+            verdict.notes.append(f"{label} was not measured this time")
+            continue
+        one = judge(report["robots"][label], old)
+        for name in ("worse", "better", "slower", "notes"):
+            getattr(verdict, name).extend(f"{label}: {line}" for line in getattr(one, name))
+    return verdict
 
 
 def judge(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
@@ -47,7 +62,7 @@ def judge(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
     for key in ("name", "nq", "nv", "root_joint", "description_sha256"):
         if report["robot"].get(key) != baseline["robot"].get(key):
             verdict.notes.append(f"the robots differ in {key}: {baseline['robot'].get(key)} then, {report['robot'].get(key)} now")
-    same_compiler = report["compiler"] == baseline["compiler"]
+    same_compiler = all(report.get(k, []) == baseline.get(k, []) for k in ("compiler", "other_compilers"))
     if not same_compiler:
         verdict.notes.append("compiler or flags differ: code and stack bytes are not compared")
     same_inputs = all(report["settings"][k] == baseline["settings"][k] for k in ("samples", "checked", "seed", "at_rest"))

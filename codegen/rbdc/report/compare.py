@@ -12,30 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Model
-from rbdc.native.toolchain import Compiler
-from rbdc.pipeline import Progress, own_code, read, toolchain
+from rbdc.pipeline import Progress, own_code, read
 from rbdc.report.accuracy import errors
 from rbdc.report.assembly import Measured, assemble
 from rbdc.report.inputs import draw, inputs_of
 from rbdc.report.options import CompareOptions
 from rbdc.report.oracle import concatenated, reference
+from rbdc.report.peak import Peak
 from rbdc.report.peers import Peers, add_peers
 from rbdc.report.timing import run
+from rbdc.report.toolchains import Toolchains, toolchains
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was measured of one robot, and with what: the compiler and flags of our methods, the peers, the processor's number."""
+    """What was measured of one robot, and with what: the compilers, the peers, the processor's number and its peak."""
 
     model: Model
     options: CompareOptions
-    compiler: Compiler
-    flags: tuple[str, ...]
+    tools: Toolchains
     functions: list[Measured]
     peers: Peers
     processor: int | None
+    peak: Peak
 
 
 def compare(description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress) -> Comparison:
@@ -45,17 +46,17 @@ def compare(description: str | PathLike[str] | Model, options: CompareOptions, p
     """
     options.check()
     model = read(description, options.build)
-    compiler, flags = toolchain(options.build)
+    tools = toolchains(options)
     inputs = draw(model, options.samples, at_rest=options.at_rest)
     with tempfile.TemporaryDirectory(prefix="rbdc-compare-") as name:
-        measured = assemble(model, options, compiler, flags, progress)
+        measured = assemble(model, options, tools, progress)
         peers = add_peers(model, measured, options, Path(name), progress)
         progress("measuring")
-        processor = run(Path(name), measured, inputs, options, compiler)
+        processor, peak = run(Path(name), measured, inputs, options, tools)
     for one in measured:
         progress(f"{one.name}: reference")
         _check(model, one, {key: x[: options.checked] for key, x in inputs.items()})
-    return Comparison(model, options, compiler, flags, measured, peers, processor)
+    return Comparison(model, options, tools, measured, peers, processor, peak)
 
 
 def _check(model: Model, one: Measured, inputs: Mapping[str, Array]) -> None:

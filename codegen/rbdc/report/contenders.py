@@ -42,6 +42,7 @@ class Contender:
     multiplications: int | None = None
     divisions: int | None = None
     calls: int | None = None
+    flops: int | None = None
     statements: int | None = None
     text_bytes: int | None = None
     code_bytes: int | None = None
@@ -96,6 +97,7 @@ def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> 
         multiplications=None if total is None else total.multiplications,
         divisions=None if total is None else total.divisions,
         calls=None if total is None else total.calls,
+        flops=None if total is None else total.flops,
         statements=made.statements,
         text_bytes=made.text_bytes,
         code_bytes=sum(f.code_bytes for f in own),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -17,7 +17,9 @@ from rbdc.report.contenders import Contender
 from rbdc.report.implementation import FAMILIES
 from rbdc.report.inputs import SEED
 from rbdc.report.machine import machine
+from rbdc.report.options import PEERS, peer_of
 from rbdc.report.oracle import DIGITS
+from rbdc.report.peak import Peak
 
 SCHEMA = 1
 PATTERNS = ("generated", "finite-difference")
@@ -28,20 +30,22 @@ WRONG = 1e-8
 WRONG_NUMERICAL = 1e-2
 
 FIGURES = (
-    *("operations", "additions", "multiplications", "divisions", "calls", "statements"),
+    *("operations", "additions", "multiplications", "divisions", "calls", "flops", "statements"),
     *("text_bytes", "code_bytes", "stack_bytes", "compile_seconds"),
 )
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """Everything that was measured, ready for JSON. Figures that do not exist for a method are null."""
-    options = comparison.options
+    options, tools = comparison.options, comparison.tools
     return {
         "schema": SCHEMA,
         "generator": f"rbdc {rbdc.__version__}",
         "robot": _robot(comparison),
         "machine": {**machine(), "pinned_to": comparison.processor},
-        "compiler": {"version": comparison.compiler.version, "flags": list(comparison.flags)},
+        "peak": _peak(comparison.peak),
+        "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
+        "other_compilers": [{"name": o.name, "version": o.compiler.version, "flags": list(o.flags)} for o in tools.others],
         "settings": {
             "samples": options.samples,
             "checked": options.checked,
@@ -55,7 +59,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "builds": [{**asdict(build), "library": None} for build in comparison.peers.builds],
             "absent": comparison.peers.absent,
         },
-        "functions": [_function(one) for one in comparison.functions],
+        "functions": [_function(one, comparison.peak) for one in comparison.functions],
     }
 
 
@@ -71,9 +75,14 @@ def _robot(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _function(one: Measured) -> dict[str, Any]:
+def _peak(peak: Peak) -> dict[str, Any]:
+    rates = {"vector_flops_per_second": round(peak.vector), "scalar_flops_per_second": round(peak.scalar)}
+    return {**rates, "lanes": peak.lanes, "fused": peak.fused}
+
+
+def _function(one: Measured, peak: Peak) -> dict[str, Any]:
     declaration = one.function.declaration
-    methods = [_method(one, contender) for contender in one.contenders]
+    methods = [_method(one, contender, peak) for contender in one.contenders]
     return {
         "name": one.name,
         "summary": declaration.summary,
@@ -81,11 +90,12 @@ def _function(one: Measured) -> dict[str, Any]:
         "methods": methods,
         "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
         "ratios": _ratios(methods),
+        "peers": _peers(methods),
         "patterns": _patterns(one) if one.name in BASES else None,
     }
 
 
-def _method(one: Measured, contender: Contender) -> dict[str, Any]:
+def _method(one: Measured, contender: Contender, peak: Peak) -> dict[str, Any]:
     times = one.times[contender.method]
     cold = times["cold"]
     measured = one.errors.get(contender.method)
@@ -102,6 +112,7 @@ def _method(one: Measured, contender: Contender) -> dict[str, Any]:
             "calls_per_round": times["calls"],
         },
         **{name: getattr(contender, name) for name in FIGURES},
+        "peak_percent": peak.percent(contender.flops, times["minimum"]),
         "errors": None if measured is None else {key: _finite(x) for key, x in asdict(measured).items()},
         "right": None if measured is None else bool(measured.scaled <= _tolerance(contender)),
     }
@@ -123,6 +134,14 @@ def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
     return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
 
 
+def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Of every peer the fastest method, and its ratio; a peer that did not take part is not there."""
+    ratios = _ratios(methods)
+    ranked = sorted(ratios, key=lambda method: -ratios[method])  # the fastest comes last, and stays
+    best = {peer: method for method in ranked if (peer := peer_of(method)) is not None}
+    return {peer: {"method": best[peer], "ratio": ratios[best[peer]]} for peer in PEERS if peer in best}
+
+
 def _patterns(one: Measured) -> list[dict[str, Any]]:
     """The derivative matrices of the first sample, output by output."""
     kept = [method for method in PATTERNS if method in one.outputs]
@@ -132,12 +151,12 @@ def _patterns(one: Measured) -> list[dict[str, Any]]:
     ]
 
 
-def wrong_results(report: dict[str, Any]) -> list[str]:
-    """The methods that disagree with the reference, in words."""
+def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:
+    """The methods of these families that disagree with the reference, in words."""
     return [
         f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
         + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
         for f in report["functions"]
         for m in f["methods"]
-        if m["right"] is False
+        if m["right"] is False and m["family"] in families
     ]

@@ -10,6 +10,11 @@ from rbdc.pipeline import BuildOptions
 PEERS = ("pinocchio", "casadi")
 
 
+def peer_of(method: str) -> str | None:
+    """The peer whose code a method is, None for our own."""
+    return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
+
+
 @dataclass(frozen=True)
 class CompareOptions:
     """Options of a comparison.
@@ -18,6 +23,7 @@ class CompareOptions:
     functions: names, or None for all. methods: methods or families to keep, or None for all. peers: those to measure against.
     samples: inputs that are cycled while timing. checked: how many of them are compared with the reference.
     seconds: about how long each function is timed, all its methods together. at_rest: every input but configurations is zero.
+    also: further compilers, of what is generated alone.
     """
 
     build: BuildOptions = field(default_factory=BuildOptions)
@@ -28,10 +34,11 @@ class CompareOptions:
     checked: int = 8
     seconds: float = 1.5
     at_rest: bool = False
+    also: tuple[str, ...] = ()
 
     def wants(self, method: str, family: str) -> bool:
         """Whether a method is to be measured; what is generated always is."""
-        peer = next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
+        peer = peer_of(method)
         if peer is not None and peer not in self.peers:
             return False
         return self.methods is None or family == "generated" or method in self.methods or family in self.methods

@@ -7,13 +7,14 @@ from typing import Any
 
 from rbdc.emit.render import render_html
 from rbdc.report.plots import COLOURS, error_dots, pattern, time_bars
-from rbdc.report.wording import nanoseconds
+from rbdc.report.wording import error_words, label_words, nanoseconds, peak_words, percent
 
 HEADLINE = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
 """What the top of the page is about."""
 
 COLUMNS = (
     ("operations", "operations"),
+    ("flops", "flop"),
     ("statements", "statements"),
     ("text_bytes", "C text, bytes"),
     ("code_bytes", "code, bytes"),
@@ -30,6 +31,8 @@ def page(report: dict[str, Any]) -> str:
         robot={**report["robot"], "mass_words": f"{report['robot']['mass']:.4g}"},
         machine=_machine(report["machine"]),
         compiler=_with_flags(report["compiler"]),
+        other_compilers=[_with_flags(other) for other in report["other_compilers"]],
+        peak=peak_words(report["peak"]),
         settings=report["settings"],
         peers={**report["peers"], "builds": [_with_flags(build) for build in report["peers"]["builds"]]},
         generator=report["generator"],
@@ -58,14 +61,16 @@ def _machine(machine: dict[str, Any]) -> dict[str, Any]:
 def _headline(function: dict[str, Any]) -> dict[str, Any]:
     """The generated time, and the fastest of each other family beside it."""
     methods = function["methods"]
-    own = next(m["nanoseconds"]["minimum"] for m in methods if m["method"] == "generated")
+    generated = next(m for m in methods if m["method"] == "generated")
+    own = generated["nanoseconds"]["minimum"]
     others = []
     for family in ("peer", "analytical", "ad", "numerical"):
         best = min((m for m in methods if m["family"] == family), key=lambda m: m["nanoseconds"]["minimum"], default=None)
         if best is not None:
             ratio = best["nanoseconds"]["minimum"] / own
             others.append({"method": best["method"], "ratio": f"{ratio:.3g}\u00d7", "colour": COLOURS[family]})
-    return {"name": function["name"], "time": nanoseconds(own), "others": others}
+    shares = {of: percent(generated["peak_percent"], of) for of in ("vector", "scalar")}
+    return {"name": function["name"], "time": nanoseconds(own), "others": others, **shares}
 
 
 def _function(index: int, function: dict[str, Any]) -> dict[str, Any]:
@@ -77,12 +82,16 @@ def _function(index: int, function: dict[str, Any]) -> dict[str, Any]:
         "dots": error_dots(function),
         "rows": [_row(m, function["ratios"]) for m in sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])],
         "absent": function["absent"],
+        "peers": [
+            {"name": label_words(peer), "method": best["method"], "ratio": f"{best['ratio']:.3g}"}
+            for peer, best in function["peers"].items()
+        ],
         "patterns": [{"output": p["output"], "svg": pattern(p)} for p in function["patterns"] or ()],
     }
 
 
 def _row(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
-    times, errors = method["nanoseconds"], method["errors"]
+    times = method["nanoseconds"]
     return {
         "method": method["method"],
         "colour": COLOURS[method["family"]],
@@ -90,21 +99,15 @@ def _row(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
         "ratio": f"{ratios.get(method['method'], 1.0):.3g}",
         "times": [_time(times[key]) for key in ("minimum", "median", "cold_minimum", "cold_median")],
         "figures": ["\u2013" if method[name] is None else f"{method[name]:,}".replace(",", "\u202f") for name, _ in COLUMNS],
+        "peaks": [percent(method["peak_percent"], of) for of in ("vector", "scalar")],
         "seconds": "\u2013" if method["compile_seconds"] is None else f"{method['compile_seconds']:.2f}",
-        "errors": [_error(errors, key) for key in ("max_abs", "rms_abs", "max_rel", "rms_rel")],
+        "errors": [error_words(method, key) for key in ("max_abs", "rms_abs", "max_rel", "rms_rel")],
         "wrong": method["right"] is False,
     }
 
 
 def _time(ns: float | None) -> str:
     return "\u2013" if ns is None else f"{ns:.1f}"
-
-
-def _error(errors: dict[str, float | None] | None, key: str) -> str:
-    if errors is None:
-        return "\u2013"
-    value = errors[key]
-    return "\u221e" if value is None else f"{value:.1e}"
 
 
 def _tree(robot: dict[str, Any]) -> list[dict[str, Any]]:

@@ -9,11 +9,20 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from rbdc.report.wording import nanoseconds, shown_methods
 
 COLOURS = {"generated": "#0b7a5c", "analytical": "#2f6fb5", "ad": "#d07a1f", "numerical": "#8a8f98", "peer": "#7a4fa3"}
 """One colour for each family of methods."""
+
+LABEL_COLOURS = {
+    "generated": COLOURS["generated"],
+    "generated-gcc": "#74c2a7",
+    "casadi": COLOURS["ad"],
+    "pinocchio": COLOURS["peer"],
+}
+"""The entries of a benchmark."""
 
 _WIDTH = 5.4
 """Inches; at 10 points the text stays legible when the figure is scaled to a phone's width."""
@@ -41,6 +50,26 @@ def time_bars(function: dict[str, Any]) -> str:
         axes.set_xlim(0.0, 1.45 * max(times))
         _label(axes, methods)
         axes.set_xlabel("minimum time of a call (ns)")
+        return _svg(figure)
+
+
+def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
+    """The minimum times of one function, robot by robot on a logarithmic axis: rows of a benchmark, entries with these labels."""
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(len(rows) + 1)
+        for k, row in enumerate(rows):
+            times = {label: row["entries"][label]["minimum_nanoseconds"] for label in labels if label in row["entries"]}
+            axes.plot([min(times.values()), max(times.values())], [k, k], color="#dfe3e8", linewidth=2, zorder=1)
+            for label, ns in times.items():
+                axes.plot([ns], [k], "o", color=LABEL_COLOURS[label], markersize=7, zorder=2)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+        axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("minimum time of a call")
         return _svg(figure)
 
 

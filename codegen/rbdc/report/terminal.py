@@ -11,9 +11,10 @@ from rich.text import Text
 
 from rbdc.report.baseline import Verdict
 from rbdc.report.experiments import Residue, TableRow
-from rbdc.report.wording import nanoseconds, shown_methods
+from rbdc.report.summary import summary
+from rbdc.report.wording import error_words, label_words, nanoseconds, peak_words, percent, shown_methods
 
-_WIDE = 110
+_WIDE = 120
 
 
 def show(report: dict[str, Any]) -> None:
@@ -31,10 +32,44 @@ def show(report: dict[str, Any]) -> None:
             table.add_row(Text(f"  {one['method']}"), "absent")
         table.add_section()
     _console().print(table)
+    show_summary("Generated code and its peers", summary(report), report["peak"])
+
+
+def show_summary(title: str, rows: Sequence[dict[str, Any]], peak: dict[str, Any]) -> None:
+    """What is generated, and how many times as long its peers take: one line for each function of a robot."""
+    labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
+    caption = Text(f"vector, scalar: shares of the peaks; {peak_words(peak)}. Errors are rms rel.")
+    table = Table(title=Text(title), title_justify="left", caption=caption, caption_justify="left")
+    table.add_column("function", no_wrap=True)
+    for heading in (*map(label_words, labels), "flop", "vector", "scalar", "error", "Pinocchio's"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        entries = row["entries"]
+        own, errors = entries["generated"], [error_words(entries.get(label), "rms_rel") for label in ("generated", "pinocchio")]
+        words = [row["function"], *(_time(entries.get(label)) for label in labels), "-" if own["flops"] is None else str(own["flops"])]
+        table.add_row(*map(Text, [*words, *(percent(own["peak_percent"], of) for of in ("vector", "scalar")), *errors]))
+    _console().print(table)
+
+
+def show_benchmark(report: dict[str, Any]) -> None:
+    """A table for each robot, and who was absent."""
+    for label, one in report["robots"].items():
+        title = f"{label}, {one['robot']['root_joint']} base, nv = {one['robot']['nv']}; {one['compiler']['version']}"
+        show_summary(title, [row for row in report["rows"] if row["robot"] == label], one["peak"])
+    for label, reason in report["absent"].items():
+        _console().print(Text(f"{label} is absent: {reason}"), soft_wrap=True)
+
+
+def _time(entry: dict[str, Any] | None) -> str:
+    """The time, and behind that of others how many times as long it is."""
+    if entry is None:
+        return "absent"
+    ratio = "" if entry["method"] == "generated" else f" {entry['ratio']:.3g}\u00d7"
+    return f"{nanoseconds(entry['minimum_nanoseconds'])}{ratio}"
 
 
 def _row(method: dict[str, Any], ratios: dict[str, float]) -> list[Text]:
-    times, errors = method["nanoseconds"], method["errors"]
+    times = method["nanoseconds"]
     cold = times["cold_median"]
     words = [
         f"  {method['method']}",
@@ -44,7 +79,7 @@ def _row(method: dict[str, Any], ratios: dict[str, float]) -> list[Text]:
         f"{ratios.get(method['method'], 1.0):.3g}",
         "-" if method["operations"] is None else str(method["operations"]),
         "-" if method["code_bytes"] is None else str(method["code_bytes"]),
-        "-" if errors is None else "infinite" if errors["rms_rel"] is None else f"{errors['rms_rel']:.1e}",
+        error_words(method, "rms_rel"),
     ]
     return [Text(word) for word in words]
 

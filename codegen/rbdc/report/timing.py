@@ -21,19 +21,23 @@ from rbdc.native.toolchain import Compiler
 from rbdc.report.assembly import Measured
 from rbdc.report.inputs import inputs_of
 from rbdc.report.options import CompareOptions
+from rbdc.report.peak import Peak, peak_library
+from rbdc.report.toolchains import Toolchains
 
 Array = NDArray[np.float64]
 
 
 def run(
-    folder: Path, measured: Sequence[Measured], inputs: Mapping[str, Array], options: CompareOptions, compiler: Compiler
-) -> int | None:
-    """Time every contender and keep its times and its outputs for the checked samples in `measured`; the processor it ran on.
+    folder: Path, measured: Sequence[Measured], inputs: Mapping[str, Array], options: CompareOptions, tools: Toolchains
+) -> tuple[int | None, Peak]:
+    """Time every contender and keep its times and its outputs for the checked samples in `measured`; the processor that it ran on,
+    and what that can do at most.
 
     Raises ToolchainError with what the process said where it failed.
     """
     job = {
-        "timer": str(_timer(compiler)),
+        "timer": str(_timer(tools.compiler)),
+        "peak": str(peak_library(tools.compiler, tools.flags)),
         "checked": options.checked,
         "seconds": options.seconds,
         "functions": [_function(one, inputs) for one in measured if one.contenders],
@@ -52,7 +56,7 @@ def run(
             keys = (f"{one.name}/{contender.method}/{k}" for k in range(len(one.function.declaration.outputs)))
             one.outputs[contender.method] = [outputs[key] for key in keys]
     processor: int | None = times["processor"]
-    return processor
+    return processor, Peak(**times["peak"])
 
 
 def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:

@@ -18,3 +18,28 @@ def shown_methods(function: dict[str, Any]) -> list[dict[str, Any]]:
 def nanoseconds(ns: float) -> str:
     """A time with three significant digits in a unit that suits it."""
     return f"{ns:.3g} ns" if ns < 1000.0 else f"{ns / 1000.0:.3g} \u00b5s" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
+
+
+def percent(share: dict[str, float] | None, of: str) -> str:
+    """A share of one of the peaks with three significant digits."""
+    return "\u2013" if share is None else f"{share[of]:.3g} %"
+
+
+def peak_words(peak: dict[str, Any]) -> str:
+    """What one core can do at most."""
+    rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
+    how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
+    return f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}, {rates[1]} in single numbers, by {how}"
+
+
+def label_words(label: str) -> str:
+    """What an entry of a summary is called: generated, the name of another compiler, or a peer."""
+    return {"pinocchio": "Pinocchio", "casadi": "CasADi C"}.get(label, label.removeprefix("generated-"))
+
+
+def error_words(method: dict[str, Any] | None, metric: str) -> str:
+    """An error of a method, of one that was not measured or checked a dash."""
+    if method is None or method["errors"] is None:
+        return "\u2013"
+    value = method["errors"][metric]
+    return "\u221e" if value is None else f"{value:.1e}"

@@ -1,7 +1,8 @@
 """The process that times: python -m rbdc.report.worker JOB, where JOB is a folder with job.json and inputs.npz.
 
 It loads the methods' libraries and nothing else, pins itself to one processor, and writes times.json and outputs.npz into the folder.
-All methods of a function are interleaved: each round times every one of them once, over the same inputs.
+All methods of a function are interleaved: each round times every one of them once, over the same inputs. Beside each function the
+peak of the processor is measured by the same loop; the best counts.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ PASS_NANOSECONDS = 30_000.0
 ROUNDS = 15, 400
 """Between these many rounds, as time allows."""
 COLD_CALLS = 25
+PEAKS = ("vector", "scalar")
+PEAK_INPUT = np.array([0.5, 0.5])
+"""x = x a + b tends to 1: neither infinite nor subnormal."""
 
 
 class Method:
@@ -97,6 +101,15 @@ class Timer:
 
 def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[str, Any]]:
     """For each method its times: interleaved passes for about `seconds`, then cold calls."""
+    calls, passes = interleaved(timer, methods, seconds)
+    return [
+        {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timer.cold(m)}
+        for m, p, n in zip(methods, passes, calls, strict=True)
+    ]
+
+
+def interleaved(timer: Timer, methods: list[Method], seconds: float) -> tuple[list[int], list[list[float]]]:
+    """For each method how many calls a pass has, and the nanoseconds of a call in every pass."""
     calls = []
     for method in methods:
         once = min(timer.hot(method, timer.samples) for _ in range(3))
@@ -106,10 +119,31 @@ def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[st
     while len(passes[0]) < ROUNDS[1] and (len(passes[0]) < ROUNDS[0] or time.perf_counter() - start < seconds):
         for k, method in enumerate(methods):
             passes[k].append(timer.hot(method, calls[k]))
-    return [
-        {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timer.cold(m)}
-        for m, p, n in zip(methods, passes, calls, strict=True)
-    ]
+    return calls, passes
+
+
+class Peak:
+    """The kernels of multiply-adds, and the best that they have reached so far, in flop a second."""
+
+    def __init__(self, timer: str, library: str) -> None:
+        symbols = ctypes.CDLL(library)
+        self.lanes = ctypes.c_int.in_dll(symbols, "rbdc_peak_lanes").value
+        self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
+        self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
+        self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
+        entry = {"library": library, "fetch": None, "archive": None}
+        self.kernels = [Method({**entry, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS]
+        self.reached = dict.fromkeys(PEAKS, 0.0)
+
+    def measure(self, seconds: float) -> None:
+        """Try again, for about `seconds` at most."""
+        _, passes = interleaved(self.timer, self.kernels, seconds)
+        for kind, flops, times in zip(PEAKS, self.flops, passes, strict=True):
+            self.reached[kind] = max(self.reached[kind], 1e9 * flops / min(times))
+
+    def data(self) -> dict[str, Any]:
+        """What a report says of it."""
+        return {"lanes": self.lanes, "fused": self.fused, **self.reached}
 
 
 def pin() -> int | None:
@@ -126,9 +160,11 @@ def run(folder: Path) -> None:
     job = json.loads((folder / "job.json").read_text())
     data = np.load(folder / "inputs.npz")
     times: dict[str, Any] = {"processor": pin(), "functions": {}}
+    peak = Peak(job["timer"], job["peak"])
     outputs: dict[str, Array] = {}
     for function in job["functions"]:
         name = function["name"]
+        peak.measure(job["seconds"])
         timer = Timer(job["timer"], [data[key] for key in function["inputs"]])
         methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
         for entry, method in zip(function["methods"], methods, strict=True):
@@ -137,6 +173,7 @@ def run(folder: Path) -> None:
                 outputs[f"{name}/{entry['method']}/{k}"] = np.array([row[k] for row in rows])
         measured = measure(timer, methods, job["seconds"])
         times["functions"][name] = {e["method"]: m for e, m in zip(function["methods"], measured, strict=True)}
+    times["peak"] = peak.data()
     np.savez(folder / "outputs.npz", **outputs)  # type: ignore[arg-type]
     (folder / "times.json").write_text(json.dumps(times))
 

@@ -1,20 +1,34 @@
-"""report.json and report.html, written aside and moved into place."""
+"""The files of a report, written aside and moved into place."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
 from rbdc.report.baseline import check
+from rbdc.report.benchmark_page import benchmark_page
 from rbdc.report.page import page
 
 
 def write(report: dict[str, Any], folder: Path) -> list[Path]:
-    """Write both into the folder; their paths. Raises OptionError where it cannot be written."""
-    texts = {"report.json": json.dumps(report, indent=1) + "\n", "report.html": page(report)}
+    """Write report.json and report.html into the folder; their paths. Raises OptionError where it cannot be written."""
+    return _write({"report.json": _json(report), "report.html": page(report)}, folder)
+
+
+def write_benchmark(report: dict[str, Any], folder: Path) -> list[Path]:
+    """The same of benchmark.json and benchmark.html."""
+    return _write({"benchmark.json": _json(report), "benchmark.html": benchmark_page(report)}, folder)
+
+
+def _json(report: dict[str, Any]) -> str:
+    return json.dumps(report, indent=1) + "\n"
+
+
+def _write(texts: Mapping[str, str], folder: Path) -> list[Path]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
@@ -26,12 +40,12 @@ def write(report: dict[str, Any], folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
-def read_baseline(path: Path) -> dict[str, Any]:
-    """An earlier report. Raises OptionError where there is none."""
+def read_baseline(path: Path, made_by: str = "compare") -> dict[str, Any]:
+    """An earlier report of the command of that name. Raises OptionError where there is none."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise OptionError(f"--baseline {path}: {error.strerror}") from error
     except ValueError as error:
         raise OptionError(f"--baseline {path}: not JSON: {error}") from error
-    return check(data, str(path))
+    return check(data, str(path), made_by)

@@ -1,0 +1,83 @@
+"""rbdc benchmark: one comparison for each robot, one after the other, and one report of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import rbdc
+from rbdc.errors import OptionError, RbdcError
+from rbdc.pipeline import Progress
+from rbdc.report.ad import BASES
+from rbdc.report.compare import compare
+from rbdc.report.document import document, wrong_results
+from rbdc.report.options import CompareOptions
+from rbdc.report.suite import Entrant
+from rbdc.report.summary import summary
+
+SCHEMA = 1
+FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
+METHODS = ("generated", "peer", "casadi")
+"""What is generated and its peers."""
+DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
+"""And of derivatives: what CasADi chooses itself is one of these."""
+COMPILERS = ("gcc",)
+"""What is generated is compiled by these as well."""
+
+
+def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
+    """The report of all robots, ready for JSON. A robot that cannot be measured is named there with the reason, and does not stop the
+    others; `failed` are those of them that have a description.
+
+    Raises OptionError for options that make no sense, and where no robot is left.
+    """
+    functions = FUNCTIONS if options.functions is None else options.functions
+    methods = METHODS + (DERIVATIVE_METHODS if BASES.keys() & set(functions) else ())
+    asked = replace(options, functions=functions, methods=methods, also=COMPILERS)
+    reports: dict[str, dict[str, Any]] = {}
+    absent = {robot.label: robot.reason for robot in robots if robot.description is None}
+    failed = []
+    for robot in robots:
+        if robot.description is None:
+            continue
+        try:
+            reports[robot.label] = _measure(robot.label, robot.description, robot.root_joint, asked, progress)
+        except OptionError:
+            raise
+        except RbdcError as error:
+            absent[robot.label] = str(error)
+            failed.append(robot.label)
+    if not reports:
+        raise OptionError(f"no robot could be measured: {'; '.join(f'{label}: {reason}' for label, reason in absent.items())}")
+    return {
+        "schema": SCHEMA,
+        "generator": f"rbdc {rbdc.__version__}",
+        "absent": absent,
+        "failed": failed,
+        "rows": [{**row, "robot": label} for label, report in reports.items() for row in summary(report)],
+        "robots": reports,
+    }
+
+
+def _measure(label: str, description: Path, root_joint: str, options: CompareOptions, progress: Progress) -> dict[str, Any]:
+    """The report of one robot, without the entries of its derivatives, which would be most of the file."""
+
+    def labelled(text: str) -> None:
+        progress(f"{label}: {text}")
+
+    build = replace(options.build, root_joint=root_joint)
+    report = document(compare(description, replace(options, build=build), labelled))
+    return {**report, "functions": [{**function, "patterns": None} for function in report["functions"]]}
+
+
+def wrong_in_any(report: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What disagrees with the reference, robot by robot, in words: of what is generated, and of the peers, who may lose more digits of
+    a robot than we allow for.
+    """
+
+    def lines(families: Sequence[str]) -> list[str]:
+        return [f"{label}: {line}" for label, one in report["robots"].items() for line in wrong_results(one, families)]
+
+    return lines(("generated",)), lines(("ad", "peer"))

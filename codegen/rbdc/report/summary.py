@@ -1,0 +1,50 @@
+"""One row for each function of a report: what is generated, by every compiler, beside the best of every peer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rbdc.report.options import PEERS
+
+_COPIED = ("operations", "flops", "peak_percent", "code_bytes", "compile_seconds", "errors", "right")
+
+
+def summary(report: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows, in the order of the report. `entries`: by label what was measured, labels being generated, generated-<compiler> and the
+    peers; `absent`: by label why it was not.
+    """
+    return [_row(report, function) for function in report["functions"]]
+
+
+def _row(report: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
+    methods = {m["method"]: m for m in function["methods"]}
+    chosen = {name: name for name, m in methods.items() if m["family"] == "generated"}
+    chosen |= {peer: best["method"] for peer, best in function["peers"].items()}
+    entries = {label: _entry(methods[method], function["ratios"]) for label, method in chosen.items()}
+    wanted = [a["method"] for a in function["absent"] if a["family"] == "generated"] + [p for p in PEERS if p not in entries]
+    return {
+        "robot": report["robot"]["name"],
+        "root_joint": report["robot"]["root_joint"],
+        "nv": report["robot"]["nv"],
+        "function": function["name"],
+        "entries": entries,
+        "absent": {label: _reason(report, function, label) for label in wanted},
+    }
+
+
+def _entry(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
+    times = method["nanoseconds"]
+    return {
+        "method": method["method"],
+        "minimum_nanoseconds": times["minimum"],
+        "median_nanoseconds": times["median"],
+        "ratio": ratios.get(method["method"], 1.0),
+        **{name: method[name] for name in _COPIED},
+    }
+
+
+def _reason(report: dict[str, Any], function: dict[str, Any], label: str) -> str:
+    """Of the methods of a peer that were not measured the first one's reason."""
+    reasons = [a["reason"] for a in function["absent"] if label in (a["method"], a["method"].rpartition("-")[2])]
+    reasons += [reason for peer, reason in report["peers"]["absent"].items() if peer == label]
+    return str(reasons[0]) if reasons else "not asked for, or there is no such method for this function"
