@@ -6,15 +6,13 @@ the fewest operations for the model at hand is generated, and the manifest says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import flat
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
@@ -31,15 +29,9 @@ from rbdc.algorithms.solves import (
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
+from rbdc.evaluation import Evaluate, Inputs, JointSpace, on_model
 from rbdc.model import Model
-from rbdc.reduction import reduced
-from rbdc.spatial import Force, Motion, Scalar
-
-Inputs = Mapping[str, Sequence[Scalar]]
-"""The entries of each input array, row by row; an optional input that is not given is absent."""
-
-Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
-"""The entries of each output array, row by row."""
+from rbdc.spatial import Scalar
 
 CONTROL = (
     "rnea",
@@ -346,64 +338,6 @@ def _entry(
     name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], **methods: Evaluate
 ) -> Function:
     return Function(FunctionDeclaration(name, summary, inputs, outputs), methods)
-
-
-def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
-    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the model's own frames."""
-    arguments = [value for name, value in inputs.items() if name != "fext"]
-    fext = inputs.get("fext")
-    if fext is None:
-        return algorithm(model, *arguments, trace=trace)
-    given = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
-    forces = [body.own_force(force) for body, force in zip(model.bodies, given, strict=True)]
-    return algorithm(model, *arguments, fext=forces, trace=trace)
-
-
-def on_model(algorithm: Callable[..., Any]) -> Evaluate:
-    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a paper."""
-    return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
-
-
-@runtime_checkable
-class InLanes(Protocol):
-    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the lanes of vectors."""
-
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """On the robot's own model."""
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """On the joint-space model with limbs alike."""
-
-
-@dataclass(frozen=True)
-class JointSpace:
-    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
-
-    `in_lanes` is a form of it that treats all limbs alike, where it does not itself.
-    """
-
-    algorithm: Callable[..., Any]
-    in_lanes: Callable[..., Any] | None = None
-
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate`."""
-        return arrays(_call(self.algorithm, reduced(model), inputs, trace))
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on a joint-space model with limbs alike."""
-        return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
-
-
-def arrays(result: Any) -> list[list[Scalar]]:
-    """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
-    outputs = result if isinstance(result, tuple) else (result,)
-    return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
-
-
-def framed_outputs(result: Any) -> list[list[Scalar]]:
-    """The entries of each output of an algorithm for one frame: motions and matrices."""
-    outputs = result if isinstance(result, tuple) else (result,)
-    return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
 
 
 def _forward_kinematics(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:

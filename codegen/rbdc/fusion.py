@@ -10,9 +10,10 @@ from typing import Any
 from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.trace import Trace
-from rbdc.catalogue import Evaluate, Function, InLanes, Inputs, framed_outputs
+from rbdc.catalogue import Function
 from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
+from rbdc.evaluation import Evaluate, InLanes, Inputs, framed_outputs
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.spatial import Scalar

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.catalogue import Function, InLanes
+from rbdc.catalogue import Function
 from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.evaluation import InLanes
 from rbdc.ir.builder import rewrite
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program

@@ -9,7 +9,8 @@ from typing import Any
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.catalogue import Function, functions_of, on_model
+from rbdc.catalogue import Function, functions_of
+from rbdc.evaluation import on_model
 from rbdc.generate import traced
 from rbdc.ir.cost import cost
 from rbdc.lanes import lane_model

@@ -14,8 +14,9 @@ import casadi as ca
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import Evaluate, Function, functions_of
+from rbdc.catalogue import Function, functions_of
 from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.evaluation import Evaluate
 from rbdc.generate import cheapest
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi

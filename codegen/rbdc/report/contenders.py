@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rbdc.catalogue import Evaluate, Function
+from rbdc.catalogue import Function
 from rbdc.emit.rolled import METHODS
+from rbdc.evaluation import Evaluate
 from rbdc.generate import cheapest
 from rbdc.model import Model
 from rbdc.native import cache

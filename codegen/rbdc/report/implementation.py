@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import rbdc
-from rbdc.catalogue import Evaluate, Function
+from rbdc.catalogue import Function
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
+from rbdc.evaluation import Evaluate
 from rbdc.generate import generate, programs
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program

@@ -16,7 +16,8 @@ from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.catalogue import Evaluate, Function, Inputs, framed_outputs, on_model
+from rbdc.catalogue import Function
+from rbdc.evaluation import Evaluate, Inputs, framed_outputs, on_model
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import Evaluate, Function, Inputs
+from rbdc.catalogue import Function
+from rbdc.evaluation import Evaluate, Inputs
 from rbdc.model import Model
 from rbdc.native import cache
 from rbdc.report.literature import FRAMED, by_the_papers
