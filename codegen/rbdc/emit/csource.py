@@ -141,28 +141,25 @@ def kernel_parts(
     scalar: ScalarType = DOUBLE,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
-    # Widths that mix do not pass through the workspace, and limbs in lanes have few enough statements without it.
-    mixed = len({value.width for value in program.values if value.constant is None}) > 1
-    chunks = chunk(program, len(program.values) if mixed else CHUNK_OPERATIONS)
-    width = max(value.width for value in program.values)
-    element = scalar.name if width == 1 else f"{robot}_vector{width}"
+    chunks = chunk(program, CHUNK_OPERATIONS)
     writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
         source.statements += _statements(part["blocks"])
         return [part], []
-    prototypes, calls = [], []
+    prototypes, calls, spaces = [], [], writer.workspaces
+    shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     for number in range(chunks.count):
         part_name = f"{name}_part{number + 1}"
-        prototype = f"void {part_name}({parameters(robot, program, scalar)}, {element} *restrict work)"
+        prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(
-            writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; work holds values of earlier parts."
+            writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts."
         )
-        part["unused"] += [] if writer.uses_workspace(number) else ["work"]
+        part["unused"] += sorted(set(spaces) - writer.used_workspaces(number))
         source.statements += _statements(part["blocks"])
         prototypes.append(prototype)
-        calls.append(f"{part_name}({_arguments(program)}, work)")
+        calls.append(f"{part_name}({', '.join([_arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = render(
             "function.c.jinja",
             robot=robot,
@@ -180,7 +177,7 @@ def kernel_parts(
     main = {
         "comment": "",
         "prototype": f"{storage}void {name}({parameters(robot, program, scalar)})",
-        "workspace": f"{element} work[{max(chunks.workspace, 1)}]",
+        "workspaces": [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()],
         "unused": [],
         "blocks": [],
         "calls": calls,
@@ -200,7 +197,7 @@ def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dic
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if f"{a.name}[" not in text]
-    return {"comment": comment, "prototype": prototype, "workspace": "", "unused": unused, "blocks": blocks, "calls": []}
+    return {"comment": comment, "prototype": prototype, "workspaces": [], "unused": unused, "blocks": blocks, "calls": []}
 
 
 def _safe(block: Block) -> Block:

@@ -44,6 +44,11 @@ COMPLEX = ScalarType("double _Complex", "complex.h", "c")
 """For complex-step differentiation: no comparisons and no atan2."""
 
 
+def _workspace(width: int) -> str:
+    """The array of what passes from one chunk to later ones."""
+    return "work" if width == 1 else f"work{width}"
+
+
 def literal(number: float) -> str:
     """The shortest C literal that reads back as the same double."""
     if not math.isfinite(number):
@@ -74,11 +79,19 @@ class Writer:
         """Whether the statements call what `rbdc.emit.trigonometry` declares."""
         return bool(self._angles)
 
-    def uses_workspace(self, number: int) -> bool:
-        """Whether chunk `number` reads or writes the workspace."""
+    @property
+    def workspaces(self) -> dict[str, tuple[str, int]]:
+        """By name the C type of each workspace and how many slots it has."""
+        return {_workspace(width): (self._type_of(width), count) for width, count in self.chunks.slots.items()}
+
+    def used_workspaces(self, number: int) -> set[str]:
+        """The workspaces that chunk `number` reads or writes."""
         members = set(self._members(number))
-        stored = any(k in self.chunks.slot_of for k in members)
-        return stored or any(self._foreign(k, number) for i in members for k in self.program.values[i].arguments)
+        stored = {k for k in members if k in self.chunks.slot_of}
+        read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
+        if number == self._last:
+            read |= {k for result in self.program.results for k in result if self._foreign(k, number) and k in self.chunks.slot_of}
+        return {_workspace(self.program.values[k].width) for k in stored | read}
 
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
@@ -104,7 +117,7 @@ class Writer:
             elif not self._inline[index]:
                 lines.append(f"const {self._type(value)} {self._names[index]} = {self._expression(index, number)};")
             if not self._inline[index] and index in self.chunks.slot_of:
-                lines.append(f"work[{self.chunks.slot_of[index]}] = {self._names[index]};")
+                lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
         self._close(blocks, section, lines)
         rest = [
@@ -174,7 +187,10 @@ class Writer:
 
     def _type(self, value: Value) -> str:
         """The C type of a value."""
-        return self.scalar.name if value.width == 1 else f"{self.robot}_vector{value.width}"
+        return self._type_of(value.width)
+
+    def _type_of(self, width: int) -> str:
+        return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
 
     @property
     def _last(self) -> int:
@@ -218,8 +234,10 @@ class Writer:
     def _is_inlined(self, index: int) -> bool:
         """A value is written where it is used if that is one place nearby and the expression stays short."""
         value = self.program.values[index]
-        if value.operation in ("constant", "input", "extract", *_CONDITIONS):
+        if value.operation in ("constant", "input", *_CONDITIONS):
             return True
+        if value.operation == "extract":
+            return index not in self.chunks.slot_of
         if value.width > 1 and value.operation in _LIBRARY:
             return False
         if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
@@ -242,7 +260,8 @@ class Writer:
         return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"work", "angle", "sine", "cosine"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "sine", "cosine"}
+        taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
@@ -267,7 +286,7 @@ class Writer:
             return f"{value.source[0]}[{value.source[1]}]"
         if value.operation not in _CONDITIONS:
             if self._foreign(index, number):
-                return f"work[{self.chunks.slot_of[index]}]"
+                return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
             if not self._inline[index]:
                 return self._names[index]
         inner = self._expression(index, number)

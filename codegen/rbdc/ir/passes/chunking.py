@@ -1,7 +1,7 @@
 """Chunking: a long program is computed by several functions, so that compilers take linear time and memory.
 
 Before: one list of values. After: consecutive chunks of at most about `limit` operations, cut at section boundaries where one is
-near; what a later chunk needs goes through a workspace whose slots are reused.
+near; what a later chunk needs goes through workspaces, one for each width, whose slots are reused.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from rbdc.ir.nodes import Program
 
 @dataclass(frozen=True)
 class Chunks:
-    """chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the workspace slot of each
-    value that a later chunk uses. workspace: number of slots. count: number of chunks.
+    """chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of each value that a
+    later chunk uses, in the workspace of its width. slots: by width how many there are. count: number of chunks.
     """
 
     chunk_of: tuple[int, ...]
     slot_of: dict[int, int]
-    workspace: int
+    slots: dict[int, int]
     count: int
 
 
@@ -31,17 +31,22 @@ def chunk(program: Program, limit: int) -> Chunks:
         for argument in value.arguments:
             if chunk_of[argument] >= 0 and chunk_of[argument] != chunk_of[index]:
                 last_use[argument] = max(last_use.get(argument, 0), chunk_of[index])
-    slot_of, free, busy, workspace = {}, list[int](), dict[int, list[int]](), 0
+    slot_of: dict[int, int] = {}
+    slots: dict[int, int] = {}
+    free: dict[int, list[int]] = {}
+    busy: dict[int, list[tuple[int, int]]] = {}
     current = -1
     for index in sorted(last_use):  # in order of making, hence of chunk
         while current < chunk_of[index]:
             current += 1
-            free += busy.pop(current - 1, [])
-        slot = free.pop() if free else workspace
-        workspace = max(workspace, slot + 1)
+            for width, slot in busy.pop(current - 1, []):
+                free.setdefault(width, []).append(slot)
+        width = program.values[index].width
+        slot = free[width].pop() if free.get(width) else slots.get(width, 0)
+        slots[width] = max(slots.get(width, 0), slot + 1)
         slot_of[index] = slot
-        busy.setdefault(last_use[index], []).append(slot)
-    return Chunks(tuple(chunk_of), slot_of, workspace, max([0, *chunk_of]) + 1)
+        busy.setdefault(last_use[index], []).append((width, slot))
+    return Chunks(tuple(chunk_of), slot_of, dict(sorted(slots.items())), max([0, *chunk_of]) + 1)
 
 
 def _assign(program: Program, limit: int) -> list[int]:
