@@ -25,6 +25,8 @@ from rbdc.algorithms.solves import (
     derivatives_by_factors,
     derivatives_by_inverse_factor,
     derivatives_of_branches,
+    derivatives_to_solve,
+    inverse_factors,
 )
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
@@ -56,10 +58,15 @@ FORWARD_DYNAMICS = ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp")
 
 @dataclass(frozen=True)
 class Function:
-    """A declaration with its methods by name; none for the framed functions, which climb the tree at run time."""
+    """A declaration with its methods by name; none for the framed functions, which climb the tree at run time.
+
+    to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides B and known parts K of all but the last
+    output, then the factors W and D^-1 (`rbdc.emit.columns` does the rest).
+    """
 
     declaration: FunctionDeclaration
     methods: Mapping[str, Evaluate]
+    to_solve: Evaluate | None = None
 
 
 def functions_of(model: Model) -> dict[str, Function]:
@@ -116,6 +123,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Inverse of the joint-space inertia, both triangles.",
             (q,),
             inverse,
+            JointSpace(inverse_factors),
             direct=JointSpace(minverse),
             **_by_shape(
                 model,
@@ -166,6 +174,7 @@ def _derivatives(model: Model) -> list[Function]:
             "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
             (q, v, tau, fext),
             matrices("ddq", "q", "v", "tau"),
+            JointSpace(derivatives_to_solve),
             **_by_shape(
                 model,
                 cholesky=JointSpace(derivatives_by_factors),
@@ -335,9 +344,14 @@ def _output(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter,
 
 
 def _entry(
-    name: str, summary: str, inputs: tuple[Parameter, ...], outputs: tuple[Parameter, ...], **methods: Evaluate
+    name: str,
+    summary: str,
+    inputs: tuple[Parameter, ...],
+    outputs: tuple[Parameter, ...],
+    to_solve: Evaluate | None = None,
+    **methods: Evaluate,
 ) -> Function:
-    return Function(FunctionDeclaration(name, summary, inputs, outputs), methods)
+    return Function(FunctionDeclaration(name, summary, inputs, outputs), methods, to_solve)
 
 
 def _forward_kinematics(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.batch import add_batch
+from rbdc.emit.columns import column_source, column_weight, preparation
 from rbdc.emit.csource import FunctionSource, function_source
 from rbdc.emit.frames import frames_source
 from rbdc.emit.library import render_library
@@ -41,6 +42,14 @@ MAXIMUM_DOF = 128
 WORTH_A_KERNEL = 0.03
 """A function gets a second kernel, without its optional input, if that saves more than this part of the operations."""
 
+
+ALWAYS_IN_COLUMNS = 24
+"""Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on every robot tried from 6 on
+for the derivatives, from 20 on for M^-1, and tracing the other form takes longest of all. A batch is a loop then: lanes are full as it is.
+"""
+
+WORTH_A_BATCH = 20_000
+"""Kernels of several samples up to so many operations: beyond it compiling them takes minutes."""
 
 WORTH_LANES = 0.8
 """Limbs run in lanes if that takes less than this part of the work."""
@@ -87,15 +96,31 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     may_roll = style != "unrolled" and function.declaration.name in METHODS
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return rolled_source(robot, function.declaration, model, version)
+    solved = _to_solve(model, function)
+    if solved is not None and model.nv > ALWAYS_IN_COLUMNS:
+        return column_source(robot, function.declaration, solved, model.nv, version)
     made = {method: variants(model, function, method) for method in function.methods}
     method = _cheapest(made)
     kernels = made[method].kernels
     if may_roll and cost(kernels[0]).operations > WORTH_ROLLING:
         return rolled_source(robot, function.declaration, model, version)
-    source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
+    samples = min((m.samples for m in made.values()), key=lambda program: cost(program).weight)
+    batch = batch and cost(samples).operations <= WORTH_A_BATCH
+    if solved is not None and column_weight(solved[0], model.nv) < cost(kernels[0]).weight:
+        source = column_source(robot, function.declaration, solved, model.nv, version, loop=not batch)
+    else:
+        source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
     if batch:
-        add_batch(source, robot, min((m.samples for m in made.values()), key=lambda program: cost(program).weight), version)
+        add_batch(source, robot, samples, version)
     return source
+
+
+def _to_solve(model: Model, function: Function) -> list[Program] | None:
+    """The programs of what is left to solve for, where the function has such a form."""
+    if function.to_solve is None:
+        return None
+    left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})
+    return variants(model, left, "columns").kernels
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import Matrix, transposed
+from rbdc.algorithms.dofs import Matrix, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.newton_euler import newton_euler
@@ -123,6 +123,41 @@ def derivatives_of_branches(
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     return _derivatives(model, q, v, tau, fext, trace, factors, inverse, inverse.symmetric_inverse())
+
+
+def inverse_factors(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Matrix, Matrix]:
+    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not written out."""
+    return _as_matrices(InverseFactor(Factorisation(crba(model, q, trace))), trace)
+
+
+def derivatives_to_solve(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
+    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do is the same for every column,
+    so that columns can run side by side.
+    """
+    factors = Factorisation(crba(model, q, trace))
+    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
+    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    sides = [[[-x for x in row] for row in matrix] for matrix in (by_q, by_v)]
+    known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
+    _add_root_columns(model, q, v, *known)
+    return sides[0], sides[1], *known, *_as_matrices(InverseFactor(factors), trace)
+
+
+def _as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
+    for k, row in enumerate(factor.rows):
+        trace("M^-1 = W D^-1 W^T", f"row {k} of W = L^-1", f"W{k}", row)
+    pivots = zeros(factor.size, factor.size)
+    for k, x in enumerate(factor.inverse_pivots):
+        pivots[k][k] = x
+    return factor.rows, pivots
 
 
 def _derivatives(

@@ -52,10 +52,11 @@ def function_source(
         kernels = [f"{name}_kernel"]
     else:
         kernels = [f"{name}_without_{optional.name}", f"{name}_with_{optional.name}"]
-    _add_headers(source, robot, programs, version)
+    add_headers(source, robot, programs, version)
     made = [kernel_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
     parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
-    entry = None if optional is None else _entry(robot, declaration, optional, list(zip(kernels, programs, strict=True)))
+    lines = call_lines(optional, list(zip(kernels, programs, strict=True)))
+    entry = None if optional is None else {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -64,7 +65,7 @@ def function_source(
         figures=figures(total),
         version=version,
         library=DOUBLE.header,
-        headers=_headers(source),
+        headers=headers(source),
         foreign=foreign,
         parts=parts,
         entry=entry,
@@ -81,7 +82,7 @@ def kernel_source(
     source = FunctionSource(declaration, total)
     name = f"{robot}_{declaration.name}"
     if scalar is DOUBLE:
-        _add_headers(source, robot, [program], version)
+        add_headers(source, robot, [program], version)
     parts, foreign = kernel_parts(robot, name, program, source, version, public=True, scalar=scalar)
     prototype = f"void {name}({parameters(robot, program, scalar)})"
     source.files[f"{name}.c"] = render(
@@ -92,7 +93,7 @@ def kernel_source(
         figures=figures(total),
         version=version,
         library=scalar.header,
-        headers=_headers(source),
+        headers=headers(source),
         foreign=[prototype, *foreign],
         parts=parts,
         entry=None,
@@ -101,32 +102,32 @@ def kernel_source(
     return source
 
 
-def _entry(
-    robot: str, declaration: FunctionDeclaration, optional: Parameter, kernels: Sequence[tuple[str, Program]]
-) -> dict[str, Any]:
-    """The entry point that chooses a kernel, or zeros, where the optional input is NULL."""
-    calls = [f"{kernel}({_arguments(program)});" for kernel, program in kernels]
+def call_lines(optional: Parameter | None, kernels: Sequence[tuple[str, Program]]) -> list[str]:
+    """The statements that call the one kernel, or that which suits the optional input: the second takes it, the first does without; a
+    single one gets zeros where it is NULL.
+    """
+    calls = [f"{kernel}({arguments(program)});" for kernel, program in kernels]
+    if optional is None:
+        return calls
     if len(calls) == 2:
-        lines = [f"if ({optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
-    else:
-        ((kernel, program),) = kernels
-        given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
-        arguments = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-        lines = [f"static const double none[{optional.size}] = {{0.0}};", f"{kernel}({arguments});"]
-    return {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
+        return [f"if ({optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
+    ((kernel, program),) = kernels
+    given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
+    passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
+    return [f"static const double none[{optional.size}] = {{0.0}};", f"{kernel}({passed});"]
 
 
-def _add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
     """The internal headers that the programs' C needs."""
     if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
         source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
     widths = sorted({value.width for program in programs for value in program.values} - {1})
     if widths:
-        source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=LANES)
+        source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=(*LANES, 8))
         source.style = "lanes"
 
 
-def _headers(source: FunctionSource) -> list[str]:
+def headers(source: FunctionSource) -> list[str]:
     return [name for name in source.files if name.endswith(".h")]
 
 
@@ -159,7 +160,7 @@ def kernel_parts(
         part["unused"] += sorted(set(spaces) - writer.used_workspaces(number))
         source.statements += _statements(part["blocks"])
         prototypes.append(prototype)
-        calls.append(f"{part_name}({', '.join([_arguments(program), *spaces])})")
+        calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = render(
             "function.c.jinja",
             robot=robot,
@@ -168,7 +169,7 @@ def kernel_parts(
             figures=f"See {name}.c.",
             version=version,
             library=scalar.header,
-            headers=_headers(source),
+            headers=headers(source),
             foreign=[prototype],
             parts=[part],
             entry=None,
@@ -218,7 +219,7 @@ def parameters(robot: str, program: Program, scalar: ScalarType = DOUBLE) -> str
     return ", ".join(inputs + [f"{element(a.width)} *restrict {a.name}" for a in program.outputs])
 
 
-def _arguments(program: Program) -> str:
+def arguments(program: Program) -> str:
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 

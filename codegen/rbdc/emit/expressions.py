@@ -211,7 +211,8 @@ class Writer:
             for entry, index in enumerate(result):
                 home = self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
                 if home == number:
-                    stores.setdefault(index, []).append(f"{array.name}[{entry}]")
+                    place = array.places[entry] if array.places else entry
+                    stores.setdefault(index, []).append(f"{array.name}[{place}]")
         return stores
 
     def _is_leaf(self, index: int) -> bool:

@@ -69,11 +69,15 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes."""
+    """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
+
+    places: of an output whose entries do not lie one after the other, where each lies.
+    """
 
     name: str
     size: int
     width: int = 1
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,79 @@
+"""Solves with columns side by side: the values of the recursion on floats, on trees with every joint type; symmetric to the last bit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc.generate
+from rbdc import Model
+from rbdc.algorithms.forward_derivatives import by_direct_inverse
+from rbdc.algorithms.minverse import minverse
+from rbdc.catalogue import Function, functions_of
+from rbdc.emit.columns import LANES, column_weight, kernel, plan_of, preparation, solve
+from rbdc.generate import cheapest, variants
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.resources import resolve
+from rbdc.spatial import Force
+from tests.support import assert_close, build_module
+from tests.support_trees import random_tree
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rbdc.generate, "ALWAYS_IN_COLUMNS", 0)
+    tree = random_tree(seed)
+    module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"columns{seed}")
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
+    rng = np.random.default_rng(seed)
+    for with_forces in (False, True):
+        q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
+        fext = rng.standard_normal((module.njoints, 6)) if with_forces else None
+        given = None if fext is None else [Force.of(f) for f in fext.tolist()]
+        scale = np.sqrt(np.diag(module.crba(q)))
+        tolerance = max(1e-12, 1e-15 * float(np.linalg.cond(module.crba(q) / np.outer(scale, scale))))
+        expected = by_direct_inverse(tree, q.tolist(), v.tolist(), tau.tolist(), given)
+        for result, matrix in zip(module.aba_derivatives(q, v, tau, fext), expected, strict=True):
+            assert_close(result, np.array(matrix, dtype=float), tolerance)
+        inverse = module.minverse(q)
+        assert_close(inverse, np.array(minverse(tree, q.tolist()), dtype=float), tolerance)
+        np.testing.assert_array_equal(inverse, inverse.T)
+
+
+def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Function, list[Program]]:
+    model = Model.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
+    function = functions_of(model)[name]
+    left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})  # type: ignore[dict-item]
+    return model, function, variants(model, left, "columns").kernels
+
+
+def test_the_plan_keeps_what_can_differ_from_zero() -> None:
+    model, _, programs = prepared("ur5", "aba_derivatives")
+    plan = plan_of(programs, model.nv)
+    assert plan.blocks == -(-3 * model.nv // LANES)
+    # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis, under the one at right angles to it.
+    assert set(plan.factor) == {(i, j) for i in range(model.nv) for j in range(i)} - {(5, 4)}
+    assert plan.known == []  # no free root
+    assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
+    made = kernel(programs[0], plan)
+    assert [a.name for a in made.outputs] == ["columns", "known", "factor", "pivots"]
+    assert all(place < model.nv * plan.blocks * LANES for place in made.outputs[0].places)
+
+
+def test_blocks_of_zeros_are_left_out() -> None:
+    """A branch of the tree is not multiplied into columns of another."""
+    model, _, programs = prepared("hyq", "aba_derivatives", "free-flyer")
+    plan = plan_of(programs, model.nv)
+    dense = 2 * len(plan.factor) * plan.blocks
+    assert sum(row.products for row in solve("r", plan)) < 0.9 * dense
+
+
+@pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
+def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
+    model, function, programs = prepared(robot, "aba_derivatives")
+    assert column_weight(programs[0], model.nv) < 0.85 * cost(cheapest(model, function)[1][0]).weight
