@@ -23,6 +23,8 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _FLOAT64 = np.dtype(np.float64)
 _EXACT_IN_FLOAT64 = 2**53
+PIECE = 8192
+"""Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
 
 
 class Entry:
@@ -94,24 +96,34 @@ class Entry:
         arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
         batch = self._batch_shape(arrays)
         results = self._results(out, batch)
-        pointers = []
+        views: list[Array | None] = []
         for array, (_, shape, _, _) in zip(arrays, self._inputs, strict=True):
-            if array is None:
-                pointers.append(self._null)
-                continue
-            if array.shape != batch + shape:
-                array = np.broadcast_to(array, batch + shape)
-            array = np.require(array, np.float64, ["C", "A"])
-            if out is not None and any(np.may_share_memory(array, result) for result in results):
+            if array is not None and out is not None and any(np.may_share_memory(array, result) for result in results):
                 array = array.copy()
-            pointers.append(self._from_buffer(self._pointer, array))
-        targets = [self._from_buffer(self._pointer, result) for result in results]
-        if batch:
-            self._batch(prod(batch), *pointers, *extra, *targets)
-        else:
-            self._single(*pointers, *extra, *targets)
+            views.append(array if array is None or array.shape == batch + shape else np.broadcast_to(array, batch + shape))
+        self._run(views, results, batch, extra)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
+
+    def _run(self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]) -> None:
+        """Fill the results; piece by piece where there are many samples, so that copies stay small and the interpreter can be
+        interrupted between.
+        """
+        count = prod(batch)
+        if count > PIECE:
+            step = max(1, PIECE * batch[0] // count)
+            for start in range(0, batch[0], step):
+                piece = start if step == 1 and len(batch) > 1 else slice(start, start + step)
+                rest = batch[1:] if isinstance(piece, int) else (min(step, batch[0] - start), *batch[1:])
+                self._run([None if x is None else x[piece] for x in arrays], [r[piece] for r in results], rest, extra)
+            return
+        inputs = [None if x is None else np.require(x, np.float64, ["C", "A"]) for x in arrays]
+        pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
+        targets = [self._from_buffer(self._pointer, result) for result in results]
+        if batch:
+            self._batch(count, *pointers, *extra, *targets)
+        else:
+            self._single(*pointers, *extra, *targets)
 
     def _converted(self, x: Any, spec: Input) -> Array | None:
         """The argument as a float64 array of the right trailing shape, not yet broadcast."""
@@ -134,9 +146,14 @@ class Entry:
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
         converted = array.astype(np.float64, copy=False)
-        if configuration and not bool(np.isfinite(converted).all()):
+        if configuration and not self._is_finite(converted):
             self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
         return converted
+
+    def _is_finite(self, x: Array) -> bool:
+        if x.flags.c_contiguous and x.flags.aligned:
+            return bool(self._all_finite(x.size, self._from_buffer(self._pointer, x)))
+        return bool(np.isfinite(x).all())
 
     def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
         leading = {

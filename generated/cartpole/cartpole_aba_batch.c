@@ -50,6 +50,12 @@ static size_t cartpole_aba_blocks(size_t n, const double *restrict q, const doub
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq + 2 * k);
+            }
+            continue;
+        }
         cartpole_aba_kernel8(q_lanes, v_lanes, tau_lanes, results);
         cartpole_store8(results, ddq_places, 2, ddq + 2 * i);
     }

@@ -99,6 +99,12 @@ static size_t cartpole_aba_jvp_blocks(size_t n, const double *restrict q, const 
         cartpole_load8(dq + 2 * i, 2, n - i, dq_lanes);
         cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
         cartpole_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, NULL, dddq + 2 * k);
+            }
+            continue;
+        }
         cartpole_aba_jvp_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
         cartpole_store8(results, dddq_places, 2, dddq + 2 * i);
     }

@@ -108,6 +108,12 @@ static size_t cartpole_aba_vjp_blocks(size_t n, const double *restrict q, const 
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
         cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, NULL, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
+            }
+            continue;
+        }
         cartpole_aba_vjp_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
         cartpole_store8(results, w_ddq_dq_places, 2, w_ddq_dq + 2 * i);
         cartpole_store8(results, w_ddq_dv_places, 2, w_ddq_dv + 2 * i);

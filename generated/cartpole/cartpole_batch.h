@@ -126,7 +126,35 @@ static inline void cartpole_store8(const cartpole_lanes8 *restrict results, cons
     }
 }
 
+/* Whether n entries of all samples are numbers of moderate size, as cartpole_sine_and_cosine8 needs its angles. */
+static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n)
+{
+    cartpole_mask8 others = {0};
+    for (size_t k = 0; k < n; ++k) {
+        others |= ~((cartpole_mask8)(x[k] <= 1000000.0) & (cartpole_mask8)(x[k] >= -1000000.0));
+    }
+    return !(others[0] | others[1] | others[2] | others[3] | others[4] | others[5] | others[6] | others[7]);
+}
+
+/* Of moderate angles: x = n pi + r with |r| <= pi/2, pi in three parts of which the first two have 33 bits; sin r = r + r z S(z) and
+ * cos r = 1 + z C(z) with z = r^2, both negated where n is odd. Errors below 1.5e-15. */
 static inline void cartpole_sine_and_cosine8(const cartpole_lanes8 *restrict x, cartpole_vector8 *restrict sine, cartpole_vector8 *restrict cosine)
+{
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    const cartpole_vector8 a = *x;
+    const cartpole_vector8 shifted = a * 0.3183098861837907 + magic;
+    const cartpole_vector8 n = shifted - magic;
+    const cartpole_vector8 r = ((a - n * 3.1415926534682512) - n * 1.2154201012607932e-10) - n * 4.044532497591901e-21;
+    const cartpole_vector8 z = r * r;
+    const cartpole_mask8 sign = (cartpole_mask8)shifted << 63;
+    const cartpole_vector8 s = r + r * z * ((-0.1666666666666665) + z * (0.008333333333325928 + z * ((-0.00019841269836466636) + z * (2.7557318055221206e-06 + z * ((-2.505197288121006e-08) + z * (1.6050970646122487e-10 + z * (-7.408031343670488e-13)))))));
+    const cartpole_vector8 c = 1.0 + z * ((-0.5) + z * (0.04166666666666634 + z * ((-0.0013888888888860694) + z * (2.4801587292441663e-05 + z * ((-2.755731776674132e-07) + z * (2.08766308298722e-09 + z * ((-1.1464688686901012e-11) + z * 4.6276610380051693e-14)))))));
+    *sine = (cartpole_vector8)((cartpole_mask8)s ^ sign);
+    *cosine = (cartpole_vector8)((cartpole_mask8)c ^ sign);
+}
+
+/* Of any angles. */
+static inline void cartpole_any_sine_and_cosine8(const cartpole_lanes8 *restrict x, cartpole_vector8 *restrict sine, cartpole_vector8 *restrict cosine)
 {
     double angles[8], s[8], c[8];
     memcpy(angles, x, sizeof angles);

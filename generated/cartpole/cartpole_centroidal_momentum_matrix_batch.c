@@ -40,6 +40,12 @@ static size_t cartpole_centroidal_momentum_matrix_blocks(size_t n, const double 
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_centroidal_momentum_matrix(q + 2 * k, A + 12 * k);
+            }
+            continue;
+        }
         cartpole_centroidal_momentum_matrix_kernel8(q_lanes, results);
         cartpole_store8(results, A_places, 12, A + 12 * i);
     }

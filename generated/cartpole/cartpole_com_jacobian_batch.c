@@ -34,6 +34,12 @@ static size_t cartpole_com_jacobian_blocks(size_t n, const double *restrict q, d
     results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_com_jacobian(q + 2 * k, J + 6 * k);
+            }
+            continue;
+        }
         cartpole_com_jacobian_kernel8(q_lanes, results);
         cartpole_store8(results, J_places, 6, J + 6 * i);
     }

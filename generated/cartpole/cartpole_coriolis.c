@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void cartpole_coriolis(const double *restrict q, const double *restrict v, double *restrict C)
 {

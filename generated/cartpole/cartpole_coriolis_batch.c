@@ -36,6 +36,12 @@ static size_t cartpole_coriolis_blocks(size_t n, const double *restrict q, const
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_coriolis(q + 2 * k, v + 2 * k, C + 4 * k);
+            }
+            continue;
+        }
         cartpole_coriolis_kernel8(q_lanes, v_lanes, results);
         cartpole_store8(results, C_places, 4, C + 4 * i);
     }

@@ -34,6 +34,12 @@ static size_t cartpole_crba_blocks(size_t n, const double *restrict q, double *r
     results[2] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_crba(q + 2 * k, M + 4 * k);
+            }
+            continue;
+        }
         cartpole_crba_kernel8(q_lanes, results);
         cartpole_store8(results, M_places, 4, M + 4 * i);
     }

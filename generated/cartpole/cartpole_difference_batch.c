@@ -29,6 +29,12 @@ static size_t cartpole_difference_blocks(size_t n, const double *restrict q0, co
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q0 + 2 * i, 2, n - i, q0_lanes);
         cartpole_load8(q1 + 2 * i, 2, n - i, q1_lanes);
+        if (!cartpole_moderate8(q0_lanes, 2) || !cartpole_moderate8(q1_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_difference(q0 + 2 * k, q1 + 2 * k, dv + 2 * k);
+            }
+            continue;
+        }
         cartpole_difference_kernel8(q0_lanes, q1_lanes, results);
         cartpole_store8(results, dv_places, 2, dv + 2 * i);
     }

@@ -6,9 +6,13 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void cartpole_forward_kinematics(const double *restrict q, double *restrict placements)
 {
+
+    /* results: zero where one branch of the tree has nothing to do with another */
+    memset(placements, 0, 48 * sizeof *placements);
 
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[2] = {q[1], 0.0};
@@ -35,38 +39,6 @@ void cartpole_forward_kinematics(const double *restrict q, double *restrict plac
     placements[31] = 1.0;
     placements[37] = 1.0;
     placements[47] = 1.0;
-    placements[1] = 0.0;
-    placements[2] = 0.0;
-    placements[3] = 0.0;
-    placements[4] = 0.0;
-    placements[6] = 0.0;
-    placements[7] = 0.0;
-    placements[8] = 0.0;
-    placements[9] = 0.0;
-    placements[11] = 0.0;
-    placements[12] = 0.0;
-    placements[13] = 0.0;
-    placements[14] = 0.0;
-    placements[17] = 0.0;
-    placements[18] = 0.0;
-    placements[20] = 0.0;
-    placements[22] = 0.0;
-    placements[23] = 0.0;
-    placements[24] = 0.0;
-    placements[25] = 0.0;
-    placements[27] = 0.0;
-    placements[28] = 0.0;
-    placements[29] = 0.0;
-    placements[30] = 0.0;
-    placements[33] = 0.0;
-    placements[36] = 0.0;
-    placements[38] = 0.0;
-    placements[39] = 0.0;
-    placements[41] = 0.0;
-    placements[43] = 0.0;
-    placements[44] = 0.0;
-    placements[45] = 0.0;
-    placements[46] = 0.0;
     placements[19] = q[0];
     placements[35] = q[0];
 }

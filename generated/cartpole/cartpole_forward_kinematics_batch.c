@@ -38,6 +38,12 @@ static size_t cartpole_forward_kinematics_blocks(size_t n, const double *restric
     results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_forward_kinematics(q + 2 * k, placements + 48 * k);
+            }
+            continue;
+        }
         cartpole_forward_kinematics_kernel8(q_lanes, results);
         cartpole_store8(results, placements_places, 48, placements + 48 * i);
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void cartpole_gravity_torque(const double *restrict q, double *restrict tau)
 {

@@ -33,6 +33,12 @@ static size_t cartpole_gravity_torque_blocks(size_t n, const double *restrict q,
     results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_gravity_torque(q + 2 * k, tau + 2 * k);
+            }
+            continue;
+        }
         cartpole_gravity_torque_kernel8(q_lanes, results);
         cartpole_store8(results, tau_places, 2, tau + 2 * i);
     }

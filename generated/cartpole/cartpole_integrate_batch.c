@@ -29,6 +29,12 @@ static size_t cartpole_integrate_blocks(size_t n, const double *restrict q, cons
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_integrate(q + 2 * k, dv + 2 * k, q_next + 2 * k);
+            }
+            continue;
+        }
         cartpole_integrate_kernel8(q_lanes, dv_lanes, results);
         cartpole_store8(results, q_next_places, 2, q_next + 2 * i);
     }

@@ -37,6 +37,12 @@ static size_t cartpole_kinetic_energy_blocks(size_t n, const double *restrict q,
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_kinetic_energy(q + 2 * k, v + 2 * k, energy + 1 * k);
+            }
+            continue;
+        }
         cartpole_kinetic_energy_kernel8(q_lanes, v_lanes, results);
         cartpole_store8(results, energy_places, 1, energy + 1 * i);
     }

@@ -39,6 +39,12 @@ static size_t cartpole_minverse_blocks(size_t n, const double *restrict q, doubl
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_minverse(q + 2 * k, Minv + 4 * k);
+            }
+            continue;
+        }
         cartpole_minverse_kernel8(q_lanes, results);
         cartpole_store8(results, Minv_places, 4, Minv + 4 * i);
     }

@@ -38,6 +38,12 @@ static size_t cartpole_nle_blocks(size_t n, const double *restrict q, const doub
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_nle(q + 2 * k, v + 2 * k, tau + 2 * k);
+            }
+            continue;
+        }
         cartpole_nle_kernel8(q_lanes, v_lanes, results);
         cartpole_store8(results, tau_places, 2, tau + 2 * i);
     }

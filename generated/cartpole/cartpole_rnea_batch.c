@@ -46,6 +46,12 @@ static size_t cartpole_rnea_blocks(size_t n, const double *restrict q, const dou
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_rnea(q + 2 * k, v + 2 * k, a + 2 * k, NULL, tau + 2 * k);
+            }
+            continue;
+        }
         cartpole_rnea_kernel8(q_lanes, v_lanes, a_lanes, results);
         cartpole_store8(results, tau_places, 2, tau + 2 * i);
     }

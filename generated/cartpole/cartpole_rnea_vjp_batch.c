@@ -73,6 +73,12 @@ static size_t cartpole_rnea_vjp_blocks(size_t n, const double *restrict q, const
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
         cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, NULL, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
+            }
+            continue;
+        }
         cartpole_rnea_vjp_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
         cartpole_store8(results, w_dtau_dq_places, 2, w_dtau_dq + 2 * i);
         cartpole_store8(results, w_dtau_dv_places, 2, w_dtau_dv + 2 * i);

@@ -6,9 +6,13 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void cartpole_torque_regressor(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
 {
+
+    /* results: zero where one branch of the tree has nothing to do with another */
+    memset(Y, 0, 40 * sizeof *Y);
 
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[2] = {q[1], 0.0};
@@ -35,38 +39,5 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
 
     /* results: known without computation */
     Y[0] = a[0];
-    Y[1] = 0.0;
-    Y[2] = 0.0;
-    Y[3] = 0.0;
-    Y[4] = 0.0;
-    Y[5] = 0.0;
-    Y[6] = 0.0;
-    Y[7] = 0.0;
-    Y[8] = 0.0;
-    Y[9] = 0.0;
-    Y[12] = 0.0;
-    Y[14] = 0.0;
-    Y[15] = 0.0;
-    Y[16] = 0.0;
-    Y[17] = 0.0;
-    Y[18] = 0.0;
-    Y[19] = 0.0;
-    Y[20] = 0.0;
-    Y[21] = 0.0;
-    Y[22] = 0.0;
-    Y[23] = 0.0;
-    Y[24] = 0.0;
-    Y[25] = 0.0;
-    Y[26] = 0.0;
-    Y[27] = 0.0;
-    Y[28] = 0.0;
-    Y[29] = 0.0;
-    Y[30] = 0.0;
-    Y[32] = 0.0;
-    Y[34] = 0.0;
-    Y[35] = 0.0;
-    Y[37] = 0.0;
-    Y[38] = 0.0;
-    Y[39] = 0.0;
     Y[36] = a[1];
 }

@@ -52,6 +52,12 @@ static size_t cartpole_torque_regressor_blocks(size_t n, const double *restrict 
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
         cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
         cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_torque_regressor(q + 2 * k, v + 2 * k, a + 2 * k, Y + 40 * k);
+            }
+            continue;
+        }
         cartpole_torque_regressor_kernel8(q_lanes, v_lanes, a_lanes, results);
         cartpole_store8(results, Y_places, 40, Y + 40 * i);
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 static void double_pendulum_aba_without_fext(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {

@@ -164,6 +164,12 @@ static size_t double_pendulum_aba_derivatives_blocks(size_t n, const double *res
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, NULL, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
+            }
+            continue;
+        }
         double_pendulum_aba_derivatives_kernel8(q_lanes, v_lanes, tau_lanes, results);
         double_pendulum_store8(results, ddq_dq_places, 4, ddq_dq + 4 * i);
         double_pendulum_store8(results, ddq_dv_places, 4, ddq_dv + 4 * i);

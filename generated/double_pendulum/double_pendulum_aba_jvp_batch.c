@@ -119,6 +119,12 @@ static size_t double_pendulum_aba_jvp_blocks(size_t n, const double *restrict q,
         double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
         double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
         double_pendulum_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, NULL, dddq + 2 * k);
+            }
+            continue;
+        }
         double_pendulum_aba_jvp_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
         double_pendulum_store8(results, dddq_places, 2, dddq + 2 * i);
     }

@@ -66,6 +66,12 @@ static size_t double_pendulum_centroidal_momentum_matrix_blocks(size_t n, const 
     results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_centroidal_momentum_matrix(q + 2 * k, A + 12 * k);
+            }
+            continue;
+        }
         double_pendulum_centroidal_momentum_matrix_kernel8(q_lanes, results);
         double_pendulum_store8(results, A_places, 12, A + 12 * i);
     }

@@ -42,6 +42,12 @@ static size_t double_pendulum_com_blocks(size_t n, const double *restrict q, dou
     results[2] = (double_pendulum_vector8){0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606};
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_com(q + 2 * k, position + 3 * k);
+            }
+            continue;
+        }
         double_pendulum_com_kernel8(q_lanes, results);
         double_pendulum_store8(results, position_places, 3, position + 3 * i);
     }

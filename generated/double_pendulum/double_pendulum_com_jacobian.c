@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
 {

@@ -47,6 +47,12 @@ static size_t double_pendulum_com_jacobian_blocks(size_t n, const double *restri
     results[4] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_com_jacobian(q + 2 * k, J + 6 * k);
+            }
+            continue;
+        }
         double_pendulum_com_jacobian_kernel8(q_lanes, results);
         double_pendulum_store8(results, J_places, 6, J + 6 * i);
     }

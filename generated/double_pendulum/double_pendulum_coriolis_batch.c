@@ -70,6 +70,12 @@ static size_t double_pendulum_coriolis_blocks(size_t n, const double *restrict q
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_coriolis(q + 2 * k, v + 2 * k, C + 4 * k);
+            }
+            continue;
+        }
         double_pendulum_coriolis_kernel8(q_lanes, v_lanes, results);
         double_pendulum_store8(results, C_places, 4, C + 4 * i);
     }

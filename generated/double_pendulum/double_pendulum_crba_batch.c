@@ -43,6 +43,12 @@ static size_t double_pendulum_crba_blocks(size_t n, const double *restrict q, do
     results[2] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_crba(q + 2 * k, M + 4 * k);
+            }
+            continue;
+        }
         double_pendulum_crba_kernel8(q_lanes, results);
         double_pendulum_store8(results, M_places, 4, M + 4 * i);
     }

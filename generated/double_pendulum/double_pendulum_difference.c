@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_difference(const double *restrict q0, const double *restrict q1, double *restrict dv)
 {

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_forward_kinematics(const double *restrict q, double *restrict placements)
 {

@@ -52,6 +52,12 @@ static size_t double_pendulum_forward_kinematics_blocks(size_t n, const double *
     results[12] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_forward_kinematics(q + 2 * k, placements + 48 * k);
+            }
+            continue;
+        }
         double_pendulum_forward_kinematics_kernel8(q_lanes, results);
         double_pendulum_store8(results, placements_places, 48, placements + 48 * i);
     }

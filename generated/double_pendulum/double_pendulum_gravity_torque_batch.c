@@ -51,6 +51,12 @@ static size_t double_pendulum_gravity_torque_blocks(size_t n, const double *rest
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_gravity_torque(q + 2 * k, tau + 2 * k);
+            }
+            continue;
+        }
         double_pendulum_gravity_torque_kernel8(q_lanes, results);
         double_pendulum_store8(results, tau_places, 2, tau + 2 * i);
     }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_integrate(const double *restrict q, const double *restrict dv, double *restrict q_next)
 {

@@ -29,6 +29,12 @@ static size_t double_pendulum_integrate_blocks(size_t n, const double *restrict 
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_integrate(q + 2 * k, dv + 2 * k, q_next + 2 * k);
+            }
+            continue;
+        }
         double_pendulum_integrate_kernel8(q_lanes, dv_lanes, results);
         double_pendulum_store8(results, q_next_places, 2, q_next + 2 * i);
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_kinetic_energy(const double *restrict q, const double *restrict v, double *restrict energy)
 {

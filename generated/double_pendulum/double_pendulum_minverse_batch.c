@@ -43,6 +43,12 @@ static size_t double_pendulum_minverse_blocks(size_t n, const double *restrict q
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_minverse(q + 2 * k, Minv + 4 * k);
+            }
+            continue;
+        }
         double_pendulum_minverse_kernel8(q_lanes, results);
         double_pendulum_store8(results, Minv_places, 4, Minv + 4 * i);
     }

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_potential_energy(const double *restrict q, double *restrict energy)
 {

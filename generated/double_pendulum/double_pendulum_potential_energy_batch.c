@@ -39,6 +39,12 @@ static size_t double_pendulum_potential_energy_blocks(size_t n, const double *re
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_potential_energy(q + 2 * k, energy + 1 * k);
+            }
+            continue;
+        }
         double_pendulum_potential_energy_kernel8(q_lanes, results);
         double_pendulum_store8(results, energy_places, 1, energy + 1 * i);
     }

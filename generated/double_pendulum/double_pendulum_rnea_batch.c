@@ -57,6 +57,12 @@ static size_t double_pendulum_rnea_blocks(size_t n, const double *restrict q, co
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea(q + 2 * k, v + 2 * k, a + 2 * k, NULL, tau + 2 * k);
+            }
+            continue;
+        }
         double_pendulum_rnea_kernel8(q_lanes, v_lanes, a_lanes, results);
         double_pendulum_store8(results, tau_places, 2, tau + 2 * i);
     }

@@ -115,6 +115,12 @@ static size_t double_pendulum_rnea_derivatives_blocks(size_t n, const double *re
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, NULL, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
+            }
+            continue;
+        }
         double_pendulum_rnea_derivatives_kernel8(q_lanes, v_lanes, a_lanes, results);
         double_pendulum_store8(results, dtau_dq_places, 4, dtau_dq + 4 * i);
         double_pendulum_store8(results, dtau_dv_places, 4, dtau_dv + 4 * i);

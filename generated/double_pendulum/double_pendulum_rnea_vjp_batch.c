@@ -113,6 +113,12 @@ static size_t double_pendulum_rnea_vjp_blocks(size_t n, const double *restrict q
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
         double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, NULL, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
+            }
+            continue;
+        }
         double_pendulum_rnea_vjp_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
         double_pendulum_store8(results, w_dtau_dq_places, 2, w_dtau_dq + 2 * i);
         double_pendulum_store8(results, w_dtau_dv_places, 2, w_dtau_dv + 2 * i);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 void double_pendulum_torque_regressor(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
 {

@@ -75,6 +75,12 @@ static size_t double_pendulum_torque_regressor_blocks(size_t n, const double *re
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
         double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
         double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_torque_regressor(q + 2 * k, v + 2 * k, a + 2 * k, Y + 40 * k);
+            }
+            continue;
+        }
         double_pendulum_torque_regressor_kernel8(q_lanes, v_lanes, a_lanes, results);
         double_pendulum_store8(results, Y_places, 40, Y + 40 * i);
     }

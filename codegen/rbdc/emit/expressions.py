@@ -20,6 +20,9 @@ _LIBRARY = ("sqrt", "atan2")
 MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
 
+WORTH_CLEARING = 32
+"""An output with so many zeros is cleared at the beginning, which takes a cycle for each 64 bytes, not one for each entry."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -62,6 +65,7 @@ class Writer:
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType = DOUBLE) -> None:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
         self._angles = self._joint_angles()
+        self._cleared = self._sparse_outputs()
         self._uses = self._count_uses()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
@@ -96,7 +100,8 @@ class Writer:
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         stores = self._stores(number)
-        blocks: list[Block] = []
+        clears = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items() if number == 0]
+        blocks = [Block("results", "zero where one branch of the tree has nothing to do with another", tuple(clears))] if clears else []
         lines: list[str] = []
         section = -1
         for index in self._members(number):
@@ -204,11 +209,22 @@ class Writer:
             label = self.program.sections[section]
             blocks.append(Block(label.title, label.formula, tuple(lines)))
 
+    def _sparse_outputs(self) -> dict[str, int]:
+        """The outputs with so many zeros that they are cleared whole, with their sizes."""
+        constants = {k for k, value in enumerate(self.program.values) if value.constant == 0.0}
+        return {
+            array.name: array.size
+            for array, result in zip(self.program.outputs, self.program.results, strict=True)
+            if sum(k in constants for k in result) >= WORTH_CLEARING and not array.places
+        }
+
     def _stores(self, number: int) -> dict[int, list[str]]:
         """For each value the outputs that it fills, in the chunk that makes it (the last one for constants and inputs)."""
         stores: dict[int, list[str]] = {}
         for array, result in zip(self.program.outputs, self.program.results, strict=True):
             for entry, index in enumerate(result):
+                if array.name in self._cleared and self.program.values[index].constant == 0.0:
+                    continue
                 home = self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
                 if home == number:
                     place = array.places[entry] if array.places else entry
