@@ -33,14 +33,14 @@ def build_module(description: Any, **options: Any) -> ModuleType:
     tag = "" if model is None else model.name
     folder = OUT / f"{options.get('root_joint', 'fixed')}-{options.get('mimic', 'independent')}{tag}"
     # Peers read angles as written; what --snap does by default has tests of its own.
-    options = {"cflags": FLAGS, "jobs": 1, "snap": 0.0, **options}
+    options = {"cflags": FLAGS, "jobs": 1, "snap": 0.0, "targets": ("c",), **options}
     return rbdc.load(build_package(description, BuildOptions(out=folder, **options)).directory)
 
 
 @cache
 def full_module(robot: str, root: str) -> ModuleType:
-    """Every function of one shipped robot."""
-    return build_module(robot, root_joint=root, preset="full")
+    """Every function of one shipped robot, with kernels for batches."""
+    return build_module(robot, root_joint=root, preset="full", targets=("c", "batch"))
 
 
 def assert_close(actual: Any, expected: Any, tolerance: float = 1e-10, floor: float = 0.0, what: str = "") -> None:

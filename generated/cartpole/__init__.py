@@ -38,7 +38,7 @@ _rnea = _runtime.Entry(
 )
 
 
-def rnea(q, v, a, fext=None, *, out=None):
+def rnea(q, v, a, fext=None, *, out=None, layout="samples"):
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
 
     Args:
@@ -47,10 +47,13 @@ def rnea(q, v, a, fext=None, *, out=None):
         a (2,): acceleration (m/s^2, rad/s^2)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _rnea.lanes((q, v, a, fext), layout, out)
     return _rnea((q, v, a, fext), out)
 
 _nle = _runtime.Entry(
@@ -62,17 +65,20 @@ _nle = _runtime.Entry(
 )
 
 
-def nle(q, v, *, out=None):
+def nle(q, v, *, out=None, layout="samples"):
     """Nonlinear effects: C(q, v) v + g(q).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _nle.lanes((q, v), layout, out)
     return _nle((q, v), out)
 
 _gravity_torque = _runtime.Entry(
@@ -84,16 +90,19 @@ _gravity_torque = _runtime.Entry(
 )
 
 
-def gravity_torque(q, *, out=None):
+def gravity_torque(q, *, out=None, layout="samples"):
     """Gravity: g(q).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _gravity_torque.lanes((q,), layout, out)
     return _gravity_torque((q,), out)
 
 _coriolis = _runtime.Entry(
@@ -105,17 +114,20 @@ _coriolis = _runtime.Entry(
 )
 
 
-def coriolis(q, v, *, out=None):
+def coriolis(q, v, *, out=None, layout="samples"):
     """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         C (2, 2): Coriolis matrix
     """
+    if layout != "samples":
+        return _coriolis.lanes((q, v), layout, out)
     return _coriolis((q, v), out)
 
 _crba = _runtime.Entry(
@@ -127,16 +139,19 @@ _crba = _runtime.Entry(
 )
 
 
-def crba(q, *, out=None):
+def crba(q, *, out=None, layout="samples"):
     """Joint-space inertia M(q), both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         M (2, 2): joint-space inertia (kg, kg m, kg m^2)
     """
+    if layout != "samples":
+        return _crba.lanes((q,), layout, out)
     return _crba((q,), out)
 
 _minverse = _runtime.Entry(
@@ -148,16 +163,19 @@ _minverse = _runtime.Entry(
 )
 
 
-def minverse(q, *, out=None):
+def minverse(q, *, out=None, layout="samples"):
     """Inverse of the joint-space inertia, both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         Minv (2, 2): inverse of M
     """
+    if layout != "samples":
+        return _minverse.lanes((q,), layout, out)
     return _minverse((q,), out)
 
 _aba = _runtime.Entry(
@@ -169,7 +187,7 @@ _aba = _runtime.Entry(
 )
 
 
-def aba(q, v, tau, fext=None, *, out=None):
+def aba(q, v, tau, fext=None, *, out=None, layout="samples"):
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
 
     Args:
@@ -178,10 +196,13 @@ def aba(q, v, tau, fext=None, *, out=None):
         tau (2,): generalised force (N, N m)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         ddq (2,): generalised acceleration (m/s^2, rad/s^2)
     """
+    if layout != "samples":
+        return _aba.lanes((q, v, tau, fext), layout, out)
     return _aba((q, v, tau, fext), out)
 
 _torque_regressor = _runtime.Entry(
@@ -193,7 +214,7 @@ _torque_regressor = _runtime.Entry(
 )
 
 
-def torque_regressor(q, v, a, *, out=None):
+def torque_regressor(q, v, a, *, out=None, layout="samples"):
     """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
     Args:
@@ -201,10 +222,13 @@ def torque_regressor(q, v, a, *, out=None):
         v (2,): velocity (m/s, rad/s)
         a (2,): acceleration (m/s^2, rad/s^2)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         Y (2, 20): joint torque regressor
     """
+    if layout != "samples":
+        return _torque_regressor.lanes((q, v, a), layout, out)
     return _torque_regressor((q, v, a), out)
 
 _rnea_derivatives = _runtime.Entry(
@@ -216,7 +240,7 @@ _rnea_derivatives = _runtime.Entry(
 )
 
 
-def rnea_derivatives(q, v, a, fext=None, *, out=None):
+def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples"):
     """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 
     Args:
@@ -225,12 +249,15 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None):
         a (2,): acceleration (m/s^2, rad/s^2)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         dtau_dq (2, 2): derivative by q; row: of dtau, column: direction
         dtau_dv (2, 2): derivative by v; row: of dtau, column: direction
         dtau_da (2, 2): derivative by a; row: of dtau, column: direction
     """
+    if layout != "samples":
+        return _rnea_derivatives.lanes((q, v, a, fext), layout, out)
     return _rnea_derivatives((q, v, a, fext), out)
 
 _aba_derivatives = _runtime.Entry(
@@ -242,7 +269,7 @@ _aba_derivatives = _runtime.Entry(
 )
 
 
-def aba_derivatives(q, v, tau, fext=None, *, out=None):
+def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples"):
     """Derivatives of forward dynamics by q (in the tangent space), v and tau.
 
     Args:
@@ -251,12 +278,15 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None):
         tau (2,): generalised force (N, N m)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         ddq_dq (2, 2): derivative by q; row: of ddq, column: direction
         ddq_dv (2, 2): derivative by v; row: of ddq, column: direction
         ddq_dtau (2, 2): derivative by tau; row: of ddq, column: direction
     """
+    if layout != "samples":
+        return _aba_derivatives.lanes((q, v, tau, fext), layout, out)
     return _aba_derivatives((q, v, tau, fext), out)
 
 _rnea_vjp = _runtime.Entry(
@@ -268,7 +298,7 @@ _rnea_vjp = _runtime.Entry(
 )
 
 
-def rnea_vjp(q, v, a, w, fext=None, *, out=None):
+def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples"):
     """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
 
     Args:
@@ -278,12 +308,15 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None):
         w (2,): weights of the rows
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         w_dtau_dq (2,): one number for each direction
         w_dtau_dv (2,): one number for each direction
         w_dtau_da (2,): one number for each direction
     """
+    if layout != "samples":
+        return _rnea_vjp.lanes((q, v, a, w, fext), layout, out)
     return _rnea_vjp((q, v, a, w, fext), out)
 
 _aba_vjp = _runtime.Entry(
@@ -295,7 +328,7 @@ _aba_vjp = _runtime.Entry(
 )
 
 
-def aba_vjp(q, v, tau, w, fext=None, *, out=None):
+def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples"):
     """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
 
     Args:
@@ -305,12 +338,15 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None):
         w (2,): weights of the rows
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         w_ddq_dq (2,): one number for each direction
         w_ddq_dv (2,): one number for each direction
         w_ddq_dtau (2,): one number for each direction
     """
+    if layout != "samples":
+        return _aba_vjp.lanes((q, v, tau, w, fext), layout, out)
     return _aba_vjp((q, v, tau, w, fext), out)
 
 _rnea_jvp = _runtime.Entry(
@@ -322,7 +358,7 @@ _rnea_jvp = _runtime.Entry(
 )
 
 
-def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None):
+def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples"):
     """Derivative of inverse dynamics in one direction.
 
     Args:
@@ -334,10 +370,13 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None):
         da (2,): direction of a
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         dtau (2,): one number for each direction
     """
+    if layout != "samples":
+        return _rnea_jvp.lanes((q, v, a, dq, dv, da, fext), layout, out)
     return _rnea_jvp((q, v, a, dq, dv, da, fext), out)
 
 _aba_jvp = _runtime.Entry(
@@ -349,7 +388,7 @@ _aba_jvp = _runtime.Entry(
 )
 
 
-def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None):
+def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples"):
     """Derivative of forward dynamics in one direction.
 
     Args:
@@ -361,10 +400,13 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None):
         dtau (2,): direction of tau
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         dddq (2,): one number for each direction
     """
+    if layout != "samples":
+        return _aba_jvp.lanes((q, v, tau, dq, dv, dtau, fext), layout, out)
     return _aba_jvp((q, v, tau, dq, dv, dtau, fext), out)
 
 _forward_kinematics = _runtime.Entry(
@@ -376,16 +418,19 @@ _forward_kinematics = _runtime.Entry(
 )
 
 
-def forward_kinematics(q, *, out=None):
+def forward_kinematics(q, *, out=None, layout="samples"):
     """Placements of all frames in the world, as 4x4 matrices.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         placements (3, 4, 4): homogeneous matrices of the frames (m)
     """
+    if layout != "samples":
+        return _forward_kinematics.lanes((q,), layout, out)
     return _forward_kinematics((q,), out)
 
 _frame_jacobian = _runtime.Entry(
@@ -526,16 +571,19 @@ _com = _runtime.Entry(
 )
 
 
-def com(q, *, out=None):
+def com(q, *, out=None, layout="samples"):
     """Centre of mass of all links, in the world.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         position (3,): centre of mass (m)
     """
+    if layout != "samples":
+        return _com.lanes((q,), layout, out)
     return _com((q,), out)
 
 _com_jacobian = _runtime.Entry(
@@ -547,16 +595,19 @@ _com_jacobian = _runtime.Entry(
 )
 
 
-def com_jacobian(q, *, out=None):
+def com_jacobian(q, *, out=None, layout="samples"):
     """Jacobian of the centre of mass.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         J (3, 2): Jacobian of the centre of mass
     """
+    if layout != "samples":
+        return _com_jacobian.lanes((q,), layout, out)
     return _com_jacobian((q,), out)
 
 _centroidal_momentum_matrix = _runtime.Entry(
@@ -568,16 +619,19 @@ _centroidal_momentum_matrix = _runtime.Entry(
 )
 
 
-def centroidal_momentum_matrix(q, *, out=None):
+def centroidal_momentum_matrix(q, *, out=None, layout="samples"):
     """A with A v the momentum about the centre of mass of the moving links, linear rows first.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         A (6, 2): centroidal momentum matrix
     """
+    if layout != "samples":
+        return _centroidal_momentum_matrix.lanes((q,), layout, out)
     return _centroidal_momentum_matrix((q,), out)
 
 _kinetic_energy = _runtime.Entry(
@@ -589,17 +643,20 @@ _kinetic_energy = _runtime.Entry(
 )
 
 
-def kinetic_energy(q, v, *, out=None):
+def kinetic_energy(q, v, *, out=None, layout="samples"):
     """Kinetic energy: v^T M(q) v / 2.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         energy (): kinetic energy (J)
     """
+    if layout != "samples":
+        return _kinetic_energy.lanes((q, v), layout, out)
     return _kinetic_energy((q, v), out)
 
 _potential_energy = _runtime.Entry(
@@ -611,16 +668,19 @@ _potential_energy = _runtime.Entry(
 )
 
 
-def potential_energy(q, *, out=None):
+def potential_energy(q, *, out=None, layout="samples"):
     """Potential energy of all links in the field of gravity.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         energy (): potential energy (J)
     """
+    if layout != "samples":
+        return _potential_energy.lanes((q,), layout, out)
     return _potential_energy((q,), out)
 
 _integrate = _runtime.Entry(
@@ -632,17 +692,20 @@ _integrate = _runtime.Entry(
 )
 
 
-def integrate(q, dv, *, out=None):
+def integrate(q, dv, *, out=None, layout="samples"):
     """q (+) dv: the configuration reached by the constant velocity dv in unit time.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         dv (2,): tangent step (m, rad)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         q_next (2,): configuration
     """
+    if layout != "samples":
+        return _integrate.lanes((q, dv), layout, out)
     return _integrate((q, dv), out)
 
 _difference = _runtime.Entry(
@@ -654,17 +717,20 @@ _difference = _runtime.Entry(
 )
 
 
-def difference(q0, q1, *, out=None):
+def difference(q0, q1, *, out=None, layout="samples"):
     """The dv with q0 (+) dv = q1.
 
     Args:
         q0 (2,): configuration (m, rad, unit quaternions x y z w)
         q1 (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
     
     Returns:
         dv (2,): tangent step (m, rad)
     """
+    if layout != "samples":
+        return _difference.lanes((q0, q1), layout, out)
     return _difference((q0, q1), out)
 
 

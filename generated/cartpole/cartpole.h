@@ -3,6 +3,7 @@
  *
  * Every function is re-entrant, allocates nothing and keeps no state. Arrays are row-major and must not overlap.
  * Spatial vectors are [linear; angular]; SI units, radians. A _batch function takes n samples stored one after the other.
+ * A _lanes function takes n blocks of eight samples: in a block entry k of sample j is at 8 k + j. External forces are zero there.
  */
 #ifndef RBDC_CARTPOLE_H
 #define RBDC_CARTPOLE_H
@@ -41,6 +42,7 @@ enum { CARTPOLE_LOCAL = 0, CARTPOLE_WORLD = 1, CARTPOLE_LOCAL_WORLD_ALIGNED = 2 
  */
 void cartpole_rnea(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT tau);
 void cartpole_rnea_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT tau);
+void cartpole_rnea_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT tau);
 
 /* Nonlinear effects: C(q, v) v + g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -49,6 +51,7 @@ void cartpole_rnea_batch(size_t n, const double *CARTPOLE_RESTRICT q, const doub
  */
 void cartpole_nle(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT tau);
 void cartpole_nle_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT tau);
+void cartpole_nle_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT tau);
 
 /* Gravity: g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -56,6 +59,7 @@ void cartpole_nle_batch(size_t n, const double *CARTPOLE_RESTRICT q, const doubl
  */
 void cartpole_gravity_torque(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT tau);
 void cartpole_gravity_torque_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT tau);
+void cartpole_gravity_torque_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT tau);
 
 /* Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -64,6 +68,7 @@ void cartpole_gravity_torque_batch(size_t n, const double *CARTPOLE_RESTRICT q, 
  */
 void cartpole_coriolis(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT C);
 void cartpole_coriolis_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT C);
+void cartpole_coriolis_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT C);
 
 /* Joint-space inertia M(q), both triangles.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -71,6 +76,7 @@ void cartpole_coriolis_batch(size_t n, const double *CARTPOLE_RESTRICT q, const 
  */
 void cartpole_crba(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT M);
 void cartpole_crba_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT M);
+void cartpole_crba_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT M);
 
 /* Inverse of the joint-space inertia, both triangles.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -78,6 +84,7 @@ void cartpole_crba_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CA
  */
 void cartpole_minverse(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Minv);
 void cartpole_minverse_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Minv);
+void cartpole_minverse_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Minv);
 
 /* Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -88,6 +95,7 @@ void cartpole_minverse_batch(size_t n, const double *CARTPOLE_RESTRICT q, double
  */
 void cartpole_aba(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT ddq);
 void cartpole_aba_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT ddq);
+void cartpole_aba_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, double *CARTPOLE_RESTRICT ddq);
 
 /* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -97,6 +105,7 @@ void cartpole_aba_batch(size_t n, const double *CARTPOLE_RESTRICT q, const doubl
  */
 void cartpole_torque_regressor(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT Y);
 void cartpole_torque_regressor_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT Y);
+void cartpole_torque_regressor_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT Y);
 
 /* Derivatives of inverse dynamics by q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -109,6 +118,7 @@ void cartpole_torque_regressor_batch(size_t n, const double *CARTPOLE_RESTRICT q
  */
 void cartpole_rnea_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv, double *CARTPOLE_RESTRICT dtau_da);
 void cartpole_rnea_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv, double *CARTPOLE_RESTRICT dtau_da);
+void cartpole_rnea_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dtau_dq, double *CARTPOLE_RESTRICT dtau_dv, double *CARTPOLE_RESTRICT dtau_da);
 
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -121,6 +131,7 @@ void cartpole_rnea_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q
  */
 void cartpole_aba_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT ddq_dq, double *CARTPOLE_RESTRICT ddq_dv, double *CARTPOLE_RESTRICT ddq_dtau);
 void cartpole_aba_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT ddq_dq, double *CARTPOLE_RESTRICT ddq_dv, double *CARTPOLE_RESTRICT ddq_dtau);
+void cartpole_aba_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, double *CARTPOLE_RESTRICT ddq_dq, double *CARTPOLE_RESTRICT ddq_dv, double *CARTPOLE_RESTRICT ddq_dtau);
 
 /* Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -134,6 +145,7 @@ void cartpole_aba_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q,
  */
 void cartpole_rnea_vjp(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT w, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT w_dtau_dq, double *CARTPOLE_RESTRICT w_dtau_dv, double *CARTPOLE_RESTRICT w_dtau_da);
 void cartpole_rnea_vjp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT w, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT w_dtau_dq, double *CARTPOLE_RESTRICT w_dtau_dv, double *CARTPOLE_RESTRICT w_dtau_da);
+void cartpole_rnea_vjp_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT w, double *CARTPOLE_RESTRICT w_dtau_dq, double *CARTPOLE_RESTRICT w_dtau_dv, double *CARTPOLE_RESTRICT w_dtau_da);
 
 /* Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -147,6 +159,7 @@ void cartpole_rnea_vjp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const 
  */
 void cartpole_aba_vjp(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT w, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT w_ddq_dq, double *CARTPOLE_RESTRICT w_ddq_dv, double *CARTPOLE_RESTRICT w_ddq_dtau);
 void cartpole_aba_vjp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT w, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT w_ddq_dq, double *CARTPOLE_RESTRICT w_ddq_dv, double *CARTPOLE_RESTRICT w_ddq_dtau);
+void cartpole_aba_vjp_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT w, double *CARTPOLE_RESTRICT w_ddq_dq, double *CARTPOLE_RESTRICT w_ddq_dv, double *CARTPOLE_RESTRICT w_ddq_dtau);
 
 /* Derivative of inverse dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -160,6 +173,7 @@ void cartpole_aba_vjp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const d
  */
 void cartpole_rnea_jvp(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT da, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau);
 void cartpole_rnea_jvp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT da, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dtau);
+void cartpole_rnea_jvp_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT da, double *CARTPOLE_RESTRICT dtau);
 
 /* Derivative of forward dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -173,6 +187,7 @@ void cartpole_rnea_jvp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const 
  */
 void cartpole_aba_jvp(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT dtau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dddq);
 void cartpole_aba_jvp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT dtau, const double *CARTPOLE_RESTRICT fext, double *CARTPOLE_RESTRICT dddq);
+void cartpole_aba_jvp_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT tau, const double *CARTPOLE_RESTRICT dq, const double *CARTPOLE_RESTRICT dv, const double *CARTPOLE_RESTRICT dtau, double *CARTPOLE_RESTRICT dddq);
 
 /* Placements of all frames in the world, as 4x4 matrices.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -180,6 +195,7 @@ void cartpole_aba_jvp_batch(size_t n, const double *CARTPOLE_RESTRICT q, const d
  */
 void cartpole_forward_kinematics(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT placements);
 void cartpole_forward_kinematics_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT placements);
+void cartpole_forward_kinematics_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT placements);
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -231,6 +247,7 @@ void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTP
  */
 void cartpole_com(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT position);
 void cartpole_com_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT position);
+void cartpole_com_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT position);
 
 /* Jacobian of the centre of mass.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -238,6 +255,7 @@ void cartpole_com_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CAR
  */
 void cartpole_com_jacobian(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT J);
 void cartpole_com_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT J);
+void cartpole_com_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT J);
 
 /* A with A v the momentum about the centre of mass of the moving links, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -245,6 +263,7 @@ void cartpole_com_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, do
  */
 void cartpole_centroidal_momentum_matrix(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT A);
 void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT A);
+void cartpole_centroidal_momentum_matrix_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT A);
 
 /* Kinetic energy: v^T M(q) v / 2.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -253,6 +272,7 @@ void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *CARTPOLE_
  */
 void cartpole_kinetic_energy(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT energy);
 void cartpole_kinetic_energy_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT energy);
+void cartpole_kinetic_energy_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT energy);
 
 /* Potential energy of all links in the field of gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -260,6 +280,7 @@ void cartpole_kinetic_energy_batch(size_t n, const double *CARTPOLE_RESTRICT q, 
  */
 void cartpole_potential_energy(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
 void cartpole_potential_energy_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
+void cartpole_potential_energy_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -268,6 +289,7 @@ void cartpole_potential_energy_batch(size_t n, const double *CARTPOLE_RESTRICT q
  */
 void cartpole_integrate(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT dv, double *CARTPOLE_RESTRICT q_next);
 void cartpole_integrate_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT dv, double *CARTPOLE_RESTRICT q_next);
+void cartpole_integrate_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT dv, double *CARTPOLE_RESTRICT q_next);
 
 /* The dv with q0 (+) dv = q1.
  *   q0[2]: configuration (m, rad, unit quaternions x y z w)
@@ -276,6 +298,7 @@ void cartpole_integrate_batch(size_t n, const double *CARTPOLE_RESTRICT q, const
  */
 void cartpole_difference(const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 void cartpole_difference_batch(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
+void cartpole_difference_lanes(size_t n, const double *CARTPOLE_RESTRICT q0, const double *CARTPOLE_RESTRICT q1, double *CARTPOLE_RESTRICT dv);
 
 #if defined(__cplusplus)
 }

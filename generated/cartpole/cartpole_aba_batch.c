@@ -75,3 +75,43 @@ void cartpole_aba_batch(size_t n, const double *restrict q, const double *restri
         cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+{
+    double q_one[2], v_one[2], tau_one[2], ddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        cartpole_aba(q_one, v_one, tau_one, NULL, ddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            ddq[8 * k + j] = ddq_one[k];
+        }
+    }
+}
+
+void cartpole_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+            continue;
+        }
+        cartpole_aba_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
+        cartpole_expand8(results, ddq_places, 2, ddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+    }
+#endif
+}

@@ -132,3 +132,52 @@ void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const do
         cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        cartpole_aba_derivatives(q_one, v_one, tau_one, NULL, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dq[8 * k + j] = ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dv[8 * k + j] = ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dtau[8 * k + j] = ddq_dtau_one[k];
+        }
+    }
+}
+
+void cartpole_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[8];
+    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+            continue;
+        }
+        cartpole_aba_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
+        cartpole_expand8(results, ddq_dq_places, 4, ddq_dq + 32 * i);
+        cartpole_expand8(results, ddq_dv_places, 4, ddq_dv + 32 * i);
+        cartpole_expand8(results, ddq_dtau_places, 4, ddq_dtau + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+    }
+#endif
+}

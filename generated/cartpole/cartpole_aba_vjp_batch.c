@@ -135,3 +135,55 @@ void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *re
         cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], w_one[2], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        cartpole_aba_vjp(q_one, v_one, tau_one, w_one, NULL, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dv[8 * k + j] = w_ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dtau[8 * k + j] = w_ddq_dtau_one[k];
+        }
+    }
+}
+
+void cartpole_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[5];
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+            continue;
+        }
+        cartpole_aba_vjp_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
+        cartpole_expand8(results, w_ddq_dq_places, 2, w_ddq_dq + 16 * i);
+        cartpole_expand8(results, w_ddq_dv_places, 2, w_ddq_dv + 16 * i);
+        cartpole_expand8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+    }
+#endif
+}

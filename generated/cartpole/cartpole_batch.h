@@ -126,6 +126,14 @@ static inline void cartpole_store8(const cartpole_lanes8 *restrict results, cons
     }
 }
 
+/* n entries of a block: entry k is results[places[k]]. */
+static inline void cartpole_expand8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
+{
+    for (size_t k = 0; k < n; ++k) {
+        ((cartpole_lanes8 *)x)[k] = results[places[k]];
+    }
+}
+
 /* Whether n entries of all samples are numbers of moderate size, as cartpole_sine_and_cosine8 needs its angles. */
 static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n)
 {

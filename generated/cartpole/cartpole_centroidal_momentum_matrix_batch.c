@@ -63,3 +63,39 @@ void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *restrict 
         cartpole_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_centroidal_momentum_matrix_apart(const double *restrict q, double *restrict A)
+{
+    double q_one[2], A_one[12];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        cartpole_centroidal_momentum_matrix(q_one, A_one);
+        for (size_t k = 0; k < 12; ++k) {
+            A[8 * k + j] = A_one[k];
+        }
+    }
+}
+
+void cartpole_centroidal_momentum_matrix_lanes(size_t n, const double *restrict q, double *restrict A)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[5];
+    results[3] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+            continue;
+        }
+        cartpole_centroidal_momentum_matrix_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
+        cartpole_expand8(results, A_places, 12, A + 96 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+    }
+#endif
+}

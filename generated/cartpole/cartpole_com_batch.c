@@ -56,3 +56,38 @@ void cartpole_com_batch(size_t n, const double *restrict q, double *restrict pos
         cartpole_com(q + 2 * i, position + 3 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_com_apart(const double *restrict q, double *restrict position)
+{
+    double q_one[2], position_one[3];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        cartpole_com(q_one, position_one);
+        for (size_t k = 0; k < 3; ++k) {
+            position[8 * k + j] = position_one[k];
+        }
+    }
+}
+
+void cartpole_com_lanes(size_t n, const double *restrict q, double *restrict position)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[3];
+    results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_com_apart(q + 16 * i, position + 24 * i);
+            continue;
+        }
+        cartpole_com_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
+        cartpole_expand8(results, position_places, 3, position + 24 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_com_apart(q + 16 * i, position + 24 * i);
+    }
+#endif
+}

@@ -59,3 +59,41 @@ void cartpole_coriolis_batch(size_t n, const double *restrict q, const double *r
         cartpole_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_coriolis_apart(const double *restrict q, const double *restrict v, double *restrict C)
+{
+    double q_one[2], v_one[2], C_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        cartpole_coriolis(q_one, v_one, C_one);
+        for (size_t k = 0; k < 4; ++k) {
+            C[8 * k + j] = C_one[k];
+        }
+    }
+}
+
+void cartpole_coriolis_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+            continue;
+        }
+        cartpole_coriolis_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
+        cartpole_expand8(results, C_places, 4, C + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+    }
+#endif
+}

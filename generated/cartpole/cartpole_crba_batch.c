@@ -57,3 +57,39 @@ void cartpole_crba_batch(size_t n, const double *restrict q, double *restrict M)
         cartpole_crba(q + 2 * i, M + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_crba_apart(const double *restrict q, double *restrict M)
+{
+    double q_one[2], M_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        cartpole_crba(q_one, M_one);
+        for (size_t k = 0; k < 4; ++k) {
+            M[8 * k + j] = M_one[k];
+        }
+    }
+}
+
+void cartpole_crba_lanes(size_t n, const double *restrict q, double *restrict M)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[3];
+    results[1] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[2] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_crba_apart(q + 16 * i, M + 32 * i);
+            continue;
+        }
+        cartpole_crba_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
+        cartpole_expand8(results, M_places, 4, M + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_crba_apart(q + 16 * i, M + 32 * i);
+    }
+#endif
+}

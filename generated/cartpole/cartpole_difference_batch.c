@@ -52,3 +52,40 @@ void cartpole_difference_batch(size_t n, const double *restrict q0, const double
         cartpole_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_difference_apart(const double *restrict q0, const double *restrict q1, double *restrict dv)
+{
+    double q0_one[2], q1_one[2], dv_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q0_one[k] = q0[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            q1_one[k] = q1[8 * k + j];
+        }
+        cartpole_difference(q0_one, q1_one, dv_one);
+        for (size_t k = 0; k < 2; ++k) {
+            dv[8 * k + j] = dv_one[k];
+        }
+    }
+}
+
+void cartpole_difference_lanes(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q0 + 16 * i), 2) || !cartpole_moderate8((const cartpole_lanes8 *)(q1 + 16 * i), 2)) {
+            cartpole_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
+            continue;
+        }
+        cartpole_difference_kernel8((const cartpole_lanes8 *)(q0 + 16 * i), (const cartpole_lanes8 *)(q1 + 16 * i), results);
+        cartpole_expand8(results, dv_places, 2, dv + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
+    }
+#endif
+}

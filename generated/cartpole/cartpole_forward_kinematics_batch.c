@@ -61,3 +61,39 @@ void cartpole_forward_kinematics_batch(size_t n, const double *restrict q, doubl
         cartpole_forward_kinematics(q + 2 * i, placements + 48 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_forward_kinematics_apart(const double *restrict q, double *restrict placements)
+{
+    double q_one[2], placements_one[48];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        cartpole_forward_kinematics(q_one, placements_one);
+        for (size_t k = 0; k < 48; ++k) {
+            placements[8 * k + j] = placements_one[k];
+        }
+    }
+}
+
+void cartpole_forward_kinematics_lanes(size_t n, const double *restrict q, double *restrict placements)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[6];
+    results[4] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
+            continue;
+        }
+        cartpole_forward_kinematics_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
+        cartpole_expand8(results, placements_places, 48, placements + 384 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
+    }
+#endif
+}

@@ -62,3 +62,37 @@ void cartpole_minverse_batch(size_t n, const double *restrict q, double *restric
         cartpole_minverse(q + 2 * i, Minv + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_minverse_apart(const double *restrict q, double *restrict Minv)
+{
+    double q_one[2], Minv_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        cartpole_minverse(q_one, Minv_one);
+        for (size_t k = 0; k < 4; ++k) {
+            Minv[8 * k + j] = Minv_one[k];
+        }
+    }
+}
+
+void cartpole_minverse_lanes(size_t n, const double *restrict q, double *restrict Minv)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[3];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_minverse_apart(q + 16 * i, Minv + 32 * i);
+            continue;
+        }
+        cartpole_minverse_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
+        cartpole_expand8(results, Minv_places, 4, Minv + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_minverse_apart(q + 16 * i, Minv + 32 * i);
+    }
+#endif
+}

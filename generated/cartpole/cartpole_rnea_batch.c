@@ -71,3 +71,43 @@ void cartpole_rnea_batch(size_t n, const double *restrict q, const double *restr
         cartpole_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+{
+    double q_one[2], v_one[2], a_one[2], tau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        cartpole_rnea(q_one, v_one, a_one, NULL, tau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            tau[8 * k + j] = tau_one[k];
+        }
+    }
+}
+
+void cartpole_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+            continue;
+        }
+        cartpole_rnea_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
+        cartpole_expand8(results, tau_places, 2, tau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+    }
+#endif
+}

@@ -100,3 +100,55 @@ void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *r
         cartpole_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void cartpole_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], w_one[2], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        cartpole_rnea_vjp(q_one, v_one, a_one, w_one, NULL, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dv[8 * k + j] = w_dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_da[8 * k + j] = w_dtau_da_one[k];
+        }
+    }
+}
+
+void cartpole_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[5];
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+            continue;
+        }
+        cartpole_rnea_vjp_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
+        cartpole_expand8(results, w_dtau_dq_places, 2, w_dtau_dq + 16 * i);
+        cartpole_expand8(results, w_dtau_dv_places, 2, w_dtau_dv + 16 * i);
+        cartpole_expand8(results, w_dtau_da_places, 2, w_dtau_da + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+    }
+#endif
+}

@@ -3,6 +3,7 @@
  *
  * Every function is re-entrant, allocates nothing and keeps no state. Arrays are row-major and must not overlap.
  * Spatial vectors are [linear; angular]; SI units, radians. A _batch function takes n samples stored one after the other.
+ * A _lanes function takes n blocks of eight samples: in a block entry k of sample j is at 8 k + j. External forces are zero there.
  */
 #ifndef RBDC_DOUBLE_PENDULUM_H
 #define RBDC_DOUBLE_PENDULUM_H
@@ -41,6 +42,7 @@ enum { DOUBLE_PENDULUM_LOCAL = 0, DOUBLE_PENDULUM_WORLD = 1, DOUBLE_PENDULUM_LOC
  */
 void double_pendulum_rnea(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_rnea_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT tau);
+void double_pendulum_rnea_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT tau);
 
 /* Nonlinear effects: C(q, v) v + g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -49,6 +51,7 @@ void double_pendulum_rnea_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT
  */
 void double_pendulum_nle(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_nle_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT tau);
+void double_pendulum_nle_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT tau);
 
 /* Gravity: g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -56,6 +59,7 @@ void double_pendulum_nle_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT 
  */
 void double_pendulum_gravity_torque(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_gravity_torque_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT tau);
+void double_pendulum_gravity_torque_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT tau);
 
 /* Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -64,6 +68,7 @@ void double_pendulum_gravity_torque_batch(size_t n, const double *DOUBLE_PENDULU
  */
 void double_pendulum_coriolis(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT C);
 void double_pendulum_coriolis_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT C);
+void double_pendulum_coriolis_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT C);
 
 /* Joint-space inertia M(q), both triangles.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -71,6 +76,7 @@ void double_pendulum_coriolis_batch(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_crba(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT M);
 void double_pendulum_crba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT M);
+void double_pendulum_crba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT M);
 
 /* Inverse of the joint-space inertia, both triangles.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -78,6 +84,7 @@ void double_pendulum_crba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT
  */
 void double_pendulum_minverse(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
 void double_pendulum_minverse_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
+void double_pendulum_minverse_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Minv);
 
 /* Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -88,6 +95,7 @@ void double_pendulum_minverse_batch(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
+void double_pendulum_aba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, double *DOUBLE_PENDULUM_RESTRICT ddq);
 
 /* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -97,6 +105,7 @@ void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT 
  */
 void double_pendulum_torque_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
 void double_pendulum_torque_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
+void double_pendulum_torque_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
 
 /* Derivatives of inverse dynamics by q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -109,6 +118,7 @@ void double_pendulum_torque_regressor_batch(size_t n, const double *DOUBLE_PENDU
  */
 void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 void double_pendulum_rnea_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
+void double_pendulum_rnea_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -121,6 +131,7 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *DOUBLE_PENDU
  */
 void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
 void double_pendulum_aba_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
+void double_pendulum_aba_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
 
 /* Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -134,6 +145,7 @@ void double_pendulum_aba_derivatives_batch(size_t n, const double *DOUBLE_PENDUL
  */
 void double_pendulum_rnea_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
 void double_pendulum_rnea_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
+void double_pendulum_rnea_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
 
 /* Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -147,6 +159,7 @@ void double_pendulum_rnea_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 void double_pendulum_aba_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
+void double_pendulum_aba_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 
 /* Derivative of inverse dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -160,6 +173,7 @@ void double_pendulum_aba_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTR
  */
 void double_pendulum_rnea_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 void double_pendulum_rnea_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
+void double_pendulum_rnea_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, double *DOUBLE_PENDULUM_RESTRICT dtau);
 
 /* Derivative of forward dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -173,6 +187,7 @@ void double_pendulum_rnea_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
 void double_pendulum_aba_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
+void double_pendulum_aba_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, double *DOUBLE_PENDULUM_RESTRICT dddq);
 
 /* Placements of all frames in the world, as 4x4 matrices.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -180,6 +195,7 @@ void double_pendulum_aba_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTR
  */
 void double_pendulum_forward_kinematics(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 void double_pendulum_forward_kinematics_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
+void double_pendulum_forward_kinematics_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -231,6 +247,7 @@ void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double
  */
 void double_pendulum_com(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT position);
 void double_pendulum_com_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT position);
+void double_pendulum_com_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT position);
 
 /* Jacobian of the centre of mass.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -238,6 +255,7 @@ void double_pendulum_com_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT 
  */
 void double_pendulum_com_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_com_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
+void double_pendulum_com_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 
 /* A with A v the momentum about the centre of mass of the moving links, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -245,6 +263,7 @@ void double_pendulum_com_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_
  */
 void double_pendulum_centroidal_momentum_matrix(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT A);
 void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT A);
+void double_pendulum_centroidal_momentum_matrix_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT A);
 
 /* Kinetic energy: v^T M(q) v / 2.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -253,6 +272,7 @@ void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *DO
  */
 void double_pendulum_kinetic_energy(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_kinetic_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
+void double_pendulum_kinetic_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 
 /* Potential energy of all links in the field of gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -260,6 +280,7 @@ void double_pendulum_kinetic_energy_batch(size_t n, const double *DOUBLE_PENDULU
  */
 void double_pendulum_potential_energy(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_potential_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
+void double_pendulum_potential_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -268,6 +289,7 @@ void double_pendulum_potential_energy_batch(size_t n, const double *DOUBLE_PENDU
  */
 void double_pendulum_integrate(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT dv, double *DOUBLE_PENDULUM_RESTRICT q_next);
 void double_pendulum_integrate_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT dv, double *DOUBLE_PENDULUM_RESTRICT q_next);
+void double_pendulum_integrate_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT dv, double *DOUBLE_PENDULUM_RESTRICT q_next);
 
 /* The dv with q0 (+) dv = q1.
  *   q0[2]: configuration (m, rad, unit quaternions x y z w)
@@ -276,6 +298,7 @@ void double_pendulum_integrate_batch(size_t n, const double *DOUBLE_PENDULUM_RES
  */
 void double_pendulum_difference(const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 void double_pendulum_difference_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
+void double_pendulum_difference_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 
 #if defined(__cplusplus)
 }

@@ -99,3 +99,43 @@ void double_pendulum_aba_batch(size_t n, const double *restrict q, const double 
         double_pendulum_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+{
+    double q_one[2], v_one[2], tau_one[2], ddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        double_pendulum_aba(q_one, v_one, tau_one, NULL, ddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            ddq[8 * k + j] = ddq_one[k];
+        }
+    }
+}
+
+void double_pendulum_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+            continue;
+        }
+        double_pendulum_aba_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
+        double_pendulum_expand8(results, ddq_places, 2, ddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+    }
+#endif
+}

@@ -126,6 +126,14 @@ static inline void double_pendulum_store8(const double_pendulum_lanes8 *restrict
     }
 }
 
+/* n entries of a block: entry k is results[places[k]]. */
+static inline void double_pendulum_expand8(const double_pendulum_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
+{
+    for (size_t k = 0; k < n; ++k) {
+        ((double_pendulum_lanes8 *)x)[k] = results[places[k]];
+    }
+}
+
 /* Whether n entries of all samples are numbers of moderate size, as double_pendulum_sine_and_cosine8 needs its angles. */
 static inline int double_pendulum_moderate8(const double_pendulum_lanes8 *restrict x, size_t n)
 {

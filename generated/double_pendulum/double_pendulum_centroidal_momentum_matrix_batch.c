@@ -89,3 +89,38 @@ void double_pendulum_centroidal_momentum_matrix_batch(size_t n, const double *re
         double_pendulum_centroidal_momentum_matrix(q + 2 * i, A + 12 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_centroidal_momentum_matrix_apart(const double *restrict q, double *restrict A)
+{
+    double q_one[2], A_one[12];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        double_pendulum_centroidal_momentum_matrix(q_one, A_one);
+        for (size_t k = 0; k < 12; ++k) {
+            A[8 * k + j] = A_one[k];
+        }
+    }
+}
+
+void double_pendulum_centroidal_momentum_matrix_lanes(size_t n, const double *restrict q, double *restrict A)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[11];
+    results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+            continue;
+        }
+        double_pendulum_centroidal_momentum_matrix_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
+        double_pendulum_expand8(results, A_places, 12, A + 96 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_centroidal_momentum_matrix_apart(q + 16 * i, A + 96 * i);
+    }
+#endif
+}

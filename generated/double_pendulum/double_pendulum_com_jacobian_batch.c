@@ -70,3 +70,38 @@ void double_pendulum_com_jacobian_batch(size_t n, const double *restrict q, doub
         double_pendulum_com_jacobian(q + 2 * i, J + 6 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_com_jacobian_apart(const double *restrict q, double *restrict J)
+{
+    double q_one[2], J_one[6];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        double_pendulum_com_jacobian(q_one, J_one);
+        for (size_t k = 0; k < 6; ++k) {
+            J[8 * k + j] = J_one[k];
+        }
+    }
+}
+
+void double_pendulum_com_jacobian_lanes(size_t n, const double *restrict q, double *restrict J)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[5];
+    results[4] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_com_jacobian_apart(q + 16 * i, J + 48 * i);
+            continue;
+        }
+        double_pendulum_com_jacobian_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
+        double_pendulum_expand8(results, J_places, 6, J + 48 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_com_jacobian_apart(q + 16 * i, J + 48 * i);
+    }
+#endif
+}

@@ -93,3 +93,40 @@ void double_pendulum_coriolis_batch(size_t n, const double *restrict q, const do
         double_pendulum_coriolis(q + 2 * i, v + 2 * i, C + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_coriolis_apart(const double *restrict q, const double *restrict v, double *restrict C)
+{
+    double q_one[2], v_one[2], C_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        double_pendulum_coriolis(q_one, v_one, C_one);
+        for (size_t k = 0; k < 4; ++k) {
+            C[8 * k + j] = C_one[k];
+        }
+    }
+}
+
+void double_pendulum_coriolis_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[4];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+            continue;
+        }
+        double_pendulum_coriolis_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
+        double_pendulum_expand8(results, C_places, 4, C + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_coriolis_apart(q + 16 * i, v + 16 * i, C + 32 * i);
+    }
+#endif
+}

@@ -66,3 +66,38 @@ void double_pendulum_crba_batch(size_t n, const double *restrict q, double *rest
         double_pendulum_crba(q + 2 * i, M + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_crba_apart(const double *restrict q, double *restrict M)
+{
+    double q_one[2], M_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        double_pendulum_crba(q_one, M_one);
+        for (size_t k = 0; k < 4; ++k) {
+            M[8 * k + j] = M_one[k];
+        }
+    }
+}
+
+void double_pendulum_crba_lanes(size_t n, const double *restrict q, double *restrict M)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[3];
+    results[2] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_crba_apart(q + 16 * i, M + 32 * i);
+            continue;
+        }
+        double_pendulum_crba_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
+        double_pendulum_expand8(results, M_places, 4, M + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_crba_apart(q + 16 * i, M + 32 * i);
+    }
+#endif
+}

@@ -75,3 +75,42 @@ void double_pendulum_forward_kinematics_batch(size_t n, const double *restrict q
         double_pendulum_forward_kinematics(q + 2 * i, placements + 48 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_forward_kinematics_apart(const double *restrict q, double *restrict placements)
+{
+    double q_one[2], placements_one[48];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        double_pendulum_forward_kinematics(q_one, placements_one);
+        for (size_t k = 0; k < 48; ++k) {
+            placements[8 * k + j] = placements_one[k];
+        }
+    }
+}
+
+void double_pendulum_forward_kinematics_lanes(size_t n, const double *restrict q, double *restrict placements)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[13];
+    results[8] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
+    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[10] = (double_pendulum_vector8){0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872, 0.0060872};
+    results[11] = (double_pendulum_vector8){0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035, 0.035};
+    results[12] = (double_pendulum_vector8){0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872, 0.0290872};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
+            continue;
+        }
+        double_pendulum_forward_kinematics_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
+        double_pendulum_expand8(results, placements_places, 48, placements + 384 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_forward_kinematics_apart(q + 16 * i, placements + 384 * i);
+    }
+#endif
+}

@@ -52,3 +52,40 @@ void double_pendulum_integrate_batch(size_t n, const double *restrict q, const d
         double_pendulum_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_integrate_apart(const double *restrict q, const double *restrict dv, double *restrict q_next)
+{
+    double q_one[2], dv_one[2], q_next_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dv_one[k] = dv[8 * k + j];
+        }
+        double_pendulum_integrate(q_one, dv_one, q_next_one);
+        for (size_t k = 0; k < 2; ++k) {
+            q_next[8 * k + j] = q_next_one[k];
+        }
+    }
+}
+
+void double_pendulum_integrate_lanes(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
+            continue;
+        }
+        double_pendulum_integrate_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), results);
+        double_pendulum_expand8(results, q_next_places, 2, q_next + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
+    }
+#endif
+}

@@ -63,3 +63,40 @@ void double_pendulum_kinetic_energy_batch(size_t n, const double *restrict q, co
         double_pendulum_kinetic_energy(q + 2 * i, v + 2 * i, energy + 1 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_kinetic_energy_apart(const double *restrict q, const double *restrict v, double *restrict energy)
+{
+    double q_one[2], v_one[2], energy_one[1];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        double_pendulum_kinetic_energy(q_one, v_one, energy_one);
+        for (size_t k = 0; k < 1; ++k) {
+            energy[8 * k + j] = energy_one[k];
+        }
+    }
+}
+
+void double_pendulum_kinetic_energy_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[1];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
+            continue;
+        }
+        double_pendulum_kinetic_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
+        double_pendulum_expand8(results, energy_places, 1, energy + 8 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
+    }
+#endif
+}

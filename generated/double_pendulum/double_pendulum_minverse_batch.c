@@ -66,3 +66,37 @@ void double_pendulum_minverse_batch(size_t n, const double *restrict q, double *
         double_pendulum_minverse(q + 2 * i, Minv + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_minverse_apart(const double *restrict q, double *restrict Minv)
+{
+    double q_one[2], Minv_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        double_pendulum_minverse(q_one, Minv_one);
+        for (size_t k = 0; k < 4; ++k) {
+            Minv[8 * k + j] = Minv_one[k];
+        }
+    }
+}
+
+void double_pendulum_minverse_lanes(size_t n, const double *restrict q, double *restrict Minv)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[3];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_minverse_apart(q + 16 * i, Minv + 32 * i);
+            continue;
+        }
+        double_pendulum_minverse_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
+        double_pendulum_expand8(results, Minv_places, 4, Minv + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_minverse_apart(q + 16 * i, Minv + 32 * i);
+    }
+#endif
+}

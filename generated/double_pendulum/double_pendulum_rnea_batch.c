@@ -82,3 +82,43 @@ void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double
         double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+{
+    double q_one[2], v_one[2], a_one[2], tau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        double_pendulum_rnea(q_one, v_one, a_one, NULL, tau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            tau[8 * k + j] = tau_one[k];
+        }
+    }
+}
+
+void double_pendulum_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+            continue;
+        }
+        double_pendulum_rnea_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
+        double_pendulum_expand8(results, tau_places, 2, tau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+    }
+#endif
+}

@@ -142,3 +142,53 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, 
         double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        double_pendulum_rnea_derivatives(q_one, v_one, a_one, NULL, dtau_dq_one, dtau_dv_one, dtau_da_one);
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dq[8 * k + j] = dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dv[8 * k + j] = dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_da[8 * k + j] = dtau_da_one[k];
+        }
+    }
+}
+
+void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[11];
+    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+            continue;
+        }
+        double_pendulum_rnea_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
+        double_pendulum_expand8(results, dtau_dq_places, 4, dtau_dq + 32 * i);
+        double_pendulum_expand8(results, dtau_dv_places, 4, dtau_dv + 32 * i);
+        double_pendulum_expand8(results, dtau_da_places, 4, dtau_da + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+    }
+#endif
+}

@@ -102,3 +102,52 @@ void double_pendulum_rnea_jvp_batch(size_t n, const double *restrict q, const do
         double_pendulum_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+{
+    double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], dtau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dq_one[k] = dq[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dv_one[k] = dv[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            da_one[k] = da[8 * k + j];
+        }
+        double_pendulum_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, NULL, dtau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            dtau[8 * k + j] = dtau_one[k];
+        }
+    }
+}
+
+void double_pendulum_rnea_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
+            continue;
+        }
+        double_pendulum_rnea_jvp_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), results);
+        double_pendulum_expand8(results, dtau_places, 2, dtau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
+    }
+#endif
+}

@@ -98,3 +98,44 @@ void double_pendulum_torque_regressor_batch(size_t n, const double *restrict q, 
         double_pendulum_torque_regressor(q + 2 * i, v + 2 * i, a + 2 * i, Y + 40 * i);
     }
 }
+
+/* The samples of one block, one by one. */
+static void double_pendulum_torque_regressor_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+{
+    double q_one[2], v_one[2], a_one[2], Y_one[40];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        double_pendulum_torque_regressor(q_one, v_one, a_one, Y_one);
+        for (size_t k = 0; k < 40; ++k) {
+            Y[8 * k + j] = Y_one[k];
+        }
+    }
+}
+
+void double_pendulum_torque_regressor_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[10];
+    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
+            continue;
+        }
+        double_pendulum_torque_regressor_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
+        double_pendulum_expand8(results, Y_places, 40, Y + 320 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_torque_regressor_apart(q + 16 * i, v + 16 * i, a + 16 * i, Y + 320 * i);
+    }
+#endif
+}

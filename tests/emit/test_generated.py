@@ -156,7 +156,7 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""
     model = random_tree(seed)
     sources = write_c(model, "tree", tmp_path)
-    module = build_module(model, preset="full")
+    module = build_module(model, preset="full", targets=("c", "batch"))
     rng = np.random.default_rng(0)
     n = 11  # a whole block side by side, and some that are left
     tangents = ("v", "a", "tau", "dv", "w", "dq", "da", "dtau")

@@ -28,7 +28,7 @@ def arguments(module: ModuleType, name: str, count: int) -> dict[str, Array]:
     for p in inspect.signature(getattr(module, name)).parameters.values():
         if p.name in ("q", "q0", "q1"):
             made[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
-        elif p.name not in ("out", "fext", "frame", "reference"):
+        elif p.kind is not p.KEYWORD_ONLY and p.name not in ("fext", "frame", "reference"):
             made[p.name] = misaligned(rng.standard_normal((count, module.nv)))
     return made
 
@@ -114,3 +114,45 @@ def test_many_samples_come_in_pieces(module: ModuleType) -> None:
         assert_close(result[i, j], expected, TOLERANCE, float(np.abs(expected).max()))
     strided = module.nle(np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv)))
     assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), TOLERANCE)
+
+
+def test_blocks_of_lanes(module: ModuleType) -> None:
+    """layout="lanes" gives the same numbers, transposed in blocks of eight; a block with a huge angle as well."""
+    for name in names_of(module):
+        function, parameters = getattr(module, name), inspect.signature(getattr(module, name)).parameters
+        if "layout" not in parameters:
+            continue
+        given = arguments(module, name, 24)
+        if "q" in given and name != "integrate":
+            given["q"][9, -1] = 3.0e6
+        blocks = [np.ascontiguousarray(x.reshape(3, 8, -1).swapaxes(1, 2)) for x in given.values()]
+        try:
+            results = as_tuple(function(*blocks, layout="lanes"))
+        except ValueError as error:
+            assert "no form of it for lanes" in str(error)
+            assert module.nv > 24
+            continue
+        expected = as_tuple(function(*given.values()))
+        for result, rows in zip(results, expected, strict=True):
+            assert result.shape == (3, *rows.shape[1:], 8)
+            assert_close(np.moveaxis(result, -1, 1).reshape(rows.shape), rows, 0.0, 0.0, name)
+
+
+def test_lanes_refuse_what_they_cannot_take(module: ModuleType) -> None:
+    q, v, a = np.zeros((2, module.nq, 8)), np.zeros((2, module.nv, 8)), np.zeros((2, module.nv, 8))
+    q += module.q_neutral[:, None]
+    with pytest.raises(ValueError, match="neither 'samples' nor 'lanes'"):
+        module.rnea(q, v, a, layout="columns")
+    with pytest.raises(ValueError, match="it must be"):
+        module.rnea(q, v[:1], a, layout="lanes")
+    with pytest.raises(TypeError, match="C-contiguous"):
+        module.rnea(q, v[:, ::-1], a, layout="lanes")
+    with pytest.raises(ValueError, match="not finite"):
+        module.rnea(np.full_like(q, np.nan), v, a, layout="lanes")
+    with pytest.raises(ValueError, match="leave it out"):
+        module.rnea(q, v, a, np.zeros((2, module.njoints, 6, 8)), layout="lanes")
+    with pytest.raises(ValueError, match="overlaps an input"):
+        module.rnea(q, v, a, out=a, layout="lanes")
+    target = np.empty((2, module.nv, 8))
+    assert module.rnea(q, v, a, out=target, layout="lanes") is target
+    assert module.rnea(q[:0], v[:0], a[:0], layout="lanes").shape == (0, module.nv, 8)

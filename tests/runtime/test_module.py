@@ -43,7 +43,7 @@ def test_documentation_gives_shapes_and_units(tiny: ModuleType) -> None:
     assert text is not None
     for words in ("q (2,): configuration (rad)", "fext (2, 6): forces (N, N m); may be None", "tau (2,): N m", "out:"):
         assert words in text
-    assert str(inspect.signature(tiny.mix)) == "(q, v, fext=None, *, out=None)"
+    assert str(inspect.signature(tiny.mix)) == "(q, v, fext=None, *, out=None, layout='samples')"
     assert str(inspect.signature(tiny.where)) == "(q, frame, reference='LOCAL', *, out=None)"
 
 

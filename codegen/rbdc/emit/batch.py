@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from rbdc.emit import trigonometry
@@ -23,7 +24,8 @@ _IN_A_LINE = 24
 
 def add_batch(source: FunctionSource, robot: str, program: Program, version: str) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. `program` is scalar and has all inputs but the optional one."""
-    declaration, name = source.declaration, f"{robot}_{source.declaration.name}"
+    declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
+    source.declaration = declaration
     samples = side_by_side(program, LANES)
     headers = {
         trigonometry.header_name(robot): trigonometry.header(robot, version),
@@ -44,6 +46,7 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
         foreign=foreign,
         tables=[_table(p.name, places) for p, places in zip(declaration.outputs, samples.places, strict=True)],
         blocks=_blocks(robot, declaration, samples),
+        apart=_apart(robot, declaration),
         batch={**batch_view(robot, declaration), "optional": next((p.name for p in declaration.inputs if p.optional), None)},
     )
 
@@ -59,6 +62,8 @@ def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> d
     count = samples.program.outputs[0].size
     sizes = [f"{p.name}_lanes[{max(p.size, LANES)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
     arguments = [f"{p.name}_lanes" for p in inputs] + [RESULTS]
+    blocks = {p.name: f"{p.name} + {LANES * p.size} * i" for p in (*inputs, *declaration.outputs)}
+    read = {p.name: f"(const {robot}_lanes{LANES} *)({blocks[p.name]})" for p in inputs}
     names = ["n", *(p.name for p in (*inputs, *declaration.outputs))]
     taken = [f"const double *restrict {p.name}" for p in inputs] + [f"double *restrict {p.name}" for p in declaration.outputs]
     return {
@@ -69,12 +74,31 @@ def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> d
             f"{RESULTS}[{count + k}] = ({robot}_vector{LANES}){{{', '.join([literal(x)] * LANES)}}};"
             for k, x in enumerate(samples.constants)
         ],
+        "lanes_prototype": declaration.lanes_prototype(robot),
+        "results": f"{RESULTS}[{max(count + len(samples.constants), 1)}]",
+        "huge": " || ".join(f"!{robot}_moderate{LANES}({read[p.name]}, {p.size})" for p in inputs if p.configuration),
+        "lanes_kernel": f"{name}_kernel{LANES}({', '.join([*read.values(), RESULTS])});",
+        "lanes_stores": [f"{robot}_expand{LANES}({RESULTS}, {p.name}_places, {p.size}, {blocks[p.name]});" for p in declaration.outputs],
+        "apart": f"{name}_apart({', '.join(blocks.values())});",
         "lines": [
             *(f"{robot}_load{LANES}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
             *_only_moderate(robot, declaration, inputs),
             f"{name}_kernel{LANES}({', '.join(arguments)});",
             *(f"{robot}_store{LANES}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
         ],
+    }
+
+
+def _apart(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
+    """The view of the function that takes the samples of one block one by one."""
+    inputs = [p for p in declaration.inputs if not p.optional]
+    arguments = ["NULL" if p.optional else f"{p.name}_one" for p in (*declaration.inputs, *declaration.outputs)]
+    taken = [f"const double *restrict {p.name}" for p in inputs] + [f"double *restrict {p.name}" for p in declaration.outputs]
+    return {
+        "prototype": f"static void {robot}_{declaration.name}_apart({', '.join(taken)})",
+        "inputs": [(p.name, p.size) for p in inputs],
+        "outputs": [(p.name, p.size) for p in declaration.outputs],
+        "call": f"{robot}_{declaration.name}({', '.join(arguments)});",
     }
 
 

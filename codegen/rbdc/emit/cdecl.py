@@ -34,7 +34,9 @@ class FunctionDeclaration:
     """The signature of one entry point of a generated module.
 
     C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)`` and
-    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other.
+    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With `lanes` also
+    ``void <robot>_<name>_lanes(size_t n, ...the same without the optional input...)`` over n blocks of eight samples, each entry of an
+    array eight times, once for each sample.
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in Python `frame` is a
     name or an index and `reference` one of the names, "LOCAL" by default.
     """
@@ -44,6 +46,19 @@ class FunctionDeclaration:
     inputs: tuple[Parameter, ...]
     outputs: tuple[Parameter, ...]
     framed: bool = False
+    lanes: bool = False
+
+    def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
+        """All C declarations of the function; see `c_prototype`."""
+        both = [self.c_prototype(robot, batch=batch, restrict=restrict) for batch in (False, True)]
+        return [*both, self.lanes_prototype(robot, restrict)] if self.lanes else both
+
+    def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
+        """The C declaration of the function over blocks, likewise."""
+        qualifier = f"{restrict} " if restrict else ""
+        arguments = [f"const double *{qualifier}{p.name}" for p in self.inputs if not p.optional]
+        arguments += [f"double *{qualifier}{p.name}" for p in self.outputs]
+        return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
 
     def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
         """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from C++)."""

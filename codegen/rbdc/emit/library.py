@@ -81,8 +81,7 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
             "lines": [
                 f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)
             ],
-            "single": d.c_prototype(robot, batch=False, restrict=restrict),
-            "batch": d.c_prototype(robot, batch=True, restrict=restrict),
+            "prototypes": d.prototypes(robot, restrict),
         }
         for d in declarations
     ]
@@ -98,6 +97,7 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
         njoints=model.njoints,
         nframes=len(model.frames),
         framed=any(d.framed for d in declarations),
+        lanes=any(d.lanes for d in declarations),
         frame_names=[comment(frame.name) for frame in model.frames],
         functions=functions,
     )

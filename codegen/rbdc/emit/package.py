@@ -69,6 +69,8 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
     packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
     call = f"_{d.name}({packed}, out)"
+    keywords = ["out=None"] if d.framed else ["out=None", 'layout="samples"']
+    typed_keywords = ["out: Any = None"] if d.framed else ["out: Any = None", 'layout: Literal["samples", "lanes"] = "samples"']
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
@@ -80,8 +82,9 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         "framed": d.framed,
         "inputs": repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
-        "signature": ", ".join([*arguments, "*", "out=None"]),
-        "typed_signature": ", ".join([*typed, "*", "out: Any = None"]),
+        "signature": ", ".join([*arguments, "*", *keywords]),
+        "typed_signature": ", ".join([*typed, "*", *typed_keywords]),
+        "lanes_call": None if d.framed else f"_{d.name}.lanes({packed}, layout, out)",
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         "call": call,
         "doc": _documentation(d),
@@ -98,6 +101,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         *(line(p) for p in d.inputs),
         *(frame if d.framed else []),
         "    out: array to fill, float64 and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
+        *([] if d.framed else ['    layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)']),
         "",
         "Returns:",
         *(line(p) for p in d.outputs),

@@ -54,7 +54,7 @@ class Native:
 def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
-    prototypes = [d.c_prototype(robot, batch=batch, restrict="") for d in declarations for batch in (False, True)]
+    prototypes = [prototype for d in declarations for prototype in d.prototypes(robot, restrict="")]
     ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
     ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"), compiler_verbose=0)
     text = StringIO()
