@@ -115,7 +115,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
             (q, v),
             _output("C", (nv, nv), "Coriolis matrix"),
-            composite=on_model(coriolis),
+            composite=JointSpace(coriolis),
         ),
         _entry("crba", "Joint-space inertia M(q), both triangles.", (q,), inertia, crba=JointSpace(crba)),
         _entry(

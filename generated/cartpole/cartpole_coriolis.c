@@ -18,10 +18,11 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     const double sin_q1 = sine[0];
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double t5 = v[1] * 0.05;
+    const double B1_0 = v[1] * 0.05;
 
-    /* results:  */
-    C[1] = -(sin_q1 * t5);
+    /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const double B0_0 = sin_q1 * B1_0;
+    C[1] = -B0_0;
 
     /* results: known without computation */
     C[0] = 0.0;

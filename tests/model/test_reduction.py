@@ -12,6 +12,7 @@ import pytest
 from rbdc import Inertia, Model, Rotation
 from rbdc.algorithms import body_up, idsva, solves
 from rbdc.algorithms.aba import aba
+from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.manifold import integrate
@@ -70,6 +71,7 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     same(rnea(small, q, v, a, carried), rnea(model, q, v, a, given), UNCHANGED, "rnea by Featherstone")
     inertia = np.array(crba(model, q), dtype=float)
     same(crba(small, q), inertia.tolist(), UNCHANGED, "crba")
+    same(coriolis(small, q, v), coriolis(model, q, v), UNCHANGED, "coriolis")
     derivatives = idsva.rnea_derivatives(model, q, v, a, given)
     same(body_up.rnea_derivatives(small, q, v, a, carried), derivatives, UNCHANGED, "derivatives")
     if seed % 3 == 0:
