@@ -28,6 +28,8 @@ _NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repo
 @click.option("--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing.")
 @click.option("--checked", type=int, default=8, show_default=True, help="How many of them are compared with the reference.")
 @click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about.")
+@click.option("--batch", is_flag=True, help="Measure batches as well, the time of a sample over their size: takes about as long again.")
+@click.option("--batch-samples", type=int, default=32768, show_default=True, help="The largest batch: 1, 8, 64 and so on up to it.")
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="An earlier report.json: worse figures fail.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the report; by default reports/<name>.")
 @click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
@@ -76,7 +78,7 @@ def _options(given: dict[str, Any]) -> CompareOptions:
     def names(text: str | None) -> tuple[str, ...] | None:
         return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
-    own = ("functions", "methods", "peers", "samples", "checked", "seconds", "cc", "cflags")
+    own = ("functions", "methods", "peers", "samples", "checked", "seconds", "batch", "batch_samples", "cc", "cflags")
     build = BuildOptions(
         compiler=given["cc"],
         cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
@@ -90,6 +92,7 @@ def _options(given: dict[str, Any]) -> CompareOptions:
         samples=given["samples"],
         checked=given["checked"],
         seconds=given["seconds"],
+        batch=given["batch_samples"] if given["batch"] else None,
     )
 
 
@@ -182,7 +185,7 @@ def precision(description: str, out: Path, root_joint: str, **given: Any) -> Non
         click.echo(f"wrote {path}", err=True)
 
 
-_DEFAULTS: dict[str, Any] = {"functions": None, "methods": None, "checked": 4, "cflags": None}
+_DEFAULTS: dict[str, Any] = {"functions": None, "methods": None, "checked": 4, "cflags": None, "batch": False}
 
 
 def _report_modules() -> tuple[Any, Any, Any]:

@@ -17,7 +17,7 @@ from rbdc.ir.nodes import Array, Program, Value
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
 from rbdc.report.peak import Peak, peak_library
-from rbdc.report.timing import _timer
+from rbdc.report.timing import timer_library
 from rbdc.report.worker import PEAKS, Method
 from rbdc.report.worker import Peak as Measurement
 from rbdc.resources import resolve
@@ -36,7 +36,7 @@ def compiler(request: pytest.FixtureRequest) -> Compiler:
 def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler) -> None:
     """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the sum counts the chains."""
     library = peak_library(compiler, default_flags(compiler) if flags is None else flags)
-    peak = Measurement(str(_timer(compiler)), str(library))
+    peak = Measurement(str(timer_library(compiler)), str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
     for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
         (sums,) = kernel.results(pointers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,11 @@ class Errors:
     max_rel: float
     rms_rel: float
     scaled: float
+
+
+    def data(self) -> dict[str, float | None]:
+        """The metrics by name for JSON, which has no infinity: an error without bound is None."""
+        return {name: x if np.isfinite(x) else None for name, x in asdict(self).items()}
 
 
 def errors(values: Array, reference: Reference) -> Errors:

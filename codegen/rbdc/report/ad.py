@@ -6,7 +6,7 @@ Derivatives by q are in the tangent space: the Jacobian by the entries of q time
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,35 @@ def casadi_c(expressions: Expressions, method: str, algorithm: str) -> Implement
     return Implementation(name, method, "ad", algorithm, files, _cost(function), statements, len(text))
 
 
+@dataclass(frozen=True)
+class Mapped:
+    """CasADi's map of a function over so many samples, as its C has it: its name, and how much room it needs."""
+
+    samples: int
+    name: str
+    arguments: int
+    results: int
+    integers: int
+    numbers: int
+
+
+def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[Mapped]]:
+    """CasADi's own C of the function and of its maps over so many samples, which share it; and those maps."""
+    generator = ca.CodeGenerator("casadi_function.c")
+    maps = [(n, expressions.function().map(n)) for n in sizes]
+    for _, f in maps:
+        generator.add(f)
+    text: str = generator.dump()
+    return text, [Mapped(n, f.name(), f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for n, f in maps]
+
+
+def of_casadi(model: Model, function: Function, method: str) -> Expressions:
+    """What CasADi's C of a method of `ad_methods`, casadi or ad-<mode>-casadi, is made of."""
+    if method == "casadi":
+        return traced(model, function, _paper(function))
+    return differentiated(model, function, method.split("-")[1], optimised=False)
+
+
 def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
     """What CasADi differentiated, through our passes and emitter."""
     instructions = expressions.function().n_instructions()
@@ -149,14 +178,14 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     if function.declaration.framed:
         return []
     if function.declaration.name not in BASES:
-        return [("casadi", lambda: casadi_c(traced(model, function, _paper(function)), "casadi", "the papers' recursion"))]
+        return [("casadi", lambda: casadi_c(of_casadi(model, function, "casadi"), "casadi", "the papers' recursion"))]
     made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
     for mode in WEIGHTS:
         base = BASES[function.declaration.name]
 
         def through_casadi(mode: str = mode, base: str = base) -> Implementation | Absent:
-            made = differentiated(model, function, mode, optimised=False)
-            return casadi_c(made, f"ad-{mode}-casadi", f"{mode} mode of the papers' {base}")
+            method = f"ad-{mode}-casadi"
+            return casadi_c(of_casadi(model, function, method), method, f"{mode} mode of the papers' {base}")
 
         def through_ours(mode: str = mode, base: str = base) -> Implementation | Absent:
             made = differentiated(model, function, mode, optimised=True)

@@ -16,6 +16,7 @@ from rbdc.model import Model
 from rbdc.native.toolchain import Compiler
 from rbdc.pipeline import Progress
 from rbdc.report.accuracy import Errors
+from rbdc.report.batches import Batches
 from rbdc.report.contenders import Contender, compiled, methods_of
 from rbdc.report.implementation import Absent, Implementation
 from rbdc.report.options import CompareOptions
@@ -25,7 +26,9 @@ from rbdc.singularity import without_forward_dynamics
 
 @dataclass
 class Measured:
-    """One function: who took part and who was absent; by method what was measured: times, outputs of the checked samples, errors."""
+    """One function: who took part and who was absent; by method what was measured: times, outputs of the checked samples, errors; and
+    the same of its batches where they are asked for.
+    """
 
     function: Function
     contenders: list[Contender] = field(default_factory=list)
@@ -33,6 +36,7 @@ class Measured:
     times: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
     errors: dict[str, Errors] = field(default_factory=dict)
+    batches: Batches | None = None
 
     @property
     def name(self) -> str:

@@ -12,6 +12,8 @@ import rbdc
 from rbdc.info import as_data
 from rbdc.report.ad import BASES
 from rbdc.report.assembly import Measured
+from rbdc.report.bandwidth import Bandwidth
+from rbdc.report.batch_document import bandwidth_data, batch_data
 from rbdc.report.compare import Comparison
 from rbdc.report.contenders import Contender
 from rbdc.report.implementation import FAMILIES
@@ -20,6 +22,7 @@ from rbdc.report.machine import machine
 from rbdc.report.options import PEERS, peer_of
 from rbdc.report.oracle import DIGITS
 from rbdc.report.peak import Peak
+from rbdc.report.wording import batch_methods
 
 SCHEMA = 1
 PATTERNS = ("generated", "finite-difference")
@@ -44,6 +47,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "robot": _robot(comparison),
         "machine": {**machine(), "pinned_to": comparison.processor},
         "peak": _peak(comparison.peak),
+        "bandwidth": bandwidth_data(comparison.bandwidth),
         "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
         "other_compilers": [{"name": o.name, "version": o.compiler.version, "flags": list(o.flags)} for o in tools.others],
         "settings": {
@@ -52,6 +56,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "seconds": options.seconds,
             "seed": SEED,
             "at_rest": options.at_rest,
+            "batch": options.batch,
             "reference_digits": DIGITS,
         },
         "families": FAMILIES,
@@ -59,7 +64,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "builds": [{**asdict(build), "library": None} for build in comparison.peers.builds],
             "absent": comparison.peers.absent,
         },
-        "functions": [_function(one, comparison.peak) for one in comparison.functions],
+        "functions": [_function(one, comparison.peak, comparison.bandwidth) for one in comparison.functions],
     }
 
 
@@ -80,7 +85,7 @@ def _peak(peak: Peak) -> dict[str, Any]:
     return {**rates, "lanes": peak.lanes, "fused": peak.fused}
 
 
-def _function(one: Measured, peak: Peak) -> dict[str, Any]:
+def _function(one: Measured, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any]:
     declaration = one.function.declaration
     methods = [_method(one, contender, peak) for contender in one.contenders]
     return {
@@ -91,6 +96,7 @@ def _function(one: Measured, peak: Peak) -> dict[str, Any]:
         "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
         "ratios": _ratios(methods),
         "peers": _peers(methods),
+        "batch": batch_data(one.batches, peak, bandwidth, WRONG),
         "patterns": _patterns(one) if one.name in BASES else None,
     }
 
@@ -113,18 +119,13 @@ def _method(one: Measured, contender: Contender, peak: Peak) -> dict[str, Any]:
         },
         **{name: getattr(contender, name) for name in FIGURES},
         "peak_percent": peak.percent(contender.flops, times["minimum"]),
-        "errors": None if measured is None else {key: _finite(x) for key, x in asdict(measured).items()},
+        "errors": None if measured is None else measured.data(),
         "right": None if measured is None else bool(measured.scaled <= _tolerance(contender)),
     }
 
 
 def _tolerance(contender: Contender) -> float:
     return WRONG_NUMERICAL if contender.method.endswith("-difference") else WRONG
-
-
-def _finite(x: float) -> float | None:
-    """JSON has no infinity: an error without bound is null, and its method is not `right`."""
-    return x if np.isfinite(x) else None
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
@@ -152,11 +153,11 @@ def _patterns(one: Measured) -> list[dict[str, Any]]:
 
 
 def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:
-    """The methods of these families that disagree with the reference, in words."""
+    """The methods of these families that disagree with the reference, those of batches among them, in words."""
     return [
         f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
         + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
         for f in report["functions"]
-        for m in f["methods"]
+        for m in (*f["methods"], *batch_methods(f))
         if m["right"] is False and m["family"] in families
     ]

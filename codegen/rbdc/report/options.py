@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import count, takewhile
 
 from rbdc.errors import OptionError
 from rbdc.pipeline import BuildOptions
@@ -23,7 +24,7 @@ class CompareOptions:
     functions: names, or None for all. methods: methods or families to keep, or None for all. peers: those to measure against.
     samples: inputs that are cycled while timing. checked: how many of them are compared with the reference.
     seconds: about how long each function is timed, all its methods together. at_rest: every input but configurations is zero.
-    also: further compilers, of what is generated alone.
+    also: further compilers, of what is generated alone. batch: measure batches of up to so many samples as well; None for none.
     """
 
     build: BuildOptions = field(default_factory=BuildOptions)
@@ -35,6 +36,7 @@ class CompareOptions:
     seconds: float = 1.5
     at_rest: bool = False
     also: tuple[str, ...] = ()
+    batch: int | None = None
 
     def wants(self, method: str, family: str) -> bool:
         """Whether a method is to be measured; what is generated always is."""
@@ -43,6 +45,12 @@ class CompareOptions:
             return False
         return self.methods is None or family == "generated" or method in self.methods or family in self.methods
 
+    @property
+    def batch_sizes(self) -> list[int]:
+        """1, 8, 64 and so on, and the largest itself; none where batches are not to be measured."""
+        most = self.batch
+        return [] if most is None else [*takewhile(lambda n: n < most, (8**k for k in count())), most]
+
     def check(self) -> None:
         """Raise OptionError for what makes no sense."""
         for peer in self.peers:
@@ -50,5 +58,7 @@ class CompareOptions:
                 raise OptionError(f"--peers: no peer {peer!a}; there are {', '.join(PEERS)}")
         if self.samples < 1 or not 1 <= self.checked <= self.samples:
             raise OptionError(f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples")
+        if self.batch is not None and self.batch < 1:
+            raise OptionError(f"--batch-samples {self.batch} is below 1")
         if not self.seconds > 0.0:
             raise OptionError(f"--seconds {self.seconds} is not above 0")

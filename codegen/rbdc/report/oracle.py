@@ -38,6 +38,10 @@ class Reference:
         """values - reference, with the digits that a double reference would lose."""
         return (values - self.high) - self.low
 
+    def first(self, samples: int) -> Reference:
+        """Of the first so many samples."""
+        return Reference(self.high[:samples], self.low[:samples])
+
 
 def reference(model: Model, function: Function, inputs: Mapping[str, Array], identity: str) -> list[Reference]:
     """The function's outputs at every sample of `inputs` ((samples, size) each, by name). Kept in the cache under the model,

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from rbdc.emit.render import render_html
-from rbdc.report.plots import COLOURS, error_dots, pattern, time_bars
-from rbdc.report.wording import error_words, label_words, nanoseconds, peak_words, percent
+from rbdc.report.plots import COLOURS, batch_curves, error_dots, pattern, time_bars
+from rbdc.report.wording import bandwidth_words, batch_notes, error_words, label_words, nanoseconds, peak_words, percent
 
 HEADLINE = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
 """What the top of the page is about."""
@@ -33,6 +33,7 @@ def page(report: dict[str, Any]) -> str:
         compiler=_with_flags(report["compiler"]),
         other_compilers=[_with_flags(other) for other in report["other_compilers"]],
         peak=peak_words(report["peak"]),
+        bandwidth=None if report.get("bandwidth") is None else bandwidth_words(report["bandwidth"]),
         settings=report["settings"],
         peers={**report["peers"], "builds": [_with_flags(build) for build in report["peers"]["builds"]]},
         generator=report["generator"],
@@ -86,8 +87,26 @@ def _function(index: int, function: dict[str, Any]) -> dict[str, Any]:
             {"name": label_words(peer), "method": best["method"], "ratio": f"{best['ratio']:.3g}"}
             for peer, best in function["peers"].items()
         ],
+        "batch": None if function.get("batch") is None else _batch(function["batch"]),
         "patterns": [{"output": p["output"], "svg": pattern(p)} for p in function["patterns"] or ()],
     }
+
+
+def _batch(batch: dict[str, Any]) -> dict[str, Any]:
+    """The curves of a function in batches, and their figures size by size."""
+    rows = [
+        {
+            "method": method["method"],
+            "of": method["of"],
+            "colour": COLOURS[method["family"]],
+            "samples": point["samples"],
+            "times": [_time(point[key]) for key in ("nanoseconds", "median")],
+            "shares": [*(percent(point["peak_percent"], of) for of in ("vector", "scalar")), f"{point['bandwidth_percent']:.3g} %"],
+        }
+        for method in batch["methods"]
+        for point in method["points"]
+    ]
+    return {"svg": batch_curves(batch), "rows": rows, "notes": batch_notes(batch), "flops": batch["flops"]}
 
 
 def _row(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:

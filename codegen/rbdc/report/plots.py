@@ -73,6 +73,28 @@ def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
         return _svg(figure)
 
 
+def batch_curves(batch: dict[str, Any]) -> str:
+    """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
+        axes = figure.subplots()
+        for method in batch["methods"]:
+            sizes, times = zip(*((p["samples"], p["nanoseconds"]) for p in method["points"]), strict=True)
+            dashed = "-" if method["method"].endswith(("-batch", "-map")) else "--"
+            axes.plot(sizes, times, dashed, marker="o", markersize=4, color=COLOURS[method["family"]], label=method["method"])
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xticks(batch["samples"], [str(n) for n in batch["samples"]])
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_formatter(NullFormatter())
+        axes.set_xlabel("samples in a batch")
+        axes.set_ylabel("minimum time of a sample")
+        figure.legend(loc="outside upper left", ncols=2, frameon=False)
+        return _svg(figure)
+
+
 def error_dots(function: dict[str, Any]) -> str | None:
     """RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None where nothing was checked."""
     methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]

@@ -12,7 +12,17 @@ from rich.text import Text
 from rbdc.report.baseline import Verdict
 from rbdc.report.experiments import Residue, TableRow
 from rbdc.report.summary import summary
-from rbdc.report.wording import error_words, label_words, nanoseconds, peak_words, percent, shown_methods
+from rbdc.report.wording import (
+    bandwidth_words,
+    batch_methods,
+    batch_notes,
+    error_words,
+    label_words,
+    nanoseconds,
+    peak_words,
+    percent,
+    shown_methods,
+)
 
 _WIDE = 120
 
@@ -33,6 +43,34 @@ def show(report: dict[str, Any]) -> None:
         table.add_section()
     _console().print(table)
     show_summary("Generated code and its peers", summary(report), report["peak"])
+    if report["bandwidth"] is not None:
+        show_batches(report)
+
+
+def show_batches(report: dict[str, Any]) -> None:
+    """For each function and batch size the time of a sample by each method, and the shares that the generated batch reaches."""
+    methods = list(dict.fromkeys(m["method"] for f in report["functions"] for m in batch_methods(f)))
+    words = f"times of one sample; shares of the generated batch; {bandwidth_words(report['bandwidth'])}"
+    table = Table(title=Text("Batches"), title_justify="left", caption=Text(words), caption_justify="left")
+    table.add_column("function, samples", no_wrap=True)
+    for heading in (*methods, "vector", "scalar", "bandwidth"):
+        table.add_column(heading, justify="right")
+    for function in report["functions"]:
+        table.add_row(Text(function["name"], style="bold"))
+        for k, n in enumerate(function["batch"]["samples"]):
+            points = {m["method"]: m["points"][k] for m in batch_methods(function)}
+            table.add_row(Text(f"  {n}"), *(Text(word) for word in _batch_words(points, methods)))
+        table.add_section()
+    _console().print(table)
+    for function in report["functions"]:
+        for note in batch_notes(function["batch"]):
+            _console().print(Text(f"{function['name']}: {note}"), soft_wrap=True)
+
+
+def _batch_words(points: dict[str, dict[str, Any]], methods: Sequence[str]) -> list[str]:
+    own = points["generated-batch"]
+    times = [nanoseconds(points[m]["nanoseconds"]) if m in points else "absent" for m in methods]
+    return [*times, *(percent(own["peak_percent"], of) for of in ("vector", "scalar")), f"{own['bandwidth_percent']:.3g} %"]
 
 
 def show_summary(title: str, rows: Sequence[dict[str, Any]], peak: dict[str, Any]) -> None:

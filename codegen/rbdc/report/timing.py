@@ -36,20 +36,13 @@ def run(
     Raises ToolchainError with what the process said where it failed.
     """
     job = {
-        "timer": str(_timer(tools.compiler)),
+        "timer": str(timer_library(tools.compiler)),
         "peak": str(peak_library(tools.compiler, tools.flags)),
         "checked": options.checked,
         "seconds": options.seconds,
         "functions": [_function(one, inputs) for one in measured if one.contenders],
     }
-    (folder / "job.json").write_text(json.dumps(job))
-    np.savez(folder / "inputs.npz", **dict(inputs))  # type: ignore[arg-type]
-    command = [sys.executable, "-m", "rbdc.report.worker", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise ToolchainError(f"the timing process ended with status {done.returncode}:\n{done.stderr.strip()}")
-    times = json.loads((folder / "times.json").read_text())
-    outputs = np.load(folder / "outputs.npz")
+    times, outputs = in_a_process("rbdc.report.worker", folder, job, inputs)
     for one in measured:
         one.times = times["functions"].get(one.name, {})
         for contender in one.contenders:
@@ -57,6 +50,19 @@ def run(
             one.outputs[contender.method] = [outputs[key] for key in keys]
     processor: int | None = times["processor"]
     return processor, Peak(**times["peak"])
+
+
+def in_a_process(
+    worker: str, folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Array]
+) -> tuple[dict[str, Any], Mapping[str, Array]]:
+    """Have a worker do a job in a folder: its times and outputs. Raises ToolchainError with what it said where it failed."""
+    (folder / "job.json").write_text(json.dumps(job))
+    np.savez(folder / "inputs.npz", **dict(inputs))  # type: ignore[arg-type]
+    command = [sys.executable, "-m", worker, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL)
+    if done.returncode != 0:
+        raise ToolchainError(f"the timing process ended with status {done.returncode}:\n{done.stderr.strip()}")
+    return json.loads((folder / "times.json").read_text()), np.load(folder / "outputs.npz")
 
 
 def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:
@@ -74,6 +80,7 @@ def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:
 _KEYS = ("method", "library", "call", "fetch", "archive")
 
 
-def _timer(compiler: Compiler) -> Path:
+def timer_library(compiler: Compiler) -> Path:
+    """The compiled timing loops, from the cache where they are there."""
     unit = Unit("timer.c", render("timer.c.jinja"), {}, ("-O2", "-std=c99", "-fPIC"))
     return shared_library("timer.so", [unit], compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}").path

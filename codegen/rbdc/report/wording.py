@@ -32,6 +32,27 @@ def peak_words(peak: dict[str, Any]) -> str:
     return f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}, {rates[1]} in single numbers, by {how}"
 
 
+def bandwidth_words(bandwidth: dict[str, Any]) -> str:
+    """What one core can read and write at most."""
+    rate, size = 1e-9 * bandwidth["bytes_per_second"], bandwidth["buffer_bytes"] // 2**20
+    return f"one core moves {rate:.3g} GB/s, reading and writing a buffer of {size} MiB"
+
+
+def batch_methods(function: dict[str, Any]) -> list[dict[str, Any]]:
+    """The methods of a function's batches; none in reports without batches."""
+    batch = function.get("batch")
+    return [] if batch is None else list(batch["methods"])
+
+
+def batch_notes(batch: dict[str, Any]) -> list[str]:
+    """What has to be said of a function's batches: what they are, who is absent, and which sizes were left out."""
+    lanes = batch["lanes"]
+    notes = ["the generated batch is a loop over samples" if lanes is None else f"the generated batch computes {lanes} samples at a time"]
+    notes += [f"{one['method']}: not measured. {one['reason']}" for one in batch["absent"]]
+    left_out = ", ".join(str(n) for n in batch["left_out"])
+    return notes + ([f"batches of {left_out} are left out: their data would take more than 1 GiB"] if left_out else [])
+
+
 def label_words(label: str) -> str:
     """What an entry of a summary is called: generated, the name of another compiler, or a peer."""
     return {"pinocchio": "Pinocchio", "casadi": "CasADi C"}.get(label, label.removeprefix("generated-"))

@@ -12,6 +12,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +46,7 @@ class Method:
             if not self.context.value:
                 raise RuntimeError(f"{self.path} cannot load its model")
         self.outputs = [np.zeros(size) for size in sizes]
-        self.out = _pointers(self.outputs)
+        self.out = pointers_to(self.outputs)
 
     def results(self, pointers: Any) -> list[Array]:
         """The outputs for one sample."""
@@ -64,7 +66,8 @@ class Method:
         return found
 
 
-def _pointers(arrays: list[Array]) -> Any:
+def pointers_to(arrays: Sequence[Array]) -> Any:
+    """A C array of where the arrays begin."""
     return (ctypes.c_void_p * len(arrays))(*(a.ctypes.data for a in arrays))
 
 
@@ -76,7 +79,7 @@ class Timer:
         self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
         self.samples = len(inputs[0])
         self.inputs = [np.ascontiguousarray(x) for x in inputs]
-        self.rows = [_pointers([x[i] for x in self.inputs]) for i in range(self.samples)]
+        self.rows = [pointers_to([x[i] for x in self.inputs]) for i in range(self.samples)]
         self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
 
     def hot(self, method: Method, calls: int) -> float:
@@ -101,24 +104,28 @@ class Timer:
 
 def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[str, Any]]:
     """For each method its times: interleaved passes for about `seconds`, then cold calls."""
-    calls, passes = interleaved(timer, methods, seconds)
+    calls, passes = interleaved([partial(timer.hot, method) for method in methods], timer.samples, seconds)
     return [
         {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timer.cold(m)}
         for m, p, n in zip(methods, passes, calls, strict=True)
     ]
 
 
-def interleaved(timer: Timer, methods: list[Method], seconds: float) -> tuple[list[int], list[list[float]]]:
-    """For each method how many calls a pass has, and the nanoseconds of a call in every pass."""
+def interleaved(
+    hot: Sequence[Callable[[int], float]], step: int, seconds: float, rounds: tuple[int, int] = ROUNDS
+) -> tuple[list[int], list[list[float]]]:
+    """For each method how many calls a pass has, a multiple of `step`, and the nanoseconds of a call in every pass; `hot` times so
+    many calls of it.
+    """
     calls = []
-    for method in methods:
-        once = min(timer.hot(method, timer.samples) for _ in range(3))
-        calls.append(timer.samples * max(1, int(PASS_NANOSECONDS / (once * timer.samples))))
-    passes: list[list[float]] = [[] for _ in methods]
+    for one in hot:
+        once = min(one(step) for _ in range(3))
+        calls.append(step * max(1, int(PASS_NANOSECONDS / (once * step))))
+    passes: list[list[float]] = [[] for _ in hot]
     start = time.perf_counter()
-    while len(passes[0]) < ROUNDS[1] and (len(passes[0]) < ROUNDS[0] or time.perf_counter() - start < seconds):
-        for k, method in enumerate(methods):
-            passes[k].append(timer.hot(method, calls[k]))
+    while len(passes[0]) < rounds[1] and (len(passes[0]) < rounds[0] or time.perf_counter() - start < seconds):
+        for k, one in enumerate(hot):
+            passes[k].append(one(calls[k]))
     return calls, passes
 
 
@@ -137,7 +144,7 @@ class Peak:
 
     def measure(self, seconds: float) -> None:
         """Try again, for about `seconds` at most."""
-        _, passes = interleaved(self.timer, self.kernels, seconds)
+        _, passes = interleaved([partial(self.timer.hot, kernel) for kernel in self.kernels], 1, seconds)
         for kind, flops, times in zip(PEAKS, self.flops, passes, strict=True):
             self.reached[kind] = max(self.reached[kind], 1e9 * flops / min(times))
 

@@ -1,0 +1,97 @@
+"""The ways of computing many samples of one function: C with one entry point for n samples, each around a method of the comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import rbdc
+from rbdc.catalogue import Function
+from rbdc.emit.batch import LANES
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.render import render
+from rbdc.generate import generate
+from rbdc.model import Model
+from rbdc.report.ad import casadi_maps, of_casadi
+from rbdc.report.implementation import ROBOT, Implementation, without_optional
+from rbdc.report.literature import deepest_frame
+
+BATCH, LOOP = "rbdc_batch", "rbdc_loop"
+"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out), n samples one after the other."""
+
+_ADAPTER = "batch_adapter.c"
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What is generated: its batch function and a loop over its function for one sample; how many samples its batch computes side by
+    side, None where that is a loop as well.
+    """
+
+    made: Implementation
+    lanes: int | None
+
+
+def generated(model: Model, function: Function) -> Generated:
+    """`BATCH` calls the batch function that `rbdc build` makes, `LOOP` the function for one sample again and again."""
+    name = function.declaration.name
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True)
+    (source,) = made.sources
+    files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
+    frame = [str(deepest_frame(model)), "0"] if source.declaration.framed else []
+    batch = f"{ROBOT}_{name}_batch({', '.join(['n', *_arguments(source.declaration, frame, '')])});"
+    single = f"{ROBOT}_{name}({', '.join(_arguments(source.declaration, frame, 'i'))});"
+    files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])})
+    lanes = LANES if source.batch_files else None
+    return Generated(Implementation(name, "generated-batch", "generated", source.method, files), lanes)
+
+
+def loop_over_peer(declaration: FunctionDeclaration) -> Implementation:
+    """`LOOP` over a function behind the signature of every method; its context is a struct rbdc_peer."""
+    inputs = ", ".join(f"in[{k}] + {p.size} * i" for k, p in enumerate(without_optional(declaration).inputs))
+    lines = [
+        "const struct rbdc_peer *peer = context;",
+        *_each([f"const double *const sample[] = {{{inputs}}};", "peer->call(peer->context, sample, out);"]),
+    ]
+    files = {f"{ROBOT}.h": render("peer_call.h.jinja"), _ADAPTER: _adapter({LOOP: lines})}
+    return Implementation(declaration.name, "peer-loop", "peer", "", files)
+
+
+def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Implementation:
+    """`BATCH` calls CasADi's map of what a method of CasADi computes; there is one map for each of the sizes."""
+    text, maps = casadi_maps(of_casadi(model, function, method), sizes)
+    bare = without_optional(function.declaration)
+    lines = [
+        f"const double *arg[{max(m.arguments for m in maps)}] = {{{', '.join(f'in[{k}]' for k in range(len(bare.inputs)))}}};",
+        f"double *res[{max(m.results for m in maps)}] = {{{', '.join(f'out[{k}]' for k in range(len(bare.outputs)))}}};",
+        f"long long iw[{max(1, *(m.integers for m in maps))}];",
+        f"double w[{max(1, *(m.numbers for m in maps))}];",
+        "switch (n) {",
+        *(f"case {m.samples}: {m.name}(arg, res, iw, w, 0); break;" for m in maps),
+        "default: break; /* there is no other size */",
+        "}",
+    ]
+    prototypes = [f"int {m.name}(const double **arg, double **res, long long *iw, double *w, int mem);\n" for m in maps]
+    files = {"casadi_function.c": text, f"{ROBOT}.h": "".join(prototypes), _ADAPTER: _adapter({BATCH: lines})}
+    return Implementation(function.declaration.name, "casadi-map", "ad", "", files)
+
+
+def _adapter(entries: dict[str, list[str]]) -> str:
+    views = [{"name": name, "lines": lines} for name, lines in entries.items()]
+    return render("batch_adapter.c.jinja", robot=ROBOT, entries=views)
+
+
+def _each(lines: Sequence[str]) -> list[str]:
+    """The statements for every sample i."""
+    return ["for (size_t i = 0; i < n; ++i) {", *(f"    {line}" for line in lines), "}"]
+
+
+def _arguments(declaration: FunctionDeclaration, frame: Sequence[str], index: str) -> list[str]:
+    """Those of a generated function from the first sample on, or of sample `index`."""
+
+    def place(array: str, size: int) -> str:
+        return f"{array} + {size} * {index}" if index else array
+
+    positions = iter(range(len(declaration.inputs)))
+    inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    return [*inputs, *frame, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
