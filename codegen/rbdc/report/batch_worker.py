@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.report.worker import Method, Timer, interleaved, pin, pointers_to
+from rbdc.report.worker import Method, interleaved, pin, pointers_to
 
 Array = NDArray[np.float64]
 ROUNDS = 5, 100
 """Between these many rounds of a batch size, as time allows."""
+PASS_NANOSECONDS = 100_000.0
+"""A pass is at least about this long: the clock of a thread takes 0.5 us itself."""
 BUFFER = 2**28, 2**30
 """The buffer for the bandwidth has between these many bytes, eight times the last cache where the system tells its size."""
 PASSES = 5
@@ -47,35 +49,13 @@ class BatchMethod:
             self.context = ctypes.c_void_p(ctypes.addressof(self._peer))
 
 
-class Samples:
-    """One function's inputs, repeated until there are enough, and room for its outputs."""
-
-    def __init__(self, library: str, inputs: list[Array], outputs: list[int], count: int) -> None:
-        self.c = ctypes.CDLL(library)
-        self.c.rbdc_time_batch.restype = ctypes.c_double
-        self.different = min(len(inputs[0]), count)
-        rows = np.arange(count) % len(inputs[0])
-        self.inputs = [np.take(x, rows, axis=0) for x in inputs]
-        self.outputs = [np.full((count, size), np.nan) for size in outputs]
-
-    def cut(self, n: int) -> BatchTimer:
-        """The timing loop over batches of n: as many as the different samples make, so that small ones are not the same every time."""
-        return BatchTimer(self, n, max(1, self.different // n))
-
-    def results(self, method: BatchMethod, checked: int) -> list[Array]:
-        """The outputs of the first samples, from one call with all of them."""
-        for x in self.outputs:
-            x.fill(np.nan)
-        self.cut(len(self.inputs[0])).hot(method, 1)
-        return [x[:checked].copy() for x in self.outputs]
-
-
 class BatchTimer:
-    """The C timing loop over batches of n samples."""
+    """The C timing loop over batches of n samples; so many blocks of them lie one after the other, and are taken in turn."""
 
-    def __init__(self, samples: Samples, n: int, blocks: int) -> None:
-        self.c, self.n, self.blocks = samples.c, n, blocks
-        self._rows = [[pointers_to([x[n * k :] for x in arrays]) for k in range(blocks)] for arrays in (samples.inputs, samples.outputs)]
+    def __init__(self, library: str, inputs: list[Array], outputs: list[Array], n: int, blocks: int) -> None:
+        self.c, self.n, self.blocks = ctypes.CDLL(library), n, blocks
+        self.c.rbdc_time_batch.restype = ctypes.c_double
+        self._rows = [[pointers_to([x[n * k :] for x in arrays]) for k in range(blocks)] for arrays in (inputs, outputs)]
         self.tables = [(ctypes.c_void_p * blocks)(*(ctypes.addressof(row) for row in rows)) for rows in self._rows]
 
     def hot(self, method: BatchMethod, calls: int) -> float:
@@ -84,14 +64,36 @@ class BatchTimer:
         return float(self.c.rbdc_time_batch(method.call, method.context, ctypes.c_size_t(self.n), *self.tables, *sizes))
 
 
+class Samples:
+    """One function's inputs, repeated until there are enough, and room for its outputs."""
+
+    def __init__(self, library: str, inputs: list[Array], outputs: list[int], count: int) -> None:
+        self.library, self.count = library, count
+        self.different = min(len(inputs[0]), count)
+        rows = np.arange(count) % len(inputs[0])
+        self.inputs = [np.take(x, rows, axis=0) for x in inputs]
+        self.outputs = [np.full((count, size), np.nan) for size in outputs]
+
+    def cut(self, n: int) -> BatchTimer:
+        """Batches of n: as many as the different samples make, so that small ones are not the same every time."""
+        return BatchTimer(self.library, self.inputs, self.outputs, n, max(1, self.different // n))
+
+    def results(self, method: BatchMethod, checked: int) -> list[Array]:
+        """The outputs of the first samples, from one call with all of them."""
+        for x in self.outputs:
+            x.fill(np.nan)
+        self.cut(self.count).hot(method, 1)
+        return [x[:checked].copy() for x in self.outputs]
+
+
 class Bandwidth:
     """The kernel that reads and writes a buffer, and the best that it has reached so far, in bytes a second."""
 
     def __init__(self, timer: str, library: str, size: int) -> None:
-        self.size = size
-        self.timer = Timer(timer, [np.array([[0.5, 0.5, size // 8]])])
-        self.kernel = Method({"library": library, "call": "rbdc_bandwidth", "fetch": None, "archive": None}, [size // 8])
-        self.reached = 0.0
+        self.size, self.reached = size, 0.0
+        self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
+        self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
+        self.kernel = BatchMethod({"method": "bandwidth", "library": library, "call": "rbdc_bandwidth", "stores": True, "peer": None})
 
     def measure(self) -> None:
         """Try again; what is read and what is written both count."""
@@ -113,7 +115,8 @@ def measure(samples: Samples, methods: list[BatchMethod], sizes: list[int], seco
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
         timer = samples.cut(n)
-        _, passes = interleaved([partial(timer.hot, method) for method in methods], timer.blocks, seconds / len(sizes), ROUNDS)
+        hot = [partial(timer.hot, method) for method in methods]
+        _, passes = interleaved(hot, timer.blocks, seconds / len(sizes), ROUNDS, PASS_NANOSECONDS)
         for method, ns in zip(methods, passes, strict=True):
             times[method.name].append({"minimum": min(ns) / n, "median": float(np.median(ns)) / n, "rounds": len(ns)})
     return times

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from rbdc.report.wording import nanoseconds, shown_methods
 
@@ -84,11 +84,12 @@ def batch_curves(batch: dict[str, Any]) -> str:
             axes.plot(sizes, times, dashed, marker="o", markersize=4, color=COLOURS[method["family"]], label=method["method"])
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xticks(batch["samples"], [str(n) for n in batch["samples"]])
+        ticks = [n for n in batch["samples"] if n == batch["samples"][-1] or 8 * n <= batch["samples"][-1]]
+        axes.set_xticks(ticks, [str(n) for n in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_minor_formatter(NullFormatter())
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xlabel("samples in a batch")
         axes.set_ylabel("minimum time of a sample")
         figure.legend(loc="outside upper left", ncols=2, frameon=False)

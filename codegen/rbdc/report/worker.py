@@ -112,15 +112,19 @@ def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[st
 
 
 def interleaved(
-    hot: Sequence[Callable[[int], float]], step: int, seconds: float, rounds: tuple[int, int] = ROUNDS
+    hot: Sequence[Callable[[int], float]],
+    step: int,
+    seconds: float,
+    rounds: tuple[int, int] = ROUNDS,
+    shortest: float = PASS_NANOSECONDS,
 ) -> tuple[list[int], list[list[float]]]:
-    """For each method how many calls a pass has, a multiple of `step`, and the nanoseconds of a call in every pass; `hot` times so
-    many calls of it.
+    """For each method how many calls a pass has, a multiple of `step`, and the nanoseconds of a call in every pass, `shortest` of them at
+    least or about; `hot` times so many calls of it.
     """
     calls = []
     for one in hot:
         once = min(one(step) for _ in range(3))
-        calls.append(step * max(1, int(PASS_NANOSECONDS / (once * step))))
+        calls.append(step * max(1, int(shortest / (once * step))))
     passes: list[list[float]] = [[] for _ in hot]
     start = time.perf_counter()
     while len(passes[0]) < rounds[1] and (len(passes[0]) < rounds[0] or time.perf_counter() - start < seconds):
