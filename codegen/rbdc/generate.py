@@ -98,7 +98,9 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
         return rolled_source(robot, function.declaration, model, version)
     solved = _to_solve(model, function)
     if solved is not None and model.nv > ALWAYS_IN_COLUMNS:
-        return column_source(robot, function.declaration, solved, model.nv, version)
+        source = column_source(robot, function.declaration, solved, model.nv, version)
+        worth = may_roll and source.cost.operations > WORTH_ROLLING
+        return rolled_source(robot, function.declaration, model, version) if worth else source
     made = {method: variants(model, function, method) for method in function.methods}
     method = _cheapest(made)
     kernels = made[method].kernels

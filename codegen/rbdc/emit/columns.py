@@ -150,8 +150,9 @@ def column_source(
     """
     plan, name = plan_of(programs, size), f"{robot}_{declaration.name}"
     kernels, made = [kernel(program, plan) for program in programs], solve(robot, plan)
-    source = FunctionSource(declaration, cost(kernels[0]) + _cost(made), method="columns", style="lanes")
+    source = FunctionSource(declaration, cost(kernels[0]) + _cost(made), method="columns")
     add_headers(source, robot, kernels, version)
+    source.style = "columns"
     source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=(*LIMBS, LANES))
     names = [f"{name}_columns"] if len(kernels) == 1 else [f"{name}_columns_without_fext", f"{name}_columns_with_fext"]
     views = [kernel_parts(robot, k, program, source, version) for k, program in zip(names, kernels, strict=True)]
