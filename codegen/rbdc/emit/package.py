@@ -68,11 +68,11 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
     packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-    call = f"_{d.name}({packed}, out)"
+    call = f"_{d.name}.call({packed}, out, num_threads)"
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        call = f"_{d.name}.framed({packed}, frame, reference, out)"
+        call = f"_{d.name}.framed({packed}, frame, reference, out, num_threads)"
     results = ["NDArray[np.float64]" if p.shape else "np.float64 | NDArray[np.float64]" for p in d.outputs]
     return {
         "name": d.name,
@@ -80,8 +80,8 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         "framed": d.framed,
         "inputs": repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
-        "signature": ", ".join([*arguments, "*", "out=None"]),
-        "typed_signature": ", ".join([*typed, "*", "out: Any = None"]),
+        "signature": ", ".join([*arguments, "*", "out=None", "num_threads=1"]),
+        "typed_signature": ", ".join([*typed, "*", "out: Any = None", "num_threads: int = 1"]),
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         "call": call,
         "doc": _documentation(d),
@@ -98,6 +98,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         *(line(p) for p in d.inputs),
         *(frame if d.framed else []),
         "    out: array to fill, float64 and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
+        "    num_threads: threads over which the samples of a batch are spread",
         "",
         "Returns:",
         *(line(p) for p in d.outputs),
