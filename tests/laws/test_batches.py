@@ -64,7 +64,9 @@ def names_of(module: ModuleType) -> list[str]:
 def test_batches_equal_single_calls(module: ModuleType) -> None:
     for name in names_of(module):
         function, given = getattr(module, name), arguments(module, name, max(SIZES))
-        extra = {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        extra = (
+            {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        )
         few = {key: x[: SIZES[-2]] for key, x in given.items()}
         single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
         expected = [np.array(rows) for rows in zip(*single, strict=True)]
@@ -86,10 +88,23 @@ def test_any_leading_shape_and_out(module: ModuleType) -> None:
     assert module.rnea(*given.values(), out=target) is target
     np.testing.assert_array_equal(target, expected)
     assert target.base is not None
-    outside = np.concatenate([target.base[: 8], target.base[-8:]])
+    outside = np.concatenate([target.base[:8], target.base[-8:]])
     np.testing.assert_array_equal(outside, 7.0)
     backwards = module.rnea(*(x[::-1] for x in given.values()))
     np.testing.assert_array_equal(backwards[::-1][:8], module.rnea(*(x[:8] for x in given.values())))
+
+
+def test_threads_change_no_bit(module: ModuleType) -> None:
+    """Also where samples are left after the last block, which round otherwise than those in blocks."""
+    for name in names_of(module):
+        function, given = getattr(module, name), arguments(module, name, 203)
+        extra = {"frame": 0} if "frame" in inspect.signature(function).parameters else {}
+        expected = as_tuple(function(*given.values(), **extra))
+        for num_threads, batch in ((2, (203,)), (3, (203,)), (3, (29, 7)), (1000, (7, 29))):
+            shaped = [x.reshape(*batch, x.shape[-1]) for x in given.values()]
+            results = as_tuple(function(*shaped, **extra, num_threads=num_threads))
+            for result, rows in zip(results, expected, strict=True):
+                np.testing.assert_array_equal(result.reshape(rows.shape), rows, f"{name} by {num_threads}")
 
 
 def test_huge_angles_go_their_own_way(module: ModuleType) -> None:

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy import empty, ndarray
+from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -165,7 +166,7 @@ class Entry:
             if optional:
                 return None
             self._refuse(TypeError, name, "is None", f"give an array of shape {_batched(shape)}")
-        if isinstance(x, np.ma.MaskedArray):
+        if isinstance(x, MaskedArray):
             self._refuse(TypeError, name, "is a masked array", "give a plain array; masks are not honoured")
         try:
             array = np.asarray(x)
