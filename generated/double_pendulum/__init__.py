@@ -38,7 +38,7 @@ _rnea = _runtime.Entry(
 )
 
 
-def rnea(q, v, a, fext=None, *, out=None, layout="samples"):
+def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
 
     Args:
@@ -48,13 +48,14 @@ def rnea(q, v, a, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
     if layout != "samples":
-        return _rnea.lanes((q, v, a, fext), layout, out)
-    return _rnea((q, v, a, fext), out)
+        return _rnea.lanes((q, v, a, fext), layout, out, num_threads)
+    return _rnea.call((q, v, a, fext), out, num_threads)
 
 _nle = _runtime.Entry(
     _native,
@@ -65,7 +66,7 @@ _nle = _runtime.Entry(
 )
 
 
-def nle(q, v, *, out=None, layout="samples"):
+def nle(q, v, *, out=None, layout="samples", num_threads=1):
     """Nonlinear effects: C(q, v) v + g(q).
 
     Args:
@@ -73,13 +74,14 @@ def nle(q, v, *, out=None, layout="samples"):
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
     if layout != "samples":
-        return _nle.lanes((q, v), layout, out)
-    return _nle((q, v), out)
+        return _nle.lanes((q, v), layout, out, num_threads)
+    return _nle.call((q, v), out, num_threads)
 
 _gravity_torque = _runtime.Entry(
     _native,
@@ -90,20 +92,21 @@ _gravity_torque = _runtime.Entry(
 )
 
 
-def gravity_torque(q, *, out=None, layout="samples"):
+def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
     """Gravity: g(q).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
     if layout != "samples":
-        return _gravity_torque.lanes((q,), layout, out)
-    return _gravity_torque((q,), out)
+        return _gravity_torque.lanes((q,), layout, out, num_threads)
+    return _gravity_torque.call((q,), out, num_threads)
 
 _coriolis = _runtime.Entry(
     _native,
@@ -114,7 +117,7 @@ _coriolis = _runtime.Entry(
 )
 
 
-def coriolis(q, v, *, out=None, layout="samples"):
+def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
     """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
     Args:
@@ -122,13 +125,14 @@ def coriolis(q, v, *, out=None, layout="samples"):
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         C (2, 2): Coriolis matrix
     """
     if layout != "samples":
-        return _coriolis.lanes((q, v), layout, out)
-    return _coriolis((q, v), out)
+        return _coriolis.lanes((q, v), layout, out, num_threads)
+    return _coriolis.call((q, v), out, num_threads)
 
 _crba = _runtime.Entry(
     _native,
@@ -139,20 +143,21 @@ _crba = _runtime.Entry(
 )
 
 
-def crba(q, *, out=None, layout="samples"):
+def crba(q, *, out=None, layout="samples", num_threads=1):
     """Joint-space inertia M(q), both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         M (2, 2): joint-space inertia (kg, kg m, kg m^2)
     """
     if layout != "samples":
-        return _crba.lanes((q,), layout, out)
-    return _crba((q,), out)
+        return _crba.lanes((q,), layout, out, num_threads)
+    return _crba.call((q,), out, num_threads)
 
 _minverse = _runtime.Entry(
     _native,
@@ -163,20 +168,21 @@ _minverse = _runtime.Entry(
 )
 
 
-def minverse(q, *, out=None, layout="samples"):
+def minverse(q, *, out=None, layout="samples", num_threads=1):
     """Inverse of the joint-space inertia, both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         Minv (2, 2): inverse of M
     """
     if layout != "samples":
-        return _minverse.lanes((q,), layout, out)
-    return _minverse((q,), out)
+        return _minverse.lanes((q,), layout, out, num_threads)
+    return _minverse.call((q,), out, num_threads)
 
 _aba = _runtime.Entry(
     _native,
@@ -187,7 +193,7 @@ _aba = _runtime.Entry(
 )
 
 
-def aba(q, v, tau, fext=None, *, out=None, layout="samples"):
+def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
 
     Args:
@@ -197,13 +203,14 @@ def aba(q, v, tau, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         ddq (2,): generalised acceleration (m/s^2, rad/s^2)
     """
     if layout != "samples":
-        return _aba.lanes((q, v, tau, fext), layout, out)
-    return _aba((q, v, tau, fext), out)
+        return _aba.lanes((q, v, tau, fext), layout, out, num_threads)
+    return _aba.call((q, v, tau, fext), out, num_threads)
 
 _torque_regressor = _runtime.Entry(
     _native,
@@ -214,7 +221,7 @@ _torque_regressor = _runtime.Entry(
 )
 
 
-def torque_regressor(q, v, a, *, out=None, layout="samples"):
+def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
     """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
     Args:
@@ -223,13 +230,14 @@ def torque_regressor(q, v, a, *, out=None, layout="samples"):
         a (2,): acceleration (m/s^2, rad/s^2)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         Y (2, 20): joint torque regressor
     """
     if layout != "samples":
-        return _torque_regressor.lanes((q, v, a), layout, out)
-    return _torque_regressor((q, v, a), out)
+        return _torque_regressor.lanes((q, v, a), layout, out, num_threads)
+    return _torque_regressor.call((q, v, a), out, num_threads)
 
 _rnea_derivatives = _runtime.Entry(
     _native,
@@ -240,7 +248,7 @@ _rnea_derivatives = _runtime.Entry(
 )
 
 
-def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples"):
+def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 
     Args:
@@ -250,6 +258,7 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dtau_dq (2, 2): derivative by q; row: of dtau, column: direction
@@ -257,8 +266,8 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples"):
         dtau_da (2, 2): derivative by a; row: of dtau, column: direction
     """
     if layout != "samples":
-        return _rnea_derivatives.lanes((q, v, a, fext), layout, out)
-    return _rnea_derivatives((q, v, a, fext), out)
+        return _rnea_derivatives.lanes((q, v, a, fext), layout, out, num_threads)
+    return _rnea_derivatives.call((q, v, a, fext), out, num_threads)
 
 _aba_derivatives = _runtime.Entry(
     _native,
@@ -269,7 +278,7 @@ _aba_derivatives = _runtime.Entry(
 )
 
 
-def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples"):
+def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of forward dynamics by q (in the tangent space), v and tau.
 
     Args:
@@ -279,6 +288,7 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         ddq_dq (2, 2): derivative by q; row: of ddq, column: direction
@@ -286,8 +296,8 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples"):
         ddq_dtau (2, 2): derivative by tau; row: of ddq, column: direction
     """
     if layout != "samples":
-        return _aba_derivatives.lanes((q, v, tau, fext), layout, out)
-    return _aba_derivatives((q, v, tau, fext), out)
+        return _aba_derivatives.lanes((q, v, tau, fext), layout, out, num_threads)
+    return _aba_derivatives.call((q, v, tau, fext), out, num_threads)
 
 _rnea_vjp = _runtime.Entry(
     _native,
@@ -298,7 +308,7 @@ _rnea_vjp = _runtime.Entry(
 )
 
 
-def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples"):
+def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
 
     Args:
@@ -309,6 +319,7 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         w_dtau_dq (2,): one number for each direction
@@ -316,8 +327,8 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples"):
         w_dtau_da (2,): one number for each direction
     """
     if layout != "samples":
-        return _rnea_vjp.lanes((q, v, a, w, fext), layout, out)
-    return _rnea_vjp((q, v, a, w, fext), out)
+        return _rnea_vjp.lanes((q, v, a, w, fext), layout, out, num_threads)
+    return _rnea_vjp.call((q, v, a, w, fext), out, num_threads)
 
 _aba_vjp = _runtime.Entry(
     _native,
@@ -328,7 +339,7 @@ _aba_vjp = _runtime.Entry(
 )
 
 
-def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples"):
+def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
 
     Args:
@@ -339,6 +350,7 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         w_ddq_dq (2,): one number for each direction
@@ -346,8 +358,8 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples"):
         w_ddq_dtau (2,): one number for each direction
     """
     if layout != "samples":
-        return _aba_vjp.lanes((q, v, tau, w, fext), layout, out)
-    return _aba_vjp((q, v, tau, w, fext), out)
+        return _aba_vjp.lanes((q, v, tau, w, fext), layout, out, num_threads)
+    return _aba_vjp.call((q, v, tau, w, fext), out, num_threads)
 
 _rnea_jvp = _runtime.Entry(
     _native,
@@ -358,7 +370,7 @@ _rnea_jvp = _runtime.Entry(
 )
 
 
-def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples"):
+def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of inverse dynamics in one direction.
 
     Args:
@@ -371,13 +383,14 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dtau (2,): one number for each direction
     """
     if layout != "samples":
-        return _rnea_jvp.lanes((q, v, a, dq, dv, da, fext), layout, out)
-    return _rnea_jvp((q, v, a, dq, dv, da, fext), out)
+        return _rnea_jvp.lanes((q, v, a, dq, dv, da, fext), layout, out, num_threads)
+    return _rnea_jvp.call((q, v, a, dq, dv, da, fext), out, num_threads)
 
 _aba_jvp = _runtime.Entry(
     _native,
@@ -388,7 +401,7 @@ _aba_jvp = _runtime.Entry(
 )
 
 
-def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples"):
+def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of forward dynamics in one direction.
 
     Args:
@@ -401,13 +414,14 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples"):
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dddq (2,): one number for each direction
     """
     if layout != "samples":
-        return _aba_jvp.lanes((q, v, tau, dq, dv, dtau, fext), layout, out)
-    return _aba_jvp((q, v, tau, dq, dv, dtau, fext), out)
+        return _aba_jvp.lanes((q, v, tau, dq, dv, dtau, fext), layout, out, num_threads)
+    return _aba_jvp.call((q, v, tau, dq, dv, dtau, fext), out, num_threads)
 
 _forward_kinematics = _runtime.Entry(
     _native,
@@ -418,20 +432,21 @@ _forward_kinematics = _runtime.Entry(
 )
 
 
-def forward_kinematics(q, *, out=None, layout="samples"):
+def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
     """Placements of all frames in the world, as 4x4 matrices.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         placements (3, 4, 4): homogeneous matrices of the frames (m)
     """
     if layout != "samples":
-        return _forward_kinematics.lanes((q,), layout, out)
-    return _forward_kinematics((q,), out)
+        return _forward_kinematics.lanes((q,), layout, out, num_threads)
+    return _forward_kinematics.call((q,), out, num_threads)
 
 _frame_jacobian = _runtime.Entry(
     _native,
@@ -443,7 +458,7 @@ _frame_jacobian = _runtime.Entry(
 )
 
 
-def frame_jacobian(q, frame, reference="LOCAL", *, out=None):
+def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
     """Jacobian of a frame, linear rows first.
 
     Args:
@@ -451,11 +466,12 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         J (6, 2): frame Jacobian
     """
-    return _frame_jacobian.framed((q,), frame, reference, out)
+    return _frame_jacobian.framed((q,), frame, reference, out, num_threads)
 
 _frame_velocity = _runtime.Entry(
     _native,
@@ -467,7 +483,7 @@ _frame_velocity = _runtime.Entry(
 )
 
 
-def frame_velocity(q, v, frame, reference="LOCAL", *, out=None):
+def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
     """Spatial velocity of a frame.
 
     Args:
@@ -476,11 +492,12 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         velocity (6,): [linear; angular] (m/s, rad/s)
     """
-    return _frame_velocity.framed((q, v), frame, reference, out)
+    return _frame_velocity.framed((q, v), frame, reference, out, num_threads)
 
 _frame_acceleration = _runtime.Entry(
     _native,
@@ -492,7 +509,7 @@ _frame_acceleration = _runtime.Entry(
 )
 
 
-def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None):
+def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threads=1):
     """Spatial acceleration of a frame, without gravity.
 
     Args:
@@ -502,11 +519,12 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
-    return _frame_acceleration.framed((q, v, a), frame, reference, out)
+    return _frame_acceleration.framed((q, v, a), frame, reference, out, num_threads)
 
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
@@ -518,7 +536,7 @@ _frame_velocity_derivatives = _runtime.Entry(
 )
 
 
-def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None):
+def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
 
     Args:
@@ -527,12 +545,13 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: tuple of arrays to fill
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dv_dq (6, 2): derivative by q; linear rows first, column: direction
         dv_dv (6, 2): derivative by v; linear rows first, column: direction
     """
-    return _frame_velocity_derivatives.framed((q, v), frame, reference, out)
+    return _frame_velocity_derivatives.framed((q, v), frame, reference, out, num_threads)
 
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
@@ -544,7 +563,7 @@ _frame_acceleration_derivatives = _runtime.Entry(
 )
 
 
-def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None):
+def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None, num_threads=1):
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
 
     Args:
@@ -554,13 +573,14 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: tuple of arrays to fill
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         da_dq (6, 2): derivative by q; linear rows first, column: direction
         da_dv (6, 2): derivative by v; linear rows first, column: direction
         da_da (6, 2): derivative by a; linear rows first, column: direction
     """
-    return _frame_acceleration_derivatives.framed((q, v, a), frame, reference, out)
+    return _frame_acceleration_derivatives.framed((q, v, a), frame, reference, out, num_threads)
 
 _com = _runtime.Entry(
     _native,
@@ -571,20 +591,21 @@ _com = _runtime.Entry(
 )
 
 
-def com(q, *, out=None, layout="samples"):
+def com(q, *, out=None, layout="samples", num_threads=1):
     """Centre of mass of all links, in the world.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         position (3,): centre of mass (m)
     """
     if layout != "samples":
-        return _com.lanes((q,), layout, out)
-    return _com((q,), out)
+        return _com.lanes((q,), layout, out, num_threads)
+    return _com.call((q,), out, num_threads)
 
 _com_jacobian = _runtime.Entry(
     _native,
@@ -595,20 +616,21 @@ _com_jacobian = _runtime.Entry(
 )
 
 
-def com_jacobian(q, *, out=None, layout="samples"):
+def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
     """Jacobian of the centre of mass.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         J (3, 2): Jacobian of the centre of mass
     """
     if layout != "samples":
-        return _com_jacobian.lanes((q,), layout, out)
-    return _com_jacobian((q,), out)
+        return _com_jacobian.lanes((q,), layout, out, num_threads)
+    return _com_jacobian.call((q,), out, num_threads)
 
 _centroidal_momentum_matrix = _runtime.Entry(
     _native,
@@ -619,20 +641,21 @@ _centroidal_momentum_matrix = _runtime.Entry(
 )
 
 
-def centroidal_momentum_matrix(q, *, out=None, layout="samples"):
+def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
     """A with A v the momentum about the centre of mass of the moving links, linear rows first.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         A (6, 2): centroidal momentum matrix
     """
     if layout != "samples":
-        return _centroidal_momentum_matrix.lanes((q,), layout, out)
-    return _centroidal_momentum_matrix((q,), out)
+        return _centroidal_momentum_matrix.lanes((q,), layout, out, num_threads)
+    return _centroidal_momentum_matrix.call((q,), out, num_threads)
 
 _kinetic_energy = _runtime.Entry(
     _native,
@@ -643,7 +666,7 @@ _kinetic_energy = _runtime.Entry(
 )
 
 
-def kinetic_energy(q, v, *, out=None, layout="samples"):
+def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
     """Kinetic energy: v^T M(q) v / 2.
 
     Args:
@@ -651,13 +674,14 @@ def kinetic_energy(q, v, *, out=None, layout="samples"):
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         energy (): kinetic energy (J)
     """
     if layout != "samples":
-        return _kinetic_energy.lanes((q, v), layout, out)
-    return _kinetic_energy((q, v), out)
+        return _kinetic_energy.lanes((q, v), layout, out, num_threads)
+    return _kinetic_energy.call((q, v), out, num_threads)
 
 _potential_energy = _runtime.Entry(
     _native,
@@ -668,20 +692,21 @@ _potential_energy = _runtime.Entry(
 )
 
 
-def potential_energy(q, *, out=None, layout="samples"):
+def potential_energy(q, *, out=None, layout="samples", num_threads=1):
     """Potential energy of all links in the field of gravity.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         energy (): potential energy (J)
     """
     if layout != "samples":
-        return _potential_energy.lanes((q,), layout, out)
-    return _potential_energy((q,), out)
+        return _potential_energy.lanes((q,), layout, out, num_threads)
+    return _potential_energy.call((q,), out, num_threads)
 
 _integrate = _runtime.Entry(
     _native,
@@ -692,7 +717,7 @@ _integrate = _runtime.Entry(
 )
 
 
-def integrate(q, dv, *, out=None, layout="samples"):
+def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
     """q (+) dv: the configuration reached by the constant velocity dv in unit time.
 
     Args:
@@ -700,13 +725,14 @@ def integrate(q, dv, *, out=None, layout="samples"):
         dv (2,): tangent step (m, rad)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         q_next (2,): configuration
     """
     if layout != "samples":
-        return _integrate.lanes((q, dv), layout, out)
-    return _integrate((q, dv), out)
+        return _integrate.lanes((q, dv), layout, out, num_threads)
+    return _integrate.call((q, dv), out, num_threads)
 
 _difference = _runtime.Entry(
     _native,
@@ -717,7 +743,7 @@ _difference = _runtime.Entry(
 )
 
 
-def difference(q0, q1, *, out=None, layout="samples"):
+def difference(q0, q1, *, out=None, layout="samples", num_threads=1):
     """The dv with q0 (+) dv = q1.
 
     Args:
@@ -725,13 +751,14 @@ def difference(q0, q1, *, out=None, layout="samples"):
         q1 (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
         layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dv (2,): tangent step (m, rad)
     """
     if layout != "samples":
-        return _difference.lanes((q0, q1), layout, out)
-    return _difference((q0, q1), out)
+        return _difference.lanes((q0, q1), layout, out, num_threads)
+    return _difference.call((q0, q1), out, num_threads)
 
 
 def random_configuration(rng=None):

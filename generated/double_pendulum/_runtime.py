@@ -2,17 +2,22 @@
 
 A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that
 are float64, C-contiguous and of the right shape are never copied; anything else that converts without loss is converted. Leading
-dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many threads are safe.
+dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many threads are safe,
+and one call can spread its samples over several.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import pi, prod
+import operator
+from collections import deque
+from collections.abc import Callable, Sequence
+from math import ceil, pi, prod
+from threading import Lock, Thread
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy import empty, ndarray
+from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -27,6 +32,9 @@ LANES = 8
 """Samples in a block of layout "lanes"."""
 PIECE = 8192
 """Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
+BLOCK = 8
+"""Samples that the C code computes side by side; what is left of a batch it computes one by one, which rounds otherwise."""
+_ONE = 1
 
 
 class Entry:
@@ -51,10 +59,12 @@ class Entry:
         self._shapes = tuple(shape for _, shape in self._outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
 
-    def __call__(self, arguments: tuple[Any, ...], out: Any = None, extra: tuple[int, ...] = ()) -> Any:
+    def call(self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()) -> Any:
         """Call the function; `extra` are the frame's index and the reference's of a framed function."""
+        if num_threads is not _ONE:  # identity is cheapest, and where it finds too little the check finds the rest
+            num_threads = self._thread_count(num_threads)
         if out is not None and not self._is_plain(out):
-            return self._general(arguments, out, extra)
+            return self._general(arguments, out, num_threads, extra)
         from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
         try:
             for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
@@ -71,7 +81,7 @@ class Entry:
                 return self._single_sample(pointers, out, extra)
         except ValueError:  # from_buffer, of an array that is not C-contiguous
             pass
-        return self._general(arguments, out, extra)
+        return self._general(arguments, out, num_threads, extra)
 
     def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
         """One sample from checked inputs, into new arrays, for `out` may overlap an input."""
@@ -87,12 +97,15 @@ class Entry:
             return out
         return result if shape else result[()]
 
-    def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None) -> Any:
+    def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None, num_threads: Any = 1) -> Any:
         """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
-        return self(arguments, out, (self._frame_index(frame), self._reference_index(reference)))
+        return self.call(arguments, out, num_threads, (self._frame_index(frame), self._reference_index(reference)))
 
-    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any = None) -> Any:
+    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any = None, num_threads: Any = 1) -> Any:
         """Call the function on blocks of eight samples: arrays (blocks, ..., 8), which are never copied."""
+        if num_threads != 1:
+            remedy = "blocks run in one thread; call with parts of them from several"
+            raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
         if layout != "lanes":
             raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
         if self._lanes is None:
@@ -125,7 +138,7 @@ class Entry:
     def _is_plain(self, out: Any) -> bool:
         return type(out) is ndarray and out.dtype is _FLOAT64 and out.shape == self._only_shape and out.flags.carray
 
-    def _general(self, arguments: tuple[Any, ...], out: Any, extra: tuple[int, ...]) -> Any:
+    def _general(self, arguments: tuple[Any, ...], out: Any, num_threads: int, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
         arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
         batch = self._batch_shape(arrays)
@@ -135,29 +148,53 @@ class Entry:
             if array is not None and out is not None and any(np.may_share_memory(array, result) for result in results):
                 array = array.copy()
             views.append(array if array is None or array.shape == batch + shape else np.broadcast_to(array, batch + shape))
-        self._run(views, results, batch, extra)
+        self._run(views, results, batch, num_threads, extra)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
 
-    def _run(self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]) -> None:
+    def _run(
+        self,
+        views: Sequence[Array | None],
+        results: Sequence[Array],
+        batch: tuple[int, ...],
+        num_threads: int,
+        extra: tuple[int, ...],
+    ) -> None:
         """Fill the results; piece by piece where there are many samples, so that copies stay small and the interpreter can be
         interrupted between.
         """
         count = prod(batch)
-        if count > PIECE:
-            step = max(1, PIECE * batch[0] // count)
-            for start in range(0, batch[0], step):
-                piece = start if step == 1 and len(batch) > 1 else slice(start, start + step)
-                rest = batch[1:] if isinstance(piece, int) else (min(step, batch[0] - start), *batch[1:])
-                self._run([None if x is None else x[piece] for x in arrays], [r[piece] for r in results], rest, extra)
+        if count <= (BLOCK if num_threads > 1 else PIECE):
+            self._call_c(views, results, batch, extra)
             return
+        rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
+
+        def work(piece: slice) -> None:
+            inputs = [None if x is None else _samples(x, batch, piece.start, piece.stop) for x in views]
+            self._call_c(inputs, [row[piece] for row in rows], (piece.stop - piece.start,), extra)
+
+        pieces = _pieces(count, num_threads)
+        _Crew(work, pieces, min(num_threads, len(pieces))).run()
+
+    def _call_c(
+        self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]
+    ) -> None:
         inputs = [None if x is None else np.require(x, np.float64, ["C", "A"]) for x in arrays]
         pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
         targets = [self._from_buffer(self._pointer, result) for result in results]
         if batch:
-            self._batch(count, *pointers, *extra, *targets)
+            self._batch(prod(batch), *pointers, *extra, *targets)
         else:
             self._single(*pointers, *extra, *targets)
+
+    def _thread_count(self, num_threads: Any) -> int:
+        try:
+            count = operator.index(num_threads)
+        except TypeError:
+            self._refuse(TypeError, "num_threads", f"is {num_threads!r}", "give a positive integer")
+        if count < 1:
+            self._refuse(ValueError, "num_threads", f"is {num_threads!r}", "give a positive integer")
+        return count
 
     def _converted(self, x: Any, spec: Input) -> Array | None:
         """The argument as a float64 array of the right trailing shape, not yet broadcast."""
@@ -166,7 +203,7 @@ class Entry:
             if optional:
                 return None
             self._refuse(TypeError, name, "is None", f"give an array of shape {_batched(shape)}")
-        if isinstance(x, np.ma.MaskedArray):
+        if isinstance(x, MaskedArray):
             self._refuse(TypeError, name, "is a masked array", "give a plain array; masks are not honoured")
         try:
             array = np.asarray(x)
@@ -238,7 +275,90 @@ class Entry:
         return REFERENCES.index(reference)
 
     def _refuse(self, kind: type[Exception], name: str, what: str, remedy: str) -> NoReturn:
-        raise kind(f"{self._name}: argument {name} {what}; {remedy}")
+        raise kind(f"{self._name}: argument {name} {what}; {remedy}") from None
+
+
+class _Crew:
+    """Pieces of work, done by the calling thread and helpers that end before the call does, however it ends.
+
+    Python's threads and not OpenMP's: the C code runs without the GIL in either, but a process that has used GNU's OpenMP hangs as
+    soon as a child of it, made by fork, uses it too, and clang's is a library of its own to install. Nor are the threads kept for
+    the next call: a child has a copy of what its parent remembers of them, but not the threads.
+    """
+
+    def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
+        self._work, self._num_threads = work, num_threads
+        self._waiting: deque[slice | None] = deque([*pieces, *[None] * num_threads])  # None sends one thread home
+        self._busy = [Lock() for _ in range(num_threads - 1)]  # each held by a helper while it has a piece in hand
+        self._failures: list[BaseException] = []
+
+    def run(self) -> None:
+        """Do all pieces, or raise the first exception, with which the pieces that wait are given up."""
+        helpers = []
+        try:
+            for busy in self._busy:
+                helper = Thread(target=self._help, args=(busy,))
+                helper.start()
+                helpers.append(helper)
+            while self._do_one():
+                pass
+            self._wait()
+        finally:
+            self._give_up()
+            self._wait()
+            for helper in helpers:
+                helper.join()
+        if self._failures:
+            raise self._failures[0]
+
+    def _help(self, busy: Lock) -> None:
+        more = True
+        while more:
+            with busy:
+                more = self._do_one()
+
+    def _do_one(self) -> bool:
+        """Do the next piece; False where there is none."""
+        piece = self._waiting.popleft()
+        if piece is None:
+            return False
+        try:
+            self._work(piece)
+        except BaseException as error:
+            self._failures.append(error)
+            self._give_up()
+        return True
+
+    def _give_up(self) -> None:
+        self._waiting.extendleft([None] * self._num_threads)
+
+    def _wait(self) -> None:
+        """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has interrupted it."""
+        for busy in self._busy:
+            with busy:
+                pass
+
+
+def _pieces(count: int, num_threads: int) -> list[slice]:
+    """Slices of whole blocks, so that threads do not change how any sample is rounded; equally many for each thread."""
+    pieces = num_threads * ceil(count / (num_threads * PIECE))
+    step = BLOCK * ceil(count / (BLOCK * pieces))
+    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
+
+
+def _samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
+    """Samples `start` to `stop` of an array that is broadcast to `batch`, in one row, without a copy of much more than these."""
+    if len(batch) == 1:
+        return x[start:stop]
+    size = prod(batch[1:])
+    first, last = start // size, (stop - 1) // size
+    if first == last:
+        return _samples(x[first], batch[1:], start - first * size, stop - first * size)
+    if size > PIECE:
+        return np.concatenate([_samples(x, batch, start, last * size), _samples(x, batch, last * size, stop)])
+    around = np.ascontiguousarray(x[first : last + 1])
+    row = around.reshape((last + 1 - first) * size, *x.shape[len(batch) :])
+    return row[start - first * size : stop - first * size]
 
 
 def _batched(shape: tuple[int, ...]) -> str:

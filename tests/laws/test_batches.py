@@ -64,7 +64,9 @@ def names_of(module: ModuleType) -> list[str]:
 def test_batches_equal_single_calls(module: ModuleType) -> None:
     for name in names_of(module):
         function, given = getattr(module, name), arguments(module, name, max(SIZES))
-        extra = {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        extra = (
+            {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        )
         few = {key: x[: SIZES[-2]] for key, x in given.items()}
         single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
         expected = [np.array(rows) for rows in zip(*single, strict=True)]
@@ -86,10 +88,23 @@ def test_any_leading_shape_and_out(module: ModuleType) -> None:
     assert module.rnea(*given.values(), out=target) is target
     np.testing.assert_array_equal(target, expected)
     assert target.base is not None
-    outside = np.concatenate([target.base[: 8], target.base[-8:]])
+    outside = np.concatenate([target.base[:8], target.base[-8:]])
     np.testing.assert_array_equal(outside, 7.0)
     backwards = module.rnea(*(x[::-1] for x in given.values()))
     np.testing.assert_array_equal(backwards[::-1][:8], module.rnea(*(x[:8] for x in given.values())))
+
+
+def test_threads_change_no_bit(module: ModuleType) -> None:
+    """Also where samples are left after the last block, which round otherwise than those in blocks."""
+    for name in names_of(module):
+        function, given = getattr(module, name), arguments(module, name, 203)
+        extra = {"frame": 0} if "frame" in inspect.signature(function).parameters else {}
+        expected = as_tuple(function(*given.values(), **extra))
+        for num_threads, batch in ((2, (203,)), (3, (203,)), (3, (29, 7)), (1000, (7, 29))):
+            shaped = [x.reshape(*batch, x.shape[-1]) for x in given.values()]
+            results = as_tuple(function(*shaped, **extra, num_threads=num_threads))
+            for result, rows in zip(results, expected, strict=True):
+                np.testing.assert_array_equal(result.reshape(rows.shape), rows, f"{name} by {num_threads}")
 
 
 def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
@@ -109,7 +124,7 @@ def test_many_samples_come_in_pieces(module: ModuleType) -> None:
     v = rng.standard_normal((9000, 1, module.nv))
     result = module.nle(q, v)
     assert result.shape == (9000, 5, module.nv)
-    for i, j in ((0, 0), (1638, 4), (1639, 0), (8191, 2), (8999, 4)):
+    for i, j in ((0, 0), (1500, 3), (1500, 4), (1638, 4), (8191, 2), (8999, 4)):
         expected = module.nle(q[j], v[i, 0])
         assert_close(result[i, j], expected, TOLERANCE, float(np.abs(expected).max()))
     strided = module.nle(np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv)))
@@ -143,6 +158,8 @@ def test_lanes_refuse_what_they_cannot_take(module: ModuleType) -> None:
     q += module.q_neutral[:, None]
     with pytest.raises(ValueError, match="neither 'samples' nor 'lanes'"):
         module.rnea(q, v, a, layout="columns")
+    with pytest.raises(ValueError, match="blocks run in one thread"):
+        module.rnea(q, v, a, layout="lanes", num_threads=2)
     with pytest.raises(ValueError, match="it must be"):
         module.rnea(q, v[:1], a, layout="lanes")
     with pytest.raises(TypeError, match="C-contiguous"):

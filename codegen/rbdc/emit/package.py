@@ -68,13 +68,14 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
     packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-    call = f"_{d.name}({packed}, out)"
-    keywords = ["out=None"] if d.framed else ["out=None", 'layout="samples"']
-    typed_keywords = ["out: Any = None"] if d.framed else ["out: Any = None", 'layout: Literal["samples", "lanes"] = "samples"']
+    call = f"_{d.name}.call({packed}, out, num_threads)"
+    keywords = ["out=None", *([] if d.framed else ['layout="samples"']), "num_threads=1"]
+    layout = [] if d.framed else ['layout: Literal["samples", "lanes"] = "samples"']
+    typed_keywords = ["out: Any = None", *layout, "num_threads: int = 1"]
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        call = f"_{d.name}.framed({packed}, frame, reference, out)"
+        call = f"_{d.name}.framed({packed}, frame, reference, out, num_threads)"
     results = ["NDArray[np.float64]" if p.shape else "np.float64 | NDArray[np.float64]" for p in d.outputs]
     return {
         "name": d.name,
@@ -84,7 +85,7 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
         "signature": ", ".join([*arguments, "*", *keywords]),
         "typed_signature": ", ".join([*typed, "*", *typed_keywords]),
-        "lanes_call": None if d.framed else f"_{d.name}.lanes({packed}, layout, out)",
+        "lanes_call": None if d.framed else f"_{d.name}.lanes({packed}, layout, out, num_threads)",
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         "call": call,
         "doc": _documentation(d),
@@ -102,6 +103,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         *(frame if d.framed else []),
         "    out: array to fill, float64 and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
         *([] if d.framed else ['    layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)']),
+        "    num_threads: threads over which the samples of a batch are spread",
         "",
         "Returns:",
         *(line(p) for p in d.outputs),
