@@ -91,8 +91,8 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     assert str(ROOT) not in text
 
 
-def write_c(model: Model, robot: str, folder: Path) -> list[Path]:
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
+def write_c(model: Model, robot: str, folder: Path, names: Sequence[str] | None = None) -> list[Path]:
+    generated = generate(model, robot, list(functions_of(model)) if names is None else names, rbdc.__version__, lambda _: None, batch=True)
     for name, text in generated.files.items():
         (folder / name).write_text(text)
     return sorted(folder.glob("*.c"))
