@@ -257,12 +257,10 @@ class _Crew:
 
     def run(self) -> None:
         """Do all pieces, or raise the first exception, with which the pieces that wait are given up."""
-        helpers = []
+        helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
         try:
-            for busy in self._busy:
-                helper = Thread(target=self._help, args=(busy,))
+            for helper in helpers:
                 helper.start()
-                helpers.append(helper)
             while self._do_one():
                 pass
             self._wait()
@@ -270,7 +268,8 @@ class _Crew:
             self._give_up()
             self._wait()
             for helper in helpers:
-                helper.join()
+                if helper.is_alive():  # one that could not start is not, one that starts late will find no piece
+                    helper.join()
         if self._failures:
             raise self._failures[0]
 
