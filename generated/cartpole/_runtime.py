@@ -31,7 +31,9 @@ _EXACT_IN_FLOAT64 = 2**53
 PIECE = 8192
 """Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
 BLOCK = 8
-"""Samples that the C code computes side by side; what is left of a batch it computes one by one, which rounds otherwise."""
+"""Samples that the C code computes side by side, and in a block of layout "lanes"; what is left of a batch goes one by one, which
+rounds otherwise.
+"""
 _ONE = 1
 
 
@@ -47,6 +49,7 @@ class Entry:
         self._pointer = native.ffi.typeof("double[]")
         self._single = getattr(native.lib, f"{robot}_{name}")
         self._batch = getattr(native.lib, f"{robot}_{name}_batch")
+        self._lanes = getattr(native.lib, f"{robot}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self._frame_count = len(frames)
         # The common call, without batch dimensions, is kept short: what it needs of each input is in one tuple.
@@ -97,6 +100,40 @@ class Entry:
     def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None, num_threads: Any = 1) -> Any:
         """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
         return self.call(arguments, out, num_threads, (self._frame_index(frame), self._reference_index(reference)))
+
+    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any = None, num_threads: Any = 1) -> Any:
+        """Call the function on blocks of eight samples: arrays (blocks, ..., 8), which are never copied."""
+        if num_threads != 1:
+            remedy = "blocks run in one thread; call with parts of them from several"
+            raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
+        if layout != "lanes":
+            raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
+        if self._lanes is None:
+            raise ValueError(f"{self._name}: layout: this module has no form of it for lanes; give samples, (..., n)")
+        pointers, blocks = [], None
+        for x, (name, shape, optional, configuration) in zip(arguments, self._inputs, strict=True):
+            if optional:
+                if x is not None:
+                    self._refuse(ValueError, name, "is given", "with layout='lanes' there is no such input; leave it out")
+                continue
+            blocks = self._block_count(x, name, shape, blocks)
+            if configuration and not self._is_finite(x):
+                self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
+            pointers.append(self._from_buffer(self._pointer, x))
+        results = self._results(out, (blocks or 0,), (BLOCK,))
+        if out is not None and any(np.may_share_memory(x, result) for x in arguments if x is not None for result in results):
+            self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
+        self._lanes(blocks or 0, *pointers, *[self._from_buffer(self._pointer, result) for result in results])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:
+        """How many blocks an array has; it must be as all of them are, and lie as the C code takes it."""
+        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, BLOCK))})"
+        if type(x) is not ndarray or x.dtype != _FLOAT64 or not x.flags.c_contiguous or not x.flags.aligned:
+            self._refuse(TypeError, name, "is not a C-contiguous float64 array", f"with layout='lanes' give one of shape {expected}")
+        if x.shape[1:] != (*shape, BLOCK) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
+            self._refuse(ValueError, name, f"has shape {x.shape}", f"with layout='lanes' it must be {expected}")
+        return int(x.shape[0])
 
     def _is_plain(self, out: Any) -> bool:
         return type(out) is ndarray and out.dtype is _FLOAT64 and out.shape == self._only_shape and out.flags.carray
@@ -201,18 +238,18 @@ class Entry:
             shown = ", ".join(f"{name} {shape}" for name, shape in leading.items())
             raise ValueError(f"{self._name}: batch dimensions do not broadcast: {shown}") from None
 
-    def _results(self, out: Any, batch: tuple[int, ...]) -> list[Array]:
+    def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
         """New arrays, or those given as `out` after checking them."""
         if out is None:
-            return [np.empty(batch + shape) for _, shape in self._outputs]
+            return [np.empty(batch + shape + last) for _, shape in self._outputs]
         given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
             if not isinstance(result, np.ndarray) or result.dtype != _FLOAT64:
                 self._refuse(TypeError, f"out ({name})", "is not a float64 array", "give one")
-            if result.shape != batch + shape:
-                self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape}")
+            if result.shape != batch + shape + last:
+                self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape + last}")
             if not result.flags.carray:
                 self._refuse(ValueError, f"out ({name})", "is read-only, unaligned or not C-contiguous", "give a plain array")
             if any(np.may_share_memory(result, other) for other in given[:index]):

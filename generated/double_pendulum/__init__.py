@@ -38,7 +38,7 @@ _rnea = _runtime.Entry(
 )
 
 
-def rnea(q, v, a, fext=None, *, out=None, num_threads=1):
+def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
 
     Args:
@@ -47,11 +47,14 @@ def rnea(q, v, a, fext=None, *, out=None, num_threads=1):
         a (2,): acceleration (m/s^2, rad/s^2)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _rnea.lanes((q, v, a, fext), layout, out, num_threads)
     return _rnea.call((q, v, a, fext), out, num_threads)
 
 _nle = _runtime.Entry(
@@ -63,18 +66,21 @@ _nle = _runtime.Entry(
 )
 
 
-def nle(q, v, *, out=None, num_threads=1):
+def nle(q, v, *, out=None, layout="samples", num_threads=1):
     """Nonlinear effects: C(q, v) v + g(q).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _nle.lanes((q, v), layout, out, num_threads)
     return _nle.call((q, v), out, num_threads)
 
 _gravity_torque = _runtime.Entry(
@@ -86,17 +92,20 @@ _gravity_torque = _runtime.Entry(
 )
 
 
-def gravity_torque(q, *, out=None, num_threads=1):
+def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
     """Gravity: g(q).
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         tau (2,): generalised force (N, N m)
     """
+    if layout != "samples":
+        return _gravity_torque.lanes((q,), layout, out, num_threads)
     return _gravity_torque.call((q,), out, num_threads)
 
 _coriolis = _runtime.Entry(
@@ -108,18 +117,21 @@ _coriolis = _runtime.Entry(
 )
 
 
-def coriolis(q, v, *, out=None, num_threads=1):
+def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
     """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         C (2, 2): Coriolis matrix
     """
+    if layout != "samples":
+        return _coriolis.lanes((q, v), layout, out, num_threads)
     return _coriolis.call((q, v), out, num_threads)
 
 _crba = _runtime.Entry(
@@ -131,17 +143,20 @@ _crba = _runtime.Entry(
 )
 
 
-def crba(q, *, out=None, num_threads=1):
+def crba(q, *, out=None, layout="samples", num_threads=1):
     """Joint-space inertia M(q), both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         M (2, 2): joint-space inertia (kg, kg m, kg m^2)
     """
+    if layout != "samples":
+        return _crba.lanes((q,), layout, out, num_threads)
     return _crba.call((q,), out, num_threads)
 
 _minverse = _runtime.Entry(
@@ -153,17 +168,20 @@ _minverse = _runtime.Entry(
 )
 
 
-def minverse(q, *, out=None, num_threads=1):
+def minverse(q, *, out=None, layout="samples", num_threads=1):
     """Inverse of the joint-space inertia, both triangles.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         Minv (2, 2): inverse of M
     """
+    if layout != "samples":
+        return _minverse.lanes((q,), layout, out, num_threads)
     return _minverse.call((q,), out, num_threads)
 
 _aba = _runtime.Entry(
@@ -175,7 +193,7 @@ _aba = _runtime.Entry(
 )
 
 
-def aba(q, v, tau, fext=None, *, out=None, num_threads=1):
+def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
 
     Args:
@@ -184,11 +202,14 @@ def aba(q, v, tau, fext=None, *, out=None, num_threads=1):
         tau (2,): generalised force (N, N m)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         ddq (2,): generalised acceleration (m/s^2, rad/s^2)
     """
+    if layout != "samples":
+        return _aba.lanes((q, v, tau, fext), layout, out, num_threads)
     return _aba.call((q, v, tau, fext), out, num_threads)
 
 _torque_regressor = _runtime.Entry(
@@ -200,7 +221,7 @@ _torque_regressor = _runtime.Entry(
 )
 
 
-def torque_regressor(q, v, a, *, out=None, num_threads=1):
+def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
     """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
     Args:
@@ -208,11 +229,14 @@ def torque_regressor(q, v, a, *, out=None, num_threads=1):
         v (2,): velocity (m/s, rad/s)
         a (2,): acceleration (m/s^2, rad/s^2)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         Y (2, 20): joint torque regressor
     """
+    if layout != "samples":
+        return _torque_regressor.lanes((q, v, a), layout, out, num_threads)
     return _torque_regressor.call((q, v, a), out, num_threads)
 
 _rnea_derivatives = _runtime.Entry(
@@ -224,7 +248,7 @@ _rnea_derivatives = _runtime.Entry(
 )
 
 
-def rnea_derivatives(q, v, a, fext=None, *, out=None, num_threads=1):
+def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 
     Args:
@@ -233,6 +257,7 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, num_threads=1):
         a (2,): acceleration (m/s^2, rad/s^2)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
@@ -240,6 +265,8 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, num_threads=1):
         dtau_dv (2, 2): derivative by v; row: of dtau, column: direction
         dtau_da (2, 2): derivative by a; row: of dtau, column: direction
     """
+    if layout != "samples":
+        return _rnea_derivatives.lanes((q, v, a, fext), layout, out, num_threads)
     return _rnea_derivatives.call((q, v, a, fext), out, num_threads)
 
 _aba_derivatives = _runtime.Entry(
@@ -251,7 +278,7 @@ _aba_derivatives = _runtime.Entry(
 )
 
 
-def aba_derivatives(q, v, tau, fext=None, *, out=None, num_threads=1):
+def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of forward dynamics by q (in the tangent space), v and tau.
 
     Args:
@@ -260,6 +287,7 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, num_threads=1):
         tau (2,): generalised force (N, N m)
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
@@ -267,6 +295,8 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, num_threads=1):
         ddq_dv (2, 2): derivative by v; row: of ddq, column: direction
         ddq_dtau (2, 2): derivative by tau; row: of ddq, column: direction
     """
+    if layout != "samples":
+        return _aba_derivatives.lanes((q, v, tau, fext), layout, out, num_threads)
     return _aba_derivatives.call((q, v, tau, fext), out, num_threads)
 
 _rnea_vjp = _runtime.Entry(
@@ -278,7 +308,7 @@ _rnea_vjp = _runtime.Entry(
 )
 
 
-def rnea_vjp(q, v, a, w, fext=None, *, out=None, num_threads=1):
+def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
 
     Args:
@@ -288,6 +318,7 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, num_threads=1):
         w (2,): weights of the rows
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
@@ -295,6 +326,8 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, num_threads=1):
         w_dtau_dv (2,): one number for each direction
         w_dtau_da (2,): one number for each direction
     """
+    if layout != "samples":
+        return _rnea_vjp.lanes((q, v, a, w, fext), layout, out, num_threads)
     return _rnea_vjp.call((q, v, a, w, fext), out, num_threads)
 
 _aba_vjp = _runtime.Entry(
@@ -306,7 +339,7 @@ _aba_vjp = _runtime.Entry(
 )
 
 
-def aba_vjp(q, v, tau, w, fext=None, *, out=None, num_threads=1):
+def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
 
     Args:
@@ -316,6 +349,7 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, num_threads=1):
         w (2,): weights of the rows
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
@@ -323,6 +357,8 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, num_threads=1):
         w_ddq_dv (2,): one number for each direction
         w_ddq_dtau (2,): one number for each direction
     """
+    if layout != "samples":
+        return _aba_vjp.lanes((q, v, tau, w, fext), layout, out, num_threads)
     return _aba_vjp.call((q, v, tau, w, fext), out, num_threads)
 
 _rnea_jvp = _runtime.Entry(
@@ -334,7 +370,7 @@ _rnea_jvp = _runtime.Entry(
 )
 
 
-def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, num_threads=1):
+def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of inverse dynamics in one direction.
 
     Args:
@@ -346,11 +382,14 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, num_threads=1):
         da (2,): direction of a
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dtau (2,): one number for each direction
     """
+    if layout != "samples":
+        return _rnea_jvp.lanes((q, v, a, dq, dv, da, fext), layout, out, num_threads)
     return _rnea_jvp.call((q, v, a, dq, dv, da, fext), out, num_threads)
 
 _aba_jvp = _runtime.Entry(
@@ -362,7 +401,7 @@ _aba_jvp = _runtime.Entry(
 )
 
 
-def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, num_threads=1):
+def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of forward dynamics in one direction.
 
     Args:
@@ -374,11 +413,14 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, num_threads=1):
         dtau (2,): direction of tau
         fext (2, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dddq (2,): one number for each direction
     """
+    if layout != "samples":
+        return _aba_jvp.lanes((q, v, tau, dq, dv, dtau, fext), layout, out, num_threads)
     return _aba_jvp.call((q, v, tau, dq, dv, dtau, fext), out, num_threads)
 
 _forward_kinematics = _runtime.Entry(
@@ -390,17 +432,20 @@ _forward_kinematics = _runtime.Entry(
 )
 
 
-def forward_kinematics(q, *, out=None, num_threads=1):
+def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
     """Placements of all frames in the world, as 4x4 matrices.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         placements (3, 4, 4): homogeneous matrices of the frames (m)
     """
+    if layout != "samples":
+        return _forward_kinematics.lanes((q,), layout, out, num_threads)
     return _forward_kinematics.call((q,), out, num_threads)
 
 _frame_jacobian = _runtime.Entry(
@@ -546,17 +591,20 @@ _com = _runtime.Entry(
 )
 
 
-def com(q, *, out=None, num_threads=1):
+def com(q, *, out=None, layout="samples", num_threads=1):
     """Centre of mass of all links, in the world.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         position (3,): centre of mass (m)
     """
+    if layout != "samples":
+        return _com.lanes((q,), layout, out, num_threads)
     return _com.call((q,), out, num_threads)
 
 _com_jacobian = _runtime.Entry(
@@ -568,17 +616,20 @@ _com_jacobian = _runtime.Entry(
 )
 
 
-def com_jacobian(q, *, out=None, num_threads=1):
+def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
     """Jacobian of the centre of mass.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         J (3, 2): Jacobian of the centre of mass
     """
+    if layout != "samples":
+        return _com_jacobian.lanes((q,), layout, out, num_threads)
     return _com_jacobian.call((q,), out, num_threads)
 
 _centroidal_momentum_matrix = _runtime.Entry(
@@ -590,17 +641,20 @@ _centroidal_momentum_matrix = _runtime.Entry(
 )
 
 
-def centroidal_momentum_matrix(q, *, out=None, num_threads=1):
+def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
     """A with A v the momentum about the centre of mass of the moving links, linear rows first.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         A (6, 2): centroidal momentum matrix
     """
+    if layout != "samples":
+        return _centroidal_momentum_matrix.lanes((q,), layout, out, num_threads)
     return _centroidal_momentum_matrix.call((q,), out, num_threads)
 
 _kinetic_energy = _runtime.Entry(
@@ -612,18 +666,21 @@ _kinetic_energy = _runtime.Entry(
 )
 
 
-def kinetic_energy(q, v, *, out=None, num_threads=1):
+def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
     """Kinetic energy: v^T M(q) v / 2.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         v (2,): velocity (m/s, rad/s)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         energy (): kinetic energy (J)
     """
+    if layout != "samples":
+        return _kinetic_energy.lanes((q, v), layout, out, num_threads)
     return _kinetic_energy.call((q, v), out, num_threads)
 
 _potential_energy = _runtime.Entry(
@@ -635,17 +692,20 @@ _potential_energy = _runtime.Entry(
 )
 
 
-def potential_energy(q, *, out=None, num_threads=1):
+def potential_energy(q, *, out=None, layout="samples", num_threads=1):
     """Potential energy of all links in the field of gravity.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         energy (): potential energy (J)
     """
+    if layout != "samples":
+        return _potential_energy.lanes((q,), layout, out, num_threads)
     return _potential_energy.call((q,), out, num_threads)
 
 _integrate = _runtime.Entry(
@@ -657,18 +717,21 @@ _integrate = _runtime.Entry(
 )
 
 
-def integrate(q, dv, *, out=None, num_threads=1):
+def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
     """q (+) dv: the configuration reached by the constant velocity dv in unit time.
 
     Args:
         q (2,): configuration (m, rad, unit quaternions x y z w)
         dv (2,): tangent step (m, rad)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         q_next (2,): configuration
     """
+    if layout != "samples":
+        return _integrate.lanes((q, dv), layout, out, num_threads)
     return _integrate.call((q, dv), out, num_threads)
 
 _difference = _runtime.Entry(
@@ -680,18 +743,21 @@ _difference = _runtime.Entry(
 )
 
 
-def difference(q0, q1, *, out=None, num_threads=1):
+def difference(q0, q1, *, out=None, layout="samples", num_threads=1):
     """The dv with q0 (+) dv = q1.
 
     Args:
         q0 (2,): configuration (m, rad, unit quaternions x y z w)
         q1 (2,): configuration (m, rad, unit quaternions x y z w)
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dv (2,): tangent step (m, rad)
     """
+    if layout != "samples":
+        return _difference.lanes((q0, q1), layout, out, num_threads)
     return _difference.call((q0, q1), out, num_threads)
 
 

@@ -18,49 +18,49 @@ velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
 gravity: NDArray[np.float64]
 
-def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext."""
 
-def nle(q: ArrayLike, v: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def nle(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Nonlinear effects: C(q, v) v + g(q)."""
 
-def gravity_torque(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def gravity_torque(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Gravity: g(q)."""
 
-def coriolis(q: ArrayLike, v: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def coriolis(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric."""
 
-def crba(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def crba(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Joint-space inertia M(q), both triangles."""
 
-def minverse(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def minverse(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Inverse of the joint-space inertia, both triangles."""
 
-def aba(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def aba(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext)."""
 
-def torque_regressor(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def torque_regressor(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz."""
 
-def rnea_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def rnea_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of inverse dynamics by q (in the tangent space), v and a."""
 
-def aba_derivatives(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def aba_derivatives(q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of forward dynamics by q (in the tangent space), v and tau."""
 
-def rnea_vjp(q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def rnea_vjp(q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da."""
 
-def aba_vjp(q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def aba_vjp(q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau."""
 
-def rnea_jvp(q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def rnea_jvp(q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Derivative of inverse dynamics in one direction."""
 
-def aba_jvp(q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def aba_jvp(q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Derivative of forward dynamics in one direction."""
 
-def forward_kinematics(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def forward_kinematics(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Placements of all frames in the world, as 4x4 matrices."""
 
 def frame_jacobian(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
@@ -78,25 +78,25 @@ def frame_velocity_derivatives(q: ArrayLike, v: ArrayLike, frame: str | int, ref
 def frame_acceleration_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a."""
 
-def com(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def com(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Centre of mass of all links, in the world."""
 
-def com_jacobian(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def com_jacobian(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Jacobian of the centre of mass."""
 
-def centroidal_momentum_matrix(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def centroidal_momentum_matrix(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """A with A v the momentum about the centre of mass of the moving links, linear rows first."""
 
-def kinetic_energy(q: ArrayLike, v: ArrayLike, *, out: Any = None, num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
+def kinetic_energy(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Kinetic energy: v^T M(q) v / 2."""
 
-def potential_energy(q: ArrayLike, *, out: Any = None, num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
+def potential_energy(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Potential energy of all links in the field of gravity."""
 
-def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """q (+) dv: the configuration reached by the constant velocity dv in unit time."""
 
-def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, num_threads: int = 1) -> NDArray[np.float64]:
+def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """The dv with q0 (+) dv = q1."""
 
 def random_configuration(rng: np.random.Generator | int | None = None) -> NDArray[np.float64]: ...
