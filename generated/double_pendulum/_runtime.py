@@ -28,12 +28,12 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _FLOAT64 = np.dtype(np.float64)
 _EXACT_IN_FLOAT64 = 2**53
-LANES = 8
-"""Samples in a block of layout "lanes"."""
 PIECE = 8192
 """Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
 BLOCK = 8
-"""Samples that the C code computes side by side; what is left of a batch it computes one by one, which rounds otherwise."""
+"""Samples that the C code computes side by side, and in a block of layout "lanes"; what is left of a batch goes one by one, which
+rounds otherwise.
+"""
 _ONE = 1
 
 
@@ -120,7 +120,7 @@ class Entry:
             if configuration and not self._is_finite(x):
                 self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
             pointers.append(self._from_buffer(self._pointer, x))
-        results = self._results(out, (blocks or 0,), (LANES,))
+        results = self._results(out, (blocks or 0,), (BLOCK,))
         if out is not None and any(np.may_share_memory(x, result) for x in arguments if x is not None for result in results):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
         self._lanes(blocks or 0, *pointers, *[self._from_buffer(self._pointer, result) for result in results])
@@ -128,10 +128,10 @@ class Entry:
 
     def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:
         """How many blocks an array has; it must be as all of them are, and lie as the C code takes it."""
-        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, LANES))})"
+        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, BLOCK))})"
         if type(x) is not ndarray or x.dtype != _FLOAT64 or not x.flags.c_contiguous or not x.flags.aligned:
             self._refuse(TypeError, name, "is not a C-contiguous float64 array", f"with layout='lanes' give one of shape {expected}")
-        if x.shape[1:] != (*shape, LANES) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
+        if x.shape[1:] != (*shape, BLOCK) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
             self._refuse(ValueError, name, f"has shape {x.shape}", f"with layout='lanes' it must be {expected}")
         return int(x.shape[0])
 
@@ -294,12 +294,10 @@ class _Crew:
 
     def run(self) -> None:
         """Do all pieces, or raise the first exception, with which the pieces that wait are given up."""
-        helpers = []
+        helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
         try:
-            for busy in self._busy:
-                helper = Thread(target=self._help, args=(busy,))
+            for helper in helpers:
                 helper.start()
-                helpers.append(helper)
             while self._do_one():
                 pass
             self._wait()
@@ -307,7 +305,8 @@ class _Crew:
             self._give_up()
             self._wait()
             for helper in helpers:
-                helper.join()
+                if helper.is_alive():  # one that could not start is not, one that starts late will find no piece
+                    helper.join()
         if self._failures:
             raise self._failures[0]
 

@@ -65,6 +65,13 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
+def interrupt() -> None:
+    """Ctrl-C, to the thread that it wakes where it waits for a lock."""
+    main = threading.main_thread().ident
+    assert main is not None
+    signal.pthread_kill(main, signal.SIGINT)
+
+
 def in_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
 
@@ -200,11 +207,15 @@ def test_a_thread_that_cannot_start(tiny: ModuleType, watched: Callable[..., lis
 
 
 def test_interrupted_at_work(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:
+    begun = threading.Event()
+
     def before() -> None:
         if in_main_thread():
+            begun.set()
             until(lambda: False)
         elif not counts:
-            signal.raise_signal(signal.SIGINT)
+            until(begun.is_set)
+            interrupt()
 
     counts, active = watched(before), threading.active_count()
     with pytest.raises(KeyboardInterrupt):
@@ -223,7 +234,7 @@ def test_interrupted_while_it_waits_for_others(tiny: ModuleType, watched: Callab
         begun.set()
         until(lambda: counts == [16])
         time.sleep(0.05)  # the main thread has no piece left and waits
-        signal.raise_signal(signal.SIGINT)
+        interrupt()
         time.sleep(0.2)
 
     counts = watched(before)
