@@ -127,7 +127,14 @@ def test_the_page_and_the_terminal_show_them(measured: tuple[Path, Result]) -> N
     assert shown.count("samples in a batch") == len(FUNCTIONS)
     assert shown.count("the generated batch is a loop over samples") == 1
     table = result.stdout[result.stdout.index("Batches") :]
-    for words in ("generated-batch", "generated-loop", "casadi-map", "bandwidth", "GB/s", "frame_jacobian: the generated batch is a loop"):
+    for words in (
+        "generated-batch",
+        "generated-loop",
+        "casadi-map",
+        "bandwidth",
+        "GB/s",
+        "frame_jacobian: the generated batch is a loop",
+    ):
         assert words in table
     for function in report["functions"]:
         assert function["name"] in table
@@ -206,7 +213,7 @@ void peer(double *sums, const double *const *in, double *const *out)
 def test_a_peer_is_called_for_every_sample() -> None:
     """A stand-in for Pinocchio that counts its calls and adds up some of its arguments."""
     compiler = find_compiler()
-    library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler, compiler.version).path
+    library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = compiled(loop_over_peer(function.declaration), compiler, default_flags(compiler)).library
     peer = {"library": str(library), "call": "peer", "fetch": None, "archive": "any"}
@@ -271,7 +278,7 @@ def test_timers_keep_to_their_blocks() -> None:
     inputs, outputs = [np.arange(14.0).reshape(7, 2)], [np.zeros((7, 1))]
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
-    library = shared_library("sums.so", [unit], compiler, compiler.version).path
+    library = shared_library("sums.so", [unit], compiler).path
     method = BatchMethod({"method": "m", "library": str(library), "call": "sums", "stores": True, "peer": None})
     BatchTimer(str(timer_library(compiler)), inputs, outputs, 3, 2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]

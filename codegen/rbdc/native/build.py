@@ -19,7 +19,6 @@ from cffi import FFI
 
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.errors import OptionError, ToolchainError
-from rbdc.native import cache
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
 
@@ -79,8 +78,7 @@ def compile_package(
     glue = extension_source(robot, declarations)
     units = [Unit(name, text, headers, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)) for name, text in sources.items()]
     units.append(Unit("_native.c", glue, headers, ("-O2", "-fPIC", "-I", _python_headers())))
-    identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
-    library = shared_library(EXTENSION, units, compiler, identity, workers)
+    library = shared_library(EXTENSION, units, compiler, workers)
     figures = {n: library.figures[n] for n in sources}
     return Native(library.path, {n: f.code_bytes for n, f in figures.items()}, {n: f.stack_bytes for n, f in figures.items()})
 

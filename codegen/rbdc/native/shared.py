@@ -48,13 +48,12 @@ class SharedLibrary:
     figures: dict[str, Figures]
 
 
-def shared_library(
-    name: str, units: Sequence[Unit], compiler: Compiler, identity: str, workers: int | None = None
-) -> SharedLibrary:
-    """The library `name` linked from the units; `identity` is what it depends on beside them and their flags.
+def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None) -> SharedLibrary:
+    """The library `name` linked from the units. It depends on them, their flags, the compiler and the interpreter.
 
     Raises ToolchainError with the command and the compiler's output.
     """
+    identity = f"{cache.interpreter_tag()} {compiler.version} {compiler.path}"
     keys = {unit.name: unit.key(identity) for unit in units}
 
     def make(folder: Path) -> None:
@@ -74,9 +73,7 @@ def _objects(
     """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        done = dict(
-            zip([u.name for u in order], pool.map(lambda u: _object(u, keys[u.name], compiler), order), strict=True)
-        )
+        done = dict(zip([u.name for u in order], pool.map(lambda u: _object(u, keys[u.name], compiler), order), strict=True))
     return {unit.name: done[unit.name] for unit in units}
 
 

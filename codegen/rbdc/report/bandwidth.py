@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rbdc.emit.render import render
-from rbdc.native import cache
-from rbdc.native.shared import Unit, shared_library
-from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.native.toolchain import Compiler
+from rbdc.report.measuring import measuring_library
 
 _OWN_FLAGS = ("-O2", "-ffp-contract=fast")
 """After the flags of the comparison: what memory can do does not depend on how well a compiler was asked to optimise."""
@@ -32,5 +30,4 @@ def bandwidth_library(compiler: Compiler, flags: Sequence[str]) -> Path:
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    unit = Unit("bandwidth.c", render("bandwidth.c.jinja"), {}, (*STANDARD_FLAGS, *flags, *_OWN_FLAGS))
-    return shared_library("bandwidth.so", [unit], compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}").path
+    return measuring_library("bandwidth", compiler, (*flags, *_OWN_FLAGS))

@@ -11,7 +11,6 @@ from rbdc.emit.rolled import METHODS
 from rbdc.evaluation import Evaluate
 from rbdc.generate import cheapest
 from rbdc.model import Model
-from rbdc.native import cache
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.ad import ad_methods
@@ -83,7 +82,7 @@ def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> 
     units = [
         Unit(name, text, headers, (*STANDARD_FLAGS, *flags)) for name, text in sorted(made.files.items()) if name.endswith(".c")
     ]
-    library = shared_library("method.so", units, compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}", 1)
+    library = shared_library("method.so", units, compiler, 1)
     own = [f for name, f in library.figures.items() if name != "adapter.c"]
     total = made.cost
     return Contender(

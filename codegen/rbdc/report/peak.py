@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rbdc.emit.render import render
-from rbdc.native import cache
-from rbdc.native.shared import Unit, shared_library
-from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.native.toolchain import Compiler
+from rbdc.report.measuring import measuring_library
 
 _OWN_FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
 """After the flags of the comparison, which say how wide vectors are and whether they are multiplied and added at once: what the core
@@ -41,5 +39,4 @@ def peak_library(compiler: Compiler, flags: Sequence[str]) -> Path:
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    unit = Unit("peak.c", render("peak.c.jinja"), {}, (*STANDARD_FLAGS, *flags, *_OWN_FLAGS))
-    return shared_library("peak.so", [unit], compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}").path
+    return measuring_library("peak", compiler, (*flags, *_OWN_FLAGS))

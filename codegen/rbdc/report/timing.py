@@ -13,13 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
-from rbdc.native import cache
-from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import Compiler
 from rbdc.report.assembly import Measured
 from rbdc.report.inputs import inputs_of
+from rbdc.report.measuring import measuring_library
 from rbdc.report.options import CompareOptions
 from rbdc.report.peak import Peak, peak_library
 from rbdc.report.toolchains import Toolchains
@@ -72,7 +70,8 @@ def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:
         "inputs": inputs_of(declaration, inputs),
         "outputs": [p.size for p in declaration.outputs],
         "methods": [
-            {key: None if value is None else str(value) for key, value in asdict(c).items() if key in _KEYS} for c in one.contenders
+            {key: None if value is None else str(value) for key, value in asdict(c).items() if key in _KEYS}
+            for c in one.contenders
         ],
     }
 
@@ -82,5 +81,4 @@ _KEYS = ("method", "library", "call", "fetch", "archive")
 
 def timer_library(compiler: Compiler) -> Path:
     """The compiled timing loops, from the cache where they are there."""
-    unit = Unit("timer.c", render("timer.c.jinja"), {}, ("-O2", "-std=c99", "-fPIC"))
-    return shared_library("timer.so", [unit], compiler, f"{cache.interpreter_tag()} {compiler.version} {compiler.path}").path
+    return measuring_library("timer", compiler, ("-O2",))
