@@ -97,7 +97,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
         return None
     declaration, slots = function.declaration, _slots(limbs)
     table = symbols(CONSTANTS, len(slots))
-    given = {p.name: symbols(p.name, p.size) for p in declaration.inputs if not p.optional}
+    given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
     signs = _signs(limbs, scalars)
     inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}

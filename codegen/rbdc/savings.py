@@ -52,7 +52,7 @@ def _operations(model: Model) -> dict[str, int]:
     counts = {}
     for name, recursion in RECURSIONS.items():
         entry = functions[name]
-        inputs = tuple(p for p in entry.declaration.inputs if not p.optional)
+        inputs = tuple(entry.declaration.required)
         bare = Function(replace(entry.declaration, inputs=inputs), {"this": on_model(recursion)})
         counts[name] = cost(traced(model, bare, "this")).operations
     return counts

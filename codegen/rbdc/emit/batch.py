@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
-from rbdc.emit.expressions import literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE, literal
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
 
-LANES = 8
-"""Samples side by side: what a register of 512 bits holds; compilers split it where registers are shorter."""
+LANES = DOUBLE.lanes
+"""Samples side by side."""
 
 _IN_A_LINE = 24
 
@@ -47,7 +47,7 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
         tables=[_table(p.name, places) for p, places in zip(declaration.outputs, samples.places, strict=True)],
         blocks=_blocks(robot, declaration, samples),
         apart=_apart(robot, declaration),
-        batch={**batch_view(robot, declaration), "optional": next((p.name for p in declaration.inputs if p.optional), None)},
+        batch={**batch_view(robot, declaration), "optional": declaration.optional},
     )
 
 
@@ -58,16 +58,15 @@ def _header(robot: str, version: str) -> str:
 
 def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> dict[str, Any]:
     """The view of the loop over whole blocks."""
-    name, inputs = f"{robot}_{declaration.name}", [p for p in declaration.inputs if not p.optional]
+    name, inputs = f"{robot}_{declaration.name}", declaration.required
     count = samples.program.outputs[0].size
     sizes = [f"{p.name}_lanes[{max(p.size, LANES)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
     arguments = [f"{p.name}_lanes" for p in inputs] + [RESULTS]
     blocks = {p.name: f"{p.name} + {LANES * p.size} * i" for p in (*inputs, *declaration.outputs)}
     read = {p.name: f"(const {robot}_lanes{LANES} *)({blocks[p.name]})" for p in inputs}
     names = ["n", *(p.name for p in (*inputs, *declaration.outputs))]
-    taken = [f"const double *restrict {p.name}" for p in inputs] + [f"double *restrict {p.name}" for p in declaration.outputs]
     return {
-        "prototype": f"static size_t {name}_blocks(size_t n, {', '.join(taken)})",
+        "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration)})",
         "call": f"{name}_blocks({', '.join(names)})",
         "buffers": ", ".join(sizes),
         "constants": [
@@ -76,13 +75,13 @@ def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> d
         ],
         "lanes_prototype": declaration.lanes_prototype(robot),
         "results": f"{RESULTS}[{max(count + len(samples.constants), 1)}]",
-        "huge": " || ".join(f"!{robot}_moderate{LANES}({read[p.name]}, {p.size})" for p in inputs if p.configuration),
+        "huge": _huge(robot, declaration, read),
         "lanes_kernel": f"{name}_kernel{LANES}({', '.join([*read.values(), RESULTS])});",
         "lanes_stores": [f"{robot}_expand{LANES}({RESULTS}, {p.name}_places, {p.size}, {blocks[p.name]});" for p in declaration.outputs],
         "apart": f"{name}_apart({', '.join(blocks.values())});",
         "lines": [
             *(f"{robot}_load{LANES}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
-            *_only_moderate(robot, declaration, inputs),
+            *_only_moderate(robot, declaration),
             f"{name}_kernel{LANES}({', '.join(arguments)});",
             *(f"{robot}_store{LANES}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
         ],
@@ -91,25 +90,34 @@ def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> d
 
 def _apart(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
     """The view of the function that takes the samples of one block one by one."""
-    inputs = [p for p in declaration.inputs if not p.optional]
     arguments = ["NULL" if p.optional else f"{p.name}_one" for p in (*declaration.inputs, *declaration.outputs)]
-    taken = [f"const double *restrict {p.name}" for p in inputs] + [f"double *restrict {p.name}" for p in declaration.outputs]
     return {
-        "prototype": f"static void {robot}_{declaration.name}_apart({', '.join(taken)})",
-        "inputs": [(p.name, p.size) for p in inputs],
+        "prototype": f"static void {robot}_{declaration.name}_apart({_parameters(declaration)})",
+        "inputs": [(p.name, p.size) for p in declaration.required],
         "outputs": [(p.name, p.size) for p in declaration.outputs],
         "call": f"{robot}_{declaration.name}({', '.join(arguments)});",
     }
 
 
-def _only_moderate(robot: str, declaration: FunctionDeclaration, inputs: Sequence[Parameter]) -> list[str]:
-    """The statements that leave a block with angles that are huge or no numbers to single calls."""
-    tests = [f"!{robot}_moderate{LANES}({p.name}_lanes, {p.size})" for p in inputs if p.configuration]
-    if not tests:
+def _parameters(declaration: FunctionDeclaration) -> str:
+    """Those of what does without the optional input."""
+    inputs = [f"const double *restrict {p.name}" for p in declaration.required]
+    return ", ".join([*inputs, *(f"double *restrict {p.name}" for p in declaration.outputs)])
+
+
+def _huge(robot: str, declaration: FunctionDeclaration, lanes: Mapping[str, str]) -> str:
+    """Whether a block has angles that are huge or no numbers; "" where there are no angles. `lanes`: by name where an input is."""
+    return " || ".join(f"!{robot}_moderate{LANES}({lanes[p.name]}, {p.size})" for p in declaration.required if p.configuration)
+
+
+def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
+    """The statements that leave a block with such angles to single calls."""
+    huge = _huge(robot, declaration, {p.name: f"{p.name}_lanes" for p in declaration.required})
+    if not huge:
         return []
     arguments = [f"{p.name} + {p.size} * k" if not p.optional else "NULL" for p in (*declaration.inputs, *declaration.outputs)]
     return [
-        f"if ({' || '.join(tests)}) {{",
+        f"if ({huge}) {{",
         f"    for (size_t k = i; k < i + {LANES}; ++k) {{",
         f"        {robot}_{declaration.name}({', '.join(arguments)});",
         "    }",

@@ -48,6 +48,16 @@ class FunctionDeclaration:
     framed: bool = False
     lanes: bool = False
 
+    @property
+    def optional(self) -> Parameter | None:
+        """The optional input."""
+        return next((p for p in self.inputs if p.optional), None)
+
+    @property
+    def required(self) -> list[Parameter]:
+        """The other inputs."""
+        return [p for p in self.inputs if not p.optional]
+
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
         """All C declarations of the function; see `c_prototype`."""
         both = [self.c_prototype(robot, batch=batch, restrict=restrict) for batch in (False, True)]
@@ -56,7 +66,7 @@ class FunctionDeclaration:
     def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
         """The C declaration of the function over blocks, likewise."""
         qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const double *{qualifier}{p.name}" for p in self.inputs if not p.optional]
+        arguments = [f"const double *{qualifier}{p.name}" for p in self.required]
         arguments += [f"double *{qualifier}{p.name}" for p in self.outputs]
         return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.csource import FunctionSource, add_headers, batch_view, call_lines, figures, headers, kernel_parts
+from rbdc.emit.csource import FunctionSource, add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
-from rbdc.model.limbs import LANES as LIMBS
 
-LANES = 8
+LANES = DOUBLE.lanes
 BLOCK_WEIGHT = 1.6
 """What an operation on a block takes in single ones, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
 
@@ -153,12 +153,10 @@ def column_source(
     source = FunctionSource(declaration, cost(kernels[0]) + _cost(made), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
-    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=(*LIMBS, LANES))
-    names = [f"{name}_columns"] if len(kernels) == 1 else [f"{name}_columns_without_fext", f"{name}_columns_with_fext"]
-    views = [kernel_parts(robot, k, program, source, version) for k, program in zip(names, kernels, strict=True)]
+    add_lanes_header(source, robot, version)
+    views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
     solves = _solve_parts(name, made)
     source.statements += sum(len(row.lines) for row in made)
-    optional = next((p for p in declaration.inputs if p.optional), None)
     source.files[f"{name}.c"] = render(
         "columns.c.jinja",
         robot=robot,
@@ -167,13 +165,13 @@ def column_source(
         figures=figures(source.cost),
         version=version,
         headers=headers(source),
-        foreign=[p for _, some in views for p in some],
-        parts=[part for some, _ in views for part in some],
+        foreign=views.foreign,
+        parts=views.parts,
         solves=solves,
         plan=plan,
         lanes=LANES,
         prototype=declaration.c_prototype(robot, batch=False),
-        calls=call_lines(optional, list(zip(names, kernels, strict=True))),
+        calls=views.calls,
         outputs=[p.name for p in declaration.outputs],
         known=[(declaration.outputs[m].name, row * size + column) for m, row, column in plan.known],
         batch=batch_view(robot, declaration) if loop else None,

@@ -8,9 +8,10 @@ from typing import Any
 
 from rbdc.emit import trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.expressions import DOUBLE, Block, ScalarType, Writer
+from rbdc.emit.expressions import Block, Writer
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import JOINT_ANGLES
@@ -45,18 +46,10 @@ def function_source(
     total = cost(programs[0])
     source = FunctionSource(declaration, total, method=method)
     name = f"{robot}_{declaration.name}"
-    optional = declaration.inputs[-1] if declaration.inputs[-1].optional else None
-    if optional is None:
-        kernels = [name]
-    elif len(programs) == 1:
-        kernels = [f"{name}_kernel"]
-    else:
-        kernels = [f"{name}_without_{optional.name}", f"{name}_with_{optional.name}"]
+    whole = declaration.optional is None
     add_headers(source, robot, programs, version)
-    made = [kernel_parts(robot, k, p, source, version, public=optional is None) for k, p in zip(kernels, programs, strict=True)]
-    parts, foreign = [part for some, _ in made for part in some], [p for _, some in made for p in some]
-    lines = call_lines(optional, list(zip(kernels, programs, strict=True)))
-    entry = None if optional is None else {"prototype": declaration.c_prototype(robot, batch=False), "lines": lines}
+    kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
+    entry = None if whole else {"prototype": declaration.c_prototype(robot, batch=False), "lines": kernels.calls}
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -66,8 +59,8 @@ def function_source(
         version=version,
         library=DOUBLE.header,
         headers=headers(source),
-        foreign=foreign,
-        parts=parts,
+        foreign=kernels.foreign,
+        parts=kernels.parts,
         entry=entry,
         batch=batch_view(robot, declaration) if loop else None,
     )
@@ -102,7 +95,33 @@ def kernel_source(
     return source
 
 
-def call_lines(optional: Parameter | None, kernels: Sequence[tuple[str, Program]]) -> list[str]:
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of one function as a template has them: their C functions, prototypes of those in other files, and the statements
+    that call them.
+    """
+
+    parts: list[dict[str, Any]]
+    foreign: list[str]
+    calls: list[str]
+
+
+def add_kernels(
+    robot: str, stem: str, single: str, programs: Sequence[Program], source: FunctionSource, version: str
+) -> Kernels:
+    """The kernels of a function. A single one is called `single`, and is the entry point where that is the function's own name; the
+    names of two begin with `stem`. What is too large for one file goes to the files of `source`.
+    """
+    optional, public = source.declaration.optional, single == f"{robot}_{source.declaration.name}"
+    names = [single]
+    if optional is not None and len(programs) == 2:
+        names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
+    made = [kernel_parts(robot, k, p, source, version, public=public) for k, p in zip(names, programs, strict=True)]
+    calls = _call_lines(optional, list(zip(names, programs, strict=True)))
+    return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], calls)
+
+
+def _call_lines(optional: Parameter | None, kernels: Sequence[tuple[str, Program]]) -> list[str]:
     """The statements that call the one kernel, or that which suits the optional input: the second takes it, the first does without; a
     single one gets zeros where it is NULL.
     """
@@ -121,13 +140,19 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
     """The internal headers that the programs' C needs."""
     if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
         source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
-    widths = sorted({value.width for program in programs for value in program.values} - {1})
-    if widths:
-        source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=(*LANES, 8))
+    if any(value.width > 1 for program in programs for value in program.values):
+        add_lanes_header(source, robot, version)
         source.style = "lanes"
 
 
+def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
+    """The internal header of vectors: of limbs side by side, and of columns."""
+    widths = (*LANES, DOUBLE.lanes)
+    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=widths)
+
+
 def headers(source: FunctionSource) -> list[str]:
+    """The headers among the files of a function, which its C files include."""
     return [name for name in source.files if name.endswith(".h")]
 
 
@@ -220,6 +245,7 @@ def parameters(robot: str, program: Program, scalar: ScalarType = DOUBLE) -> str
 
 
 def arguments(program: Program) -> str:
+    """What a call of that function passes, where variables have the parameters' names."""
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rbdc.emit.scalars import DOUBLE, ScalarType, literal
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
@@ -33,30 +33,9 @@ class Block:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class ScalarType:
-    """The C type of every value, the header of its elementary functions, and what their names begin with."""
-
-    name: str
-    header: str
-    prefix: str
-
-
-DOUBLE = ScalarType("double", "math.h", "")
-COMPLEX = ScalarType("double _Complex", "complex.h", "c")
-"""For complex-step differentiation: no comparisons and no atan2."""
-
-
 def _workspace(width: int) -> str:
     """The array of what passes from one chunk to later ones."""
     return "work" if width == 1 else f"work{width}"
-
-
-def literal(number: float) -> str:
-    """The shortest C literal that reads back as the same double."""
-    if not math.isfinite(number):
-        raise ValueError(f"{number} in generated code")
-    return repr(float(number))
 
 
 class Writer:
@@ -77,11 +56,6 @@ class Writer:
         sources = {program.values[k].source for i in self._members(number) for k in program.values[i].arguments}
         direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
         return {source[0] for source in sources | direct if source is not None}
-
-    @property
-    def gathers_angles(self) -> bool:
-        """Whether the statements call what `rbdc.emit.trigonometry` declares."""
-        return bool(self._angles)
 
     @property
     def workspaces(self) -> dict[str, tuple[str, int]]:

@@ -8,9 +8,9 @@ from typing import Any
 from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures, parameters, whole_part
-from rbdc.emit.expressions import literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.emit.scalars import literal
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model

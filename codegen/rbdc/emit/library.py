@@ -105,7 +105,7 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
 
 def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> str:
     first = sources[0].declaration
-    given = [p for p in first.inputs if not p.optional]
+    given = first.required
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
     joints = [
         {

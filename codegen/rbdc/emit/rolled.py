@@ -14,11 +14,11 @@ from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit import trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures
-from rbdc.emit.expressions import literal
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.rolled_cost import blocks_of, rolled_cost
 from rbdc.emit.rolled_tables import Paths, RolledModel, rolled_model
+from rbdc.emit.scalars import literal
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Inertia, Placement
 

@@ -13,7 +13,7 @@ from rbdc.emit.render import render
 from rbdc.generate import generate
 from rbdc.model import Model
 from rbdc.report.ad import casadi_maps, of_casadi
-from rbdc.report.implementation import ROBOT, Implementation, without_optional
+from rbdc.report.implementation import ROBOT, Implementation, arguments, without_optional
 from rbdc.report.literature import deepest_frame
 
 BATCH, LOOP = "rbdc_batch", "rbdc_loop"
@@ -38,9 +38,9 @@ def generated(model: Model, function: Function) -> Generated:
     made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True)
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
-    frame = [str(deepest_frame(model)), "0"] if source.declaration.framed else []
-    batch = f"{ROBOT}_{name}_batch({', '.join(['n', *_arguments(source.declaration, frame, '')])});"
-    single = f"{ROBOT}_{name}({', '.join(_arguments(source.declaration, frame, 'i'))});"
+    frame = deepest_frame(model)
+    batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
+    single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
     files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])})
     lanes = LANES if source.batch_files else None
     return Generated(Implementation(name, "generated-batch", "generated", source.method, files), lanes)
@@ -84,14 +84,3 @@ def _adapter(entries: dict[str, list[str]]) -> str:
 def _each(lines: Sequence[str]) -> list[str]:
     """The statements for every sample i."""
     return ["for (size_t i = 0; i < n; ++i) {", *(f"    {line}" for line in lines), "}"]
-
-
-def _arguments(declaration: FunctionDeclaration, frame: Sequence[str], index: str) -> list[str]:
-    """Those of a generated function from the first sample on, or of sample `index`."""
-
-    def place(array: str, size: int) -> str:
-        return f"{array} + {size} * {index}" if index else array
-
-    positions = iter(range(len(declaration.inputs)))
-    inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
-    return [*inputs, *frame, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]

@@ -101,7 +101,7 @@ def of_program(declaration: FunctionDeclaration, program: Program, method: str, 
 
 def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The declaration of the same function without external forces: what all methods are measured on."""
-    inputs = tuple(p for p in declaration.inputs if not p.optional)
+    inputs = tuple(declaration.required)
     return FunctionDeclaration(declaration.name, declaration.summary, inputs, declaration.outputs, declaration.framed)
 
 
@@ -112,12 +112,19 @@ def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
 
 def adapter(declaration: FunctionDeclaration, frame: int = 0) -> str:
     """The C of `CALL` for a function of our own signature."""
+    return render_adapter([], f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})")
+
+
+def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
+    """Those of a function of our own signature from `in` and `out`: from the first sample on, or of sample `index`."""
+
+    def place(array: str, size: int) -> str:
+        return f"{array} + {size} * {index}" if index else array
+
     positions = iter(range(len(declaration.inputs)))
-    arguments = ["NULL" if p.optional else f"in[{next(positions)}]" for p in declaration.inputs]
-    arguments += [str(frame), "0"] if declaration.framed else []
-    arguments += [f"out[{k}]" for k in range(len(declaration.outputs))]
-    call = f"{ROBOT}_{declaration.name}({', '.join(arguments)})"
-    return render_adapter([], call)
+    inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    extra = [str(frame), "0"] if declaration.framed else []
+    return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
 
 
 def render_adapter(before: Sequence[str], call: str) -> str:

@@ -25,7 +25,7 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
 
 def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> list[str]:
     """The names of the arrays that the function is given, in order."""
-    return [p.name for p in declaration.inputs if not p.optional and p.name in drawn]
+    return [p.name for p in declaration.required if p.name in drawn]
 
 
 def _configurations(model: Model, rng: np.random.Generator, samples: int) -> Array:

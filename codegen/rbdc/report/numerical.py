@@ -13,8 +13,8 @@ from rbdc.algorithms.manifold import configuration_rate
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
-from rbdc.emit.expressions import COMPLEX
 from rbdc.emit.render import render
+from rbdc.emit.scalars import COMPLEX
 from rbdc.generate import cheapest, traced
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
