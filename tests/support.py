@@ -51,3 +51,13 @@ def assert_close(actual: Any, expected: Any, tolerance: float = 1e-10, floor: fl
     error = float(np.max(np.abs(actual - expected), initial=0.0))
     assert np.all(np.isfinite(actual)), f"{what}: not finite"
     assert error <= tolerance * scale, f"{what}: error {error:.3e} over scale {scale:.3e} is {error / (scale or 1):.2e} > {tolerance:.1e}"
+
+
+def conditioning(inertia: Array) -> float:
+    """The condition number of M (nv, nv), of several (..., nv, nv) the worst, scaled to a diagonal of ones: units of the joints do not
+    matter to an elimination without pivoting. 1 where there are massless joints.
+    """
+    scale = np.sqrt(np.diagonal(inertia, axis1=-2, axis2=-1))
+    if not np.all(scale > 0.0):
+        return 1.0
+    return float(np.linalg.cond(inertia / (scale[..., :, None] * scale[..., None, :])).max())

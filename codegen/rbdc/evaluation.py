@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.dofs import flat
+from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.trace import Trace
 from rbdc.model import Model
 from rbdc.reduction import reduced
@@ -17,6 +19,15 @@ Inputs = Mapping[str, Sequence[Scalar]]
 
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
+
+_FRAMED: Mapping[str, Callable[..., Any]] = {
+    "frame_jacobian": frame_jacobian,
+    "frame_velocity": frame_velocity,
+    "frame_acceleration": frame_acceleration,
+    "frame_velocity_derivatives": frame_velocity_derivatives,
+    "frame_acceleration_derivatives": frame_acceleration_derivatives,
+}
+
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the model's own frames."""
@@ -70,7 +81,17 @@ def arrays(result: Any) -> list[list[Scalar]]:
     return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
 
 
-def framed_outputs(result: Any) -> list[list[Scalar]]:
+def _framed_outputs(result: Any) -> list[list[Scalar]]:
     """The entries of each output of an algorithm for one frame: motions and matrices."""
     outputs = result if isinstance(result, tuple) else (result,)
     return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
+
+
+def for_one_frame(name: str, frame: Callable[[Model], int], reference: str) -> Evaluate:
+    """A function of frames for one of them, which may depend on the model, by the climb from it to the root."""
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        del trace  # the steps of a frame's climb have no names of their own
+        return _framed_outputs(_FRAMED[name](model, *inputs.values(), frame(model), reference))
+
+    return evaluate

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
-from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.trace import Trace
 from rbdc.catalogue import Function
 from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
-from rbdc.evaluation import Evaluate, InLanes, Inputs, framed_outputs
+from rbdc.evaluation import Evaluate, InLanes, Inputs, for_one_frame
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.spatial import Scalar
-
-FRAMED: Mapping[str, Callable[..., Any]] = {
-    "frame_jacobian": frame_jacobian,
-    "frame_velocity": frame_velocity,
-    "frame_acceleration": frame_acceleration,
-    "frame_velocity_derivatives": frame_velocity_derivatives,
-    "frame_acceleration_derivatives": frame_acceleration_derivatives,
-}
 
 
 @dataclass(frozen=True)
@@ -95,14 +84,9 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
         return function
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     frame = _frame(model, text, "@".join(at))
-    algorithm = FRAMED[name]
-
-    def evaluate(original: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        del trace  # the steps of a frame's climb have no names of their own
-        return framed_outputs(algorithm(original, *inputs.values(), frame, reference))
-
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
-    return Function(replace(function.declaration, summary=summary, framed=False), {"climb": evaluate})
+    declaration = replace(function.declaration, summary=summary, framed=False)
+    return Function(declaration, {"climb": for_one_frame(name, lambda _: frame, reference)})
 
 
 def _frame(model: Model, text: str, name: str) -> int:

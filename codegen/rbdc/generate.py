@@ -96,7 +96,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     may_roll = style != "unrolled" and function.declaration.name in METHODS
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return rolled_source(robot, function.declaration, model, version)
-    solved = _to_solve(model, function)
+    solved = left_to_solve(model, function)
     if solved is not None and model.nv > ALWAYS_IN_COLUMNS:
         source = column_source(robot, function.declaration, solved, model.nv, version)
         worth = may_roll and source.cost.operations > WORTH_ROLLING
@@ -117,7 +117,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     return source
 
 
-def _to_solve(model: Model, function: Function) -> list[Program] | None:
+def left_to_solve(model: Model, function: Function) -> list[Program] | None:
     """The programs of what is left to solve for, where the function has such a form."""
     if function.to_solve is None:
         return None

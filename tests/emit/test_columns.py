@@ -13,13 +13,13 @@ from rbdc import Model
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.minverse import minverse
 from rbdc.catalogue import Function, functions_of
-from rbdc.emit.columns import LANES, column_weight, kernel, plan_of, preparation, solve
-from rbdc.generate import cheapest, variants
+from rbdc.emit.columns import LANES, column_weight, kernel, plan_of, solve
+from rbdc.generate import cheapest, left_to_solve
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.resources import resolve
 from rbdc.spatial import Force
-from tests.support import assert_close, build_module
+from tests.support import assert_close, build_module, conditioning
 from tests.support_trees import random_tree
 
 
@@ -35,8 +35,7 @@ def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) 
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
         fext = rng.standard_normal((module.njoints, 6)) if with_forces else None
         given = None if fext is None else [Force.of(f) for f in fext.tolist()]
-        scale = np.sqrt(np.diag(module.crba(q)))
-        tolerance = max(1e-12, 1e-15 * float(np.linalg.cond(module.crba(q) / np.outer(scale, scale))))
+        tolerance = max(1e-12, 1e-15 * conditioning(module.crba(q)))
         expected = by_direct_inverse(tree, q.tolist(), v.tolist(), tau.tolist(), given)
         for result, matrix in zip(module.aba_derivatives(q, v, tau, fext), expected, strict=True):
             assert_close(result, np.array(matrix, dtype=float), tolerance)
@@ -48,8 +47,9 @@ def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) 
 def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Function, list[Program]]:
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=1e-11)
     function = functions_of(model)[name]
-    left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})  # type: ignore[dict-item]
-    return model, function, variants(model, left, "columns").kernels
+    programs = left_to_solve(model, function)
+    assert programs is not None
+    return model, function, programs
 
 
 def test_the_plan_keeps_what_can_differ_from_zero() -> None:

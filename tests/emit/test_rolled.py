@@ -35,7 +35,7 @@ from rbdc.pipeline import BuildOptions, build_package
 from rbdc.resources import resolve
 from rbdc.singularity import singular_joints
 from rbdc.spatial import Force
-from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module
+from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
@@ -107,7 +107,7 @@ def compare(model: Model, tag: str) -> None:
     forces = rng.standard_normal((SAMPLES, model.njoints, 6))
     # What gravity or an acceleration of 1 does at least: where a result is zero, rounding is measured by that.
     torque = 0.1 * sum(body.inertia.mass for body in model.bodies)
-    conditioning = max(1e-12, 1e-14 * condition(module, inputs["q"]))
+    tolerance = max(1e-12, 1e-14 * conditioning(module.crba(inputs["q"])))
     floors = dict.fromkeys(METHODS, torque)
     if "minverse" in module.functions:
         floors |= dict.fromkeys(FORWARD, torque * float(np.abs(module.minverse(inputs["q"])).max()))
@@ -117,18 +117,11 @@ def compare(model: Model, tag: str) -> None:
             made = getattr(module, name)(*given)
             reference = expected(model, name, inputs, fext)
             for actual, wanted in zip(made if isinstance(made, tuple) else (made,), reference, strict=True):
-                assert_close(actual, wanted, conditioning if name in FORWARD else 1e-12, floors[name], f"{tag}: {name}")
+                assert_close(actual, wanted, tolerance if name in FORWARD else 1e-12, floors[name], f"{tag}: {name}")
 
 
 def module_takes_forces(name: str) -> bool:
     return name in ("rnea", "aba", "rnea_derivatives", "aba_derivatives")
-
-
-def condition(module: ModuleType, q: Array) -> float:
-    """Of the joint-space inertia with a unit diagonal, the worst."""
-    inertia = module.crba(q)
-    scale = np.sqrt(np.diagonal(inertia, axis1=-2, axis2=-1))
-    return float(np.linalg.cond(inertia / (scale[:, :, None] * scale[:, None, :])).max()) if np.all(scale > 0) else 1.0
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rbdc.catalogue import FORWARD_DYNAMICS
-from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)
 TOLERANCE = 1e-13
@@ -49,11 +49,7 @@ def tolerance(module: ModuleType, name: str, q: Array) -> float:
     """1e-13, but for solutions with M what its conditioning makes of another order of operations."""
     if name not in FORWARD_DYNAMICS:
         return TOLERANCE
-    worst = 0.0
-    for inertia in module.crba(q):
-        scale = np.sqrt(np.diag(inertia))
-        worst = max(worst, float(np.linalg.cond(inertia / np.outer(scale, scale))))
-    return max(TOLERANCE, 1e-15 * worst)
+    return max(TOLERANCE, 1e-15 * conditioning(module.crba(q)))
 
 
 def names_of(module: ModuleType) -> list[str]:

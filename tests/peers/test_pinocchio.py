@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, peer, pin, states
 
 TOLERANCE = 1e-10
@@ -25,9 +25,7 @@ def tolerance(name: str, module: ModuleType, q: Array) -> float:
     """1e-10, but for solutions with M what its conditioning makes of rounding errors on either side."""
     if name not in ("aba", "minverse"):
         return TOLERANCE
-    inertia = module.crba(q)
-    scale = np.sqrt(np.diag(inertia))  # units of the joints do not matter to an elimination without pivoting
-    return max(TOLERANCE, 1e-14 * float(np.linalg.cond(inertia / np.outer(scale, scale))))
+    return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
 
 
 def test_sizes_and_names(case: tuple[ModuleType, Peer]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rbdc.catalogue import FIRST_DERIVATIVES
-from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
+from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
 from tests.support_pinocchio import Peer, peer, pin, states
 
 TOLERANCE = 1e-9
@@ -23,9 +23,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def conditioned(module: ModuleType, q: Array) -> float:
     """1e-9, or what the conditioning of M makes of rounding on either side."""
-    inertia = module.crba(q)
-    scale = np.sqrt(np.diag(inertia))
-    return max(TOLERANCE, 1e-13 * float(np.linalg.cond(inertia / np.outer(scale, scale))))
+    return max(TOLERANCE, 1e-13 * conditioning(module.crba(q)))
 
 
 def symmetric(upper: Array) -> Array:

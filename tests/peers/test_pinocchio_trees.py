@@ -12,7 +12,7 @@ import pytest
 
 from rbdc import Model, Placement
 from rbdc.model.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from tests.support import Array, assert_close, build_module
+from tests.support import Array, assert_close, build_module, conditioning
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, pin, states
 from tests.support_trees import LAW_FUNCTIONS, SEEDS, random_tree
 
@@ -92,9 +92,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def tolerance(module: ModuleType, q: Array) -> float:
     """Of forward dynamics: what the conditioning of M, apart from the joints' units, makes of rounding on either side."""
-    matrix = module.crba(q)
-    scale = np.sqrt(np.diag(matrix))
-    return max(TOLERANCE, 1e-14 * float(np.linalg.cond(matrix / np.outer(scale, scale))))
+    return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import Matrix, transposed, zeros
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.dofs import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Rotation, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -71,18 +70,23 @@ def _accelerations(
 
 def _free_falls(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Scalar]:
     """By entry of v the linear acceleration of a freely falling root, R^T g - w x v; empty where something else hangs on the world."""
+    if any(body.parent == WORLD and not isinstance(body.joint, FreeFlyer) for body in model.bodies):
+        return {}
     falls: dict[int, Scalar] = {}
-    placements = joint_placements(model, q)
-    for body, placement in zip(model.bodies, placements, strict=True):
-        if body.parent != WORLD:
-            continue
-        if not isinstance(body.joint, FreeFlyer):
-            return {}
-        start = body.index_v
-        linear, w = Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
-        fall = placement.rotation.apply_transposed(model.gravity) - w.cross(linear)
+    for start, rotation, linear, w in _free_roots(model, q, v):
+        fall = rotation.apply_transposed(model.gravity) - w.cross(linear)
         falls |= {start + k: x for k, x in enumerate(fall.scalars())}
     return falls
+
+
+def _free_roots(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
+) -> Iterator[tuple[int, Rotation, Vector3, Vector3]]:
+    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular velocity."""
+    for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
+        if body.parent == WORLD and isinstance(body.joint, FreeFlyer):
+            start = body.index_v
+            yield start, body.placement_at(own).rotation, Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
 
 
 def derivatives_by_factors(
@@ -142,13 +146,27 @@ def derivatives_to_solve(
     so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
-    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
-    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     sides = [[[-x for x in row] for row in matrix] for matrix in (by_q, by_v)]
     known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
     _add_root_columns(model, q, v, *known)
     return sides[0], sides[1], *known, *_as_matrices(InverseFactor(factors), trace)
+
+
+def _inverse_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    factors: Factorisation,
+) -> tuple[Matrix, Matrix]:
+    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no solve."""
+    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
+    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    return by_q, by_v
 
 
 def _as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
@@ -171,9 +189,7 @@ def _derivatives(
     columns_by: Factorisation | InverseFactor,
     inverse: Matrix | None = None,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
-    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     result = []
     for matrix in (by_q, by_v):
         columns = [[-x for x in columns_by.solve(column)] for column in transposed(matrix)]
@@ -192,12 +208,8 @@ def _add_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by
     With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its linear velocity,
     and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
     """
-    for index, body in enumerate(model.bodies):
-        if body.parent != WORLD or not isinstance(body.joint, FreeFlyer):
-            continue
-        start = body.index_v
-        gravity = joint_placements(model, q)[index].rotation.apply_transposed(-model.gravity)
-        linear, w = Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
+    for start, rotation, linear, w in _free_roots(model, q, v):
+        gravity = rotation.apply_transposed(-model.gravity)
         for k in range(3):
             unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])
             _subtract(by_q, start, start + 3 + k, gravity.cross(unit))

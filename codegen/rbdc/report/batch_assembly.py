@@ -16,6 +16,7 @@ from rbdc.report.contenders import Contender, compiled
 from rbdc.report.implementation import Implementation, without_optional
 from rbdc.report.options import CompareOptions, peer_of
 from rbdc.report.toolchains import Toolchains
+from rbdc.report.wording import NO_SUCH_METHOD
 
 Made = list[tuple[Implementation, list[BatchMethod]]]
 """C files, and the methods that are in them."""
@@ -89,4 +90,4 @@ def _fastest(one: Measured, peer: str) -> Contender | None:
 def _reason(one: Measured, absent: Mapping[str, str], peer: str) -> str:
     """Why a peer did not take part in the comparison of single calls either."""
     reasons = [a.reason for a in one.absent if peer_of(a.method) == peer]
-    return next(iter(reasons), absent.get(peer, "not asked for, or there is no such method for this function"))
+    return next(iter(reasons), absent.get(peer, NO_SUCH_METHOD))

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from rbdc.algorithms import carpentier_mansard, idsva
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
-from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.catalogue import Function
-from rbdc.evaluation import Evaluate, Inputs, framed_outputs, on_model
+from rbdc.evaluation import Evaluate, on_model
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 
@@ -52,25 +49,6 @@ PAPERS: dict[str, dict[str, Evaluate]] = {
     "aba_jvp": {"tangent-featherstone": on_model(aba_jvp)},
 }
 """By function the papers' own recursions, on the model with the links' frames as the description has them."""
-
-
-def _framed(algorithm: Callable[..., Any]) -> Evaluate:
-    """The algorithm for the frame that is measured, in its own axes."""
-
-    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        return framed_outputs(algorithm(model, *inputs.values(), deepest_frame(model), "LOCAL"))
-
-    return evaluate
-
-
-FRAMED: dict[str, Evaluate] = {
-    "frame_jacobian": _framed(frame_jacobian),
-    "frame_velocity": _framed(frame_velocity),
-    "frame_acceleration": _framed(frame_acceleration),
-    "frame_velocity_derivatives": _framed(frame_velocity_derivatives),
-    "frame_acceleration_derivatives": _framed(frame_acceleration_derivatives),
-}
-"""The references of functions that take a frame; they are generated in one way only."""
 
 
 def deepest_frame(model: Model) -> int:

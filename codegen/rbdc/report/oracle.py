@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Function
-from rbdc.evaluation import Evaluate, Inputs
+from rbdc.evaluation import Evaluate, Inputs, for_one_frame
 from rbdc.model import Model
 from rbdc.native import cache
-from rbdc.report.literature import FRAMED, by_the_papers
+from rbdc.report.literature import by_the_papers, deepest_frame
 
 DIGITS = 40
 
@@ -80,7 +80,7 @@ def _split(x: Any) -> tuple[float, float]:
 def _algorithm(function: Function) -> Evaluate:
     """The paper's recursion, the last of several."""
     if function.declaration.framed:
-        return FRAMED[function.declaration.name]
+        return for_one_frame(function.declaration.name, deepest_frame, "LOCAL")
     return list(by_the_papers(function).values())[-1]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
@@ -64,13 +65,17 @@ def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
                 axes.plot([ns], [k], "o", color=LABEL_COLOURS[label], markersize=7, zorder=2)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        _show_nanoseconds(axes.xaxis)
         axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
         axes.set_xlabel("minimum time of a call")
         return _svg(figure)
+
+
+def _show_nanoseconds(axis: Axis) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def batch_curves(batch: dict[str, Any]) -> str:
@@ -88,8 +93,7 @@ def batch_curves(batch: dict[str, Any]) -> str:
         axes.set_xticks(ticks, [str(n) for n in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        _show_nanoseconds(axes.yaxis)
         axes.set_xlabel("samples in a batch")
         axes.set_ylabel("minimum time of a sample")
         figure.legend(loc="outside upper left", ncols=2, frameon=False)

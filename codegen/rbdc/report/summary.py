@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rbdc.report.options import PEERS
+from rbdc.report.wording import NO_SUCH_METHOD
 
 _COPIED = ("operations", "flops", "peak_percent", "code_bytes", "compile_seconds", "errors", "right")
 
@@ -47,4 +48,4 @@ def _reason(report: dict[str, Any], function: dict[str, Any], label: str) -> str
     """Of the methods of a peer that were not measured the first one's reason."""
     reasons = [a["reason"] for a in function["absent"] if label in (a["method"], a["method"].rpartition("-")[2])]
     reasons += [reason for peer, reason in report["peers"]["absent"].items() if peer == label]
-    return str(reasons[0]) if reasons else "not asked for, or there is no such method for this function"
+    return str(reasons[0]) if reasons else NO_SUCH_METHOD

@@ -20,6 +20,10 @@ def nanoseconds(ns: float) -> str:
     return f"{ns:.3g} ns" if ns < 1000.0 else f"{ns / 1000.0:.3g} \u00b5s" if ns < 1e6 else f"{ns / 1e6:.3g} ms"
 
 
+NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
+"""Why a peer is absent where it gave no reason."""
+
+
 def percent(share: dict[str, float] | None, of: str) -> str:
     """A share of one of the peaks with three significant digits."""
     return "\u2013" if share is None else f"{share[of]:.3g} %"
