@@ -22,6 +22,7 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.specialise import without_input
+from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.lanes import laned
 from rbdc.model import Model
@@ -113,7 +114,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     else:
         source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
     if batch:
-        add_batch(source, robot, samples, version)
+        add_batch(source, robot, chain_sums(samples), version)
     return source
 
 

@@ -20,14 +20,10 @@ static void cartpole_aba_kernel8(const cartpole_lanes8 *restrict q, const cartpo
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
-    const cartpole_vector8 t10 = sin_q1 * 0.49050000000000005;
-
-    /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 t11 = sin_q1 * f1_1;
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const cartpole_vector8 moving_0 = t11 + tau[0];
-    const cartpole_vector8 moving_1 = t10 + tau[1];
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* results:  */
     const cartpole_vector8 t17 = cos_q1 * 0.04878048780487806;

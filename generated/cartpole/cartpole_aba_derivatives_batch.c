@@ -18,33 +18,25 @@ static void cartpole_aba_derivatives_kernel8(const cartpole_lanes8 *restrict q, 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t10 = cos_q1 * 9.81;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
-    const cartpole_vector8 t14 = sin_q1 * 0.49050000000000005;
-
-    /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 t15 = cos_q1 * f1_1;
-    const cartpole_vector8 t16 = sin_q1 * f1_1;
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const cartpole_vector8 moving_0 = t16 + tau[0];
-    const cartpole_vector8 moving_1 = t14 + tau[1];
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const cartpole_vector8 t22 = cos_q1 * 0.04878048780487806;
-    const cartpole_vector8 Minv_0_0 = 1.0 / (1.1 - M1_0 * t22);
+    const cartpole_vector8 t20 = cos_q1 * 0.04878048780487806;
+    const cartpole_vector8 Minv_0_0 = 1.0 / (1.1 - M1_0 * t20);
     results[4] = Minv_0_0;
-    const cartpole_vector8 qddot_0 = (moving_0 - moving_1 * t22) * Minv_0_0;
-    const cartpole_vector8 qddot_1 = moving_1 * 0.9756097560975611 - t22 * qddot_0;
+    const cartpole_vector8 qddot_0 = (moving_0 - moving_1 * t20) * Minv_0_0;
+    const cartpole_vector8 qddot_1 = moving_1 * 0.9756097560975611 - t20 * qddot_0;
 
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t34 = t10 + sin_q1 * qddot_0;
+    const cartpole_vector8 t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 t35 = 0.05 * qddot_1;
+    const cartpole_vector8 t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_0 = v[1] * 0.1;
@@ -53,30 +45,30 @@ static void cartpole_aba_derivatives_kernel8(const cartpole_lanes8 *restrict q, 
     const cartpole_vector8 B0_0 = sin_q1 * B1_0;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 t40 = t15 + sin_q1 * t35;
+    const cartpole_vector8 t40 = cos_q1 * f1_1 + sin_q1 * t34;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const cartpole_vector8 t41 = 0.05 * t34;
+    const cartpole_vector8 t41 = 0.05 * t33;
 
     /* forward dynamics: column 1 of ddq_dq */
-    const cartpole_vector8 ddq_dq_1_0 = Minv_0_0 * (t40 - t22 * t41);
+    const cartpole_vector8 ddq_dq_1_0 = Minv_0_0 * (t40 - t20 * t41);
     results[0] = ddq_dq_1_0;
-    const cartpole_vector8 ddq_dq_1_1 = 0.04878048780487806 * t34 - t22 * ddq_dq_1_0;
+    const cartpole_vector8 ddq_dq_1_1 = 0.04878048780487806 * t33 - t20 * ddq_dq_1_0;
     results[1] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
     const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_0;
     results[2] = ddq_dv_1_0;
-    const cartpole_vector8 ddq_dv_1_1 = -(t22 * ddq_dv_1_0);
+    const cartpole_vector8 ddq_dv_1_1 = -(t20 * ddq_dv_1_0);
     results[3] = ddq_dv_1_1;
 
     /* forward dynamics: column 0 of Minv */
-    const cartpole_vector8 t51 = t22 * Minv_0_0;
+    const cartpole_vector8 t51 = t20 * Minv_0_0;
     const cartpole_vector8 Minv_0_1 = -t51;
     results[5] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
-    const cartpole_vector8 Minv_1_1 = 0.9756097560975611 + t22 * t51;
+    const cartpole_vector8 Minv_1_1 = 0.9756097560975611 + t20 * t51;
     results[6] = Minv_1_1;
 }
 

@@ -25,55 +25,54 @@ static void cartpole_aba_jvp_kernel8(const cartpole_lanes8 *restrict q, const ca
     /* pole: pA = v x* I v - fext */
     const cartpole_vector8 t10 = v[1] * 0.05;
     const cartpole_vector8 pA1_1 = v[1] * t10;
-    const cartpole_vector8 pA1_5 = t6 * t10;
 
     /* pole: u = tau - S^T pA */
-    const cartpole_vector8 t15 = pA1_5 - tau[1];
+    const cartpole_vector8 t15 = t6 * t10 - tau[1];
 
     /* pole: pA_parent += X* (pA + Ia c + U D^-1 u) */
-    const cartpole_vector8 t22 = cos_q1 * (0.04878048780487806 * t15 - t8 * 0.002439024390243903) + sin_q1 * pA1_1;
+    const cartpole_vector8 t22 = sin_q1 * pA1_1 + cos_q1 * (0.04878048780487806 * t15 - t8 * 0.002439024390243903);
 
     /* cart: U = IA S */
     const cartpole_vector8 t23 = cos_q1 * 0.002439024390243903;
     const cartpole_vector8 t24 = sin_q1 * t23;
-    const cartpole_vector8 t28 = 1.0 / (cos_q1 * t23 - 1.1);
+    const cartpole_vector8 t29 = 1.0 / (-1.1 + cos_q1 * t23);
 
     /* cart: D = S^T U, U D^-1 */
-    const cartpole_vector8 UD0_0 = t24 * t28;
+    const cartpole_vector8 UD0_0 = t24 * t29;
 
     /* cart: u = tau - S^T pA */
-    const cartpole_vector8 u0 = t22 + tau[0];
+    const cartpole_vector8 u0 = tau[0] + t22;
 
     /* cart: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 t35 = t28 * u0 - UD0_0 * 9.81;
+    const cartpole_vector8 t36 = t29 * u0 - UD0_0 * 9.81;
 
     /* pole: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 t42 = cos_q1 * 9.81 - sin_q1 * t35;
-    const cartpole_vector8 t46 = t15 * 0.9756097560975611 - 0.04878048780487806 * (t8 + (cos_q1 * t35 + sin_q1 * 9.81));
+    const cartpole_vector8 t43 = cos_q1 * 9.81 - sin_q1 * t36;
+    const cartpole_vector8 t47 = t15 * 0.9756097560975611 - 0.04878048780487806 * (t8 + sin_q1 * 9.81 + cos_q1 * t36);
 
     /* pole: f = I a + v x* I v */
-    const cartpole_vector8 t47 = 0.05 * t46;
+    const cartpole_vector8 t48 = 0.05 * t47;
 
     /* pole: df = I da + dv x* I v + v x* I dv */
     const cartpole_vector8 t50 = 0.05 * dv[1];
     const cartpole_vector8 df1_1 = t10 * dv[1] + v[1] * t50;
-    const cartpole_vector8 t58 = v1_0 * dq[1] + sin_q1 * dv[0];
-    const cartpole_vector8 t67 = 0.05 * (t42 * dq[1] + v[1] * t58 + t6 * dv[1]) - t10 * t58 - t6 * t50;
+    const cartpole_vector8 t58 = sin_q1 * dv[0] + v1_0 * dq[1];
+    const cartpole_vector8 t68 = 0.05 * (t6 * dv[1] + v[1] * t58 + t43 * dq[1]) - t6 * t50 - t10 * t58;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = sin_q1 * (t47 * dq[1]) - cos_q1 * (pA1_1 * dq[1]) - sin_q1 * df1_1;
+    const cartpole_vector8 f0_from1_2 = sin_q1 * (t48 * dq[1]) - cos_q1 * (pA1_1 * dq[1]) - sin_q1 * df1_1;
 
     /* pole: u = tau - S^T pA */
-    const cartpole_vector8 u1 = t67 + dtau[1];
+    const cartpole_vector8 u1 = dtau[1] + t68;
 
     /* pole: pA_parent += X* (pA + Ia c + U D^-1 u) */
-    const cartpole_vector8 pA0_from1_2 = cos_q1 * (0.04878048780487806 * u1);
+    const cartpole_vector8 t78 = 0.04878048780487806 * u1;
 
     /* cart: u = tau - S^T pA */
-    const cartpole_vector8 t81 = pA0_from1_2 + (f0_from1_2 - dtau[0]);
+    const cartpole_vector8 t82 = f0_from1_2 - dtau[0] + cos_q1 * t78;
 
     /* cart: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 a0_2 = t28 * t81;
+    const cartpole_vector8 a0_2 = t29 * t82;
     results[0] = a0_2;
 
     /* pole: qddot = D^-1 (u - U^T a'), a = a' + S qddot */

@@ -24,51 +24,49 @@ static void cartpole_aba_vjp_kernel8(const cartpole_lanes8 *restrict q, const ca
     /* pole: pA = v x* I v - fext */
     const cartpole_vector8 B1_0 = v[1] * 0.05;
     const cartpole_vector8 pA1_1 = v[1] * B1_0;
-    const cartpole_vector8 pA1_5 = t6 * B1_0;
 
     /* pole: u = tau - S^T pA */
-    const cartpole_vector8 t15 = pA1_5 - tau[1];
+    const cartpole_vector8 t15 = t6 * B1_0 - tau[1];
 
     /* pole: pA_parent += X* (pA + Ia c + U D^-1 u) */
-    const cartpole_vector8 t22 = cos_q1 * (0.04878048780487806 * t15 - t8 * 0.002439024390243903) + sin_q1 * pA1_1;
+    const cartpole_vector8 t22 = sin_q1 * pA1_1 + cos_q1 * (0.04878048780487806 * t15 - t8 * 0.002439024390243903);
 
     /* cart: U = IA S */
     const cartpole_vector8 t23 = cos_q1 * 0.002439024390243903;
     const cartpole_vector8 t24 = sin_q1 * t23;
-    const cartpole_vector8 t28 = 1.0 / (cos_q1 * t23 - 1.1);
+    const cartpole_vector8 t29 = 1.0 / (-1.1 + cos_q1 * t23);
 
     /* cart: D = S^T U, U D^-1 */
-    const cartpole_vector8 UD0_0 = t24 * t28;
+    const cartpole_vector8 UD0_0 = t24 * t29;
 
     /* cart: u = tau - S^T pA */
-    const cartpole_vector8 u0 = t22 + tau[0];
+    const cartpole_vector8 u0 = tau[0] + t22;
 
     /* cart: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 t35 = t28 * u0 - UD0_0 * 9.81;
+    const cartpole_vector8 t36 = t29 * u0 - UD0_0 * 9.81;
 
     /* pole: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 psi1_7 = cos_q1 * t35 + sin_q1 * 9.81;
-    const cartpole_vector8 t42 = cos_q1 * 9.81 - sin_q1 * t35;
-    const cartpole_vector8 t46 = t15 * 0.9756097560975611 - 0.04878048780487806 * (t8 + psi1_7);
+    const cartpole_vector8 t43 = cos_q1 * 9.81 - sin_q1 * t36;
+    const cartpole_vector8 t47 = t15 * 0.9756097560975611 - 0.04878048780487806 * (t8 + sin_q1 * 9.81 + cos_q1 * t36);
 
     /* pole: pA_parent += X* (pA + Ia c + U D^-1 u) */
-    const cartpole_vector8 pA0_from1_2 = cos_q1 * (0.04878048780487806 * w[1]);
+    const cartpole_vector8 t49 = 0.04878048780487806 * w[1];
 
     /* cart: u = tau - S^T pA */
-    const cartpole_vector8 t51 = pA0_from1_2 - w[0];
+    const cartpole_vector8 t52 = cos_q1 * t49 - w[0];
 
     /* cart: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    const cartpole_vector8 a0_2 = t28 * t51;
+    const cartpole_vector8 a0_2 = t29 * t52;
     results[2] = a0_2;
 
     /* pole: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const cartpole_vector8 a1_0 = cos_q1 * a0_2;
-    const cartpole_vector8 t54 = sin_q1 * a0_2;
+    const cartpole_vector8 t55 = sin_q1 * a0_2;
     const cartpole_vector8 a1_5 = 0.9756097560975611 * w[1] - 0.04878048780487806 * a1_0;
     results[3] = a1_5;
 
     /* pole: f = I a + v x* I v */
-    const cartpole_vector8 t58 = 0.05 * t46;
+    const cartpole_vector8 t59 = 0.05 * t47;
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
     const cartpole_vector8 B1_7 = t6 * 0.05;
@@ -77,9 +75,8 @@ static void cartpole_aba_vjp_kernel8(const cartpole_lanes8 *restrict q, const ca
     const cartpole_vector8 G1_0 = 0.05 * a1_5;
 
     /* results:  */
-    results[0] = -(t54 * t58 - pA1_1 * a1_0 - t42 * G1_0);
-    const cartpole_vector8 t75 = -(a1_5 * (B1_7 + B1_7) - G1_0 * (t6 + t6) - t54 * (B1_0 + B1_0));
-    results[1] = t75;
+    results[0] = pA1_1 * a1_0 + t43 * G1_0 - t55 * t59;
+    results[1] = t55 * (B1_0 + B1_0) - a1_5 * (B1_7 + B1_7) + G1_0 * (t6 + t6);
 }
 
 /* where each entry of w_ddq_dq is among the results */

@@ -22,7 +22,7 @@ static void cartpole_centroidal_momentum_matrix_kernel8(const cartpole_lanes8 *r
 
     /* results:  */
     results[1] = -IC0_1;
-    const cartpole_vector8 t24 = 1.025 + q[0] * IC0_1 - (IC0_3 * (cos_q1 * 0.045454545454545456) + IC0_1 * (0.9090909090909091 * (q[0] + IC0_1 + q[0] * 0.1)));
+    const cartpole_vector8 t24 = 1.025 + q[0] * IC0_1 - IC0_3 * (cos_q1 * 0.045454545454545456) - IC0_1 * (0.9090909090909091 * (q[0] + q[0] * 0.1 + IC0_1));
     results[2] = t24;
 }
 

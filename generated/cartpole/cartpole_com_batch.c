@@ -16,7 +16,7 @@ static void cartpole_com_kernel8(const cartpole_lanes8 *restrict q, cartpole_lan
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* results:  */
-    results[0] = 0.9090909090909091 * (q[0] + sin_q1 * 0.05 + q[0] * 0.1);
+    results[0] = 0.9090909090909091 * (q[0] + q[0] * 0.1 + sin_q1 * 0.05);
     results[1] = cos_q1 * 0.045454545454545456;
 }
 

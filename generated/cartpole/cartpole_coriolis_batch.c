@@ -19,8 +19,7 @@ static void cartpole_coriolis_kernel8(const cartpole_lanes8 *restrict q, const c
     const cartpole_vector8 B1_0 = v[1] * 0.05;
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const cartpole_vector8 B0_0 = sin_q1 * B1_0;
-    results[0] = -B0_0;
+    results[0] = -(sin_q1 * B1_0);
 }
 
 /* where each entry of C is among the results */

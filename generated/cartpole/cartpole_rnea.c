@@ -18,11 +18,11 @@ static void cartpole_rnea_without_fext(const double *restrict q, const double *r
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
-
     /* cart: F = m a + U h, N = h x a + n(U, K) */
     const double f0_2 = a[0] * 1.1;
+
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_0 = a[1] * 0.05;
@@ -45,11 +45,11 @@ static void cartpole_rnea_with_fext(const double *restrict q, const double *rest
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
-
     /* cart: F = m a + U h, N = h x a + n(U, K) */
     const double f0_2 = a[0] * 1.1;
+
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_0 = a[1] * 0.05;

@@ -18,9 +18,6 @@ static void cartpole_rnea_kernel8(const cartpole_lanes8 *restrict q, const cartp
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
 
-    /* cart: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f0_2 = a[0] * 1.1;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_0 = a[1] * 0.05;
     const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
@@ -28,7 +25,7 @@ static void cartpole_rnea_kernel8(const cartpole_lanes8 *restrict q, const cartp
     results[1] = f1_5;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = f0_2 + (cos_q1 * f1_0 - sin_q1 * f1_1);
+    const cartpole_vector8 f0_from1_2 = a[0] * 1.1 + cos_q1 * f1_0 - sin_q1 * f1_1;
     results[0] = f0_from1_2;
 }
 

@@ -26,12 +26,11 @@ static void cartpole_rnea_derivatives_kernel8(const cartpole_lanes8 *restrict q,
     const cartpole_vector8 B1_0 = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B0_0 = sin_q1 * B1_0;
-    const cartpole_vector8 d1_5 = -B0_0;
+    const cartpole_vector8 d1_5 = -(sin_q1 * B1_0);
     results[2] = d1_5;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 d1_2 = -(sin_q1 * f1_0 + cos_q1 * f1_1);
+    const cartpole_vector8 d1_2 = -(sin_q1 * f1_0) - cos_q1 * f1_1;
     results[0] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */

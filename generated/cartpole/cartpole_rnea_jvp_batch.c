@@ -27,20 +27,17 @@ static void cartpole_rnea_jvp_kernel8(const cartpole_lanes8 *restrict q, const c
     const cartpole_vector8 t16 = v[1] * 0.05;
     const cartpole_vector8 f1_1 = v[1] * t16;
 
-    /* cart: df = I da + dv x* I v + v x* I dv */
-    const cartpole_vector8 df0_2 = 1.1 * da[0];
-
     /* pole: df = I da + dv x* I v + v x* I dv */
     const cartpole_vector8 df1_0 = 0.05 * da[1];
-    const cartpole_vector8 t25 = 0.05 * dv[1];
-    const cartpole_vector8 df1_1 = t16 * dv[1] + v[1] * t25;
-    const cartpole_vector8 t36 = v1_0 * dq[1] + sin_q1 * dv[0];
-    const cartpole_vector8 t42 = 1.025 * da[1] + 0.05 * (cos_q1 * da[0] - t11 * dq[1] - v[1] * t36 - t5 * dv[1]);
-    const cartpole_vector8 df1_5 = t42 + t16 * t36 + t5 * t25;
+    const cartpole_vector8 t23 = 0.05 * dv[1];
+    const cartpole_vector8 df1_1 = t16 * dv[1] + v[1] * t23;
+    const cartpole_vector8 t31 = sin_q1 * dv[0] + v1_0 * dq[1];
+    const cartpole_vector8 df1_5 = 1.025 * da[1] + t5 * t23 + t16 * t31 + 0.05 * (cos_q1 * da[0] - t5 * dv[1] - t11 * dq[1] - v[1] * t31);
     results[1] = df1_5;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = df0_2 - (sin_q1 * (f1_0 * dq[1]) + cos_q1 * (f1_1 * dq[1])) - (sin_q1 * df1_1 - cos_q1 * df1_0);
+    const cartpole_vector8 t54 = 1.1 * da[0] - sin_q1 * (f1_0 * dq[1]) - cos_q1 * (f1_1 * dq[1]) - sin_q1 * df1_1;
+    const cartpole_vector8 f0_from1_2 = t54 + cos_q1 * df1_0;
     results[0] = f0_from1_2;
 }
 

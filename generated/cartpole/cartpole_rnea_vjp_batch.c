@@ -31,20 +31,19 @@ static void cartpole_rnea_vjp_kernel8(const cartpole_lanes8 *restrict q, const c
 
     /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
     const cartpole_vector8 G1_0 = 0.05 * w[1];
-    const cartpole_vector8 G1_5 = 1.025 * w[1];
 
     /* cart: G = sum of I s w, G_b = sum of 2 B^T s w below */
-    const cartpole_vector8 G0_2 = cos_q1 * G1_0 + 1.1 * w[0];
+    const cartpole_vector8 G0_2 = 1.1 * w[0] + cos_q1 * G1_0;
     results[2] = G0_2;
 
     /* pole: W = X W_parent + S w */
     const cartpole_vector8 W1_0 = cos_q1 * w[0];
-    const cartpole_vector8 t28 = sin_q1 * w[0];
+    const cartpole_vector8 t27 = sin_q1 * w[0];
 
     /* results:  */
-    results[0] = -(f1_0 * t28 + f1_1 * W1_0 + t11 * G1_0);
-    results[1] = w[1] * (B1_7 + B1_7) - G1_0 * (t5 + t5) - t28 * (B1_0 + B1_0);
-    results[3] = G1_5 + 0.05 * W1_0;
+    results[0] = -(f1_0 * t27) - f1_1 * W1_0 - t11 * G1_0;
+    results[1] = w[1] * (B1_7 + B1_7) - t27 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    results[3] = 1.025 * w[1] + 0.05 * W1_0;
 }
 
 /* where each entry of w_dtau_dq is among the results */

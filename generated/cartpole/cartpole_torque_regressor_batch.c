@@ -24,7 +24,7 @@ static void cartpole_torque_regressor_kernel8(const cartpole_lanes8 *restrict q,
     const cartpole_vector8 Y1_0 = cos_q1 * Y1_13 + sin_q1 * t12;
     results[1] = Y1_0;
     const cartpole_vector8 t17 = v[1] * v[1];
-    const cartpole_vector8 Y1_1 = -(cos_q1 * t17 + sin_q1 * a[1]);
+    const cartpole_vector8 Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     results[2] = Y1_1;
     const cartpole_vector8 Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     results[3] = Y1_3;

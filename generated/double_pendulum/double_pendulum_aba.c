@@ -25,19 +25,20 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
     const double t11 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t13 = v[0] * v[0];
+    const double t18 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_3 * (t11 - v[0] * v[0] * 0.1) + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double m1_7 = X1_3 * (t11 - t13 * 0.1) + X1_0 * m0_7;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t29 = 0.0335304944 * (m1_2 * m1_2);
     const double f1_5 = m1_7 * 0.0335304944;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t34 = t26 - (f1_5 + 0.1 * (X1_3 * t29));
+    const double t34 = t18 - (f1_5 + 0.1 * (X1_3 * t29));
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
     const double moving_0 = t34 + tau[0];
@@ -78,12 +79,13 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     const double t11 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t13 = v[0] * v[0];
+    const double t18 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_3 * (t11 - v[0] * v[0] * 0.1) + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double m1_7 = X1_3 * (t11 - t13 * 0.1) + X1_0 * m0_7;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t29 = 0.0335304944 * (m1_2 * m1_2);
@@ -94,7 +96,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
 
     /* link2: f_parent = f_parent + X* f */
     const double t46 = 0.1 * (X1_3 * (t29 + (fext[8] + 1.920202341916674e-09 * fext[7])) + X1_0 * (1.920202341916674e-09 * fext[8] - fext[7]));
-    const double t48 = t26 + fext[3] - (tau1 + t46);
+    const double t48 = t18 + fext[3] - (tau1 + t46);
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
     const double moving_0 = t48 + tau[0];

@@ -16,37 +16,37 @@ static void double_pendulum_aba_kernel8(const double_pendulum_lanes8 *restrict q
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t6 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t11 = cos_q0 * 9.81;
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t12 = v[0] * v[0];
+    const double_pendulum_vector8 t17 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_7 = X1_3 * (t11 - v[0] * v[0] * 0.1) + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t12 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t29 = 0.0335304944 * (m1_2 * m1_2);
     const double_pendulum_vector8 f1_5 = m1_7 * 0.0335304944;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t34 = t26 - (f1_5 + 0.1 * (X1_3 * t29));
+    const double_pendulum_vector8 t34 = t17 - 0.1 * (X1_3 * t29) - f1_5;
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double_pendulum_vector8 moving_0 = t34 + tau[0];
+    const double_pendulum_vector8 moving_0 = tau[0] + t34;
     const double_pendulum_vector8 t38 = f1_5 - tau[1];
 
     /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
     const double_pendulum_vector8 t43 = t38 - 0.1 * (X1_0 * (t38 * 7.356637062775818));
 
     /* link1: U = IA S */
-    const double_pendulum_vector8 U0_5 = (X1_3 * (X1_3 * 0.24667167783623703) + (-0.24667167783623703)) * 0.010000000000000002 + 0.004078371633632869;
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
     const double_pendulum_vector8 t53 = 1.0 / U0_5;
 
     /* link1: u = tau - S^T pA */
@@ -57,7 +57,7 @@ static void double_pendulum_aba_kernel8(const double_pendulum_lanes8 *restrict q
     results[0] = a0_5;
 
     /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    results[1] = -(t38 * 219.40138952367545 + (a0_5 - 7.356637062775818 * (X1_0 * (0.1 * a0_5))));
+    results[1] = 7.356637062775818 * (X1_0 * (0.1 * a0_5)) - t38 * 219.40138952367545 - a0_5;
 }
 
 /* where each entry of ddq is among the results */

@@ -42,14 +42,15 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     const double t41 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t43 = v[0] * v[0];
+    const double t48 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double t48 = t41 - v[0] * v[0] * 0.1;
-    const double t49 = X1_0 * t48;
-    const double m1_7 = X1_3 * t48 + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t57 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double t53 = t41 - t43 * 0.1;
+    const double t54 = X1_0 * t53;
+    const double m1_7 = X1_3 * t53 + X1_0 * m0_7;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t59 = 0.0335304944 * (m1_2 * m1_2);
@@ -57,7 +58,7 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
 
     /* link2: f_parent = f_parent + X* f */
     const double t61 = X1_0 * t59;
-    const double t65 = t57 - (f1_5 + 0.1 * (X1_3 * t59));
+    const double t65 = t48 - (f1_5 + 0.1 * (X1_3 * t59));
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
     const double moving_0 = t65 + tau[0];
@@ -76,7 +77,7 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     const double t82 = v[0] * 0.1;
     const double t83 = X1_3 * t82;
     const double t84 = X1_0 * t82;
-    const double t88 = t49 - X1_3 * (m0_7 - 0.1 * qddot_0);
+    const double t88 = t54 - X1_3 * (m0_7 - 0.1 * qddot_0);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t89 = 0.0335304944 * m1_5;
@@ -153,14 +154,15 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double t41 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t43 = v[0] * v[0];
+    const double t48 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double t48 = t41 - v[0] * v[0] * 0.1;
-    const double t49 = X1_0 * t48;
-    const double m1_7 = X1_3 * t48 + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t57 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double t53 = t41 - t43 * 0.1;
+    const double t54 = X1_0 * t53;
+    const double m1_7 = X1_3 * t53 + X1_0 * m0_7;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t59 = 0.0335304944 * (m1_2 * m1_2);
@@ -173,7 +175,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double t67 = 1.920202341916674e-09 * fext[8] - fext[7];
     const double t70 = t59 + (fext[8] + 1.920202341916674e-09 * fext[7]);
     const double t71 = X1_0 * t70;
-    const double t79 = t57 + fext[3] - (tau1 + 0.1 * (X1_3 * t70 + X1_0 * t67));
+    const double t79 = t48 + fext[3] - (tau1 + 0.1 * (X1_3 * t70 + X1_0 * t67));
 
     /* forward dynamics: tau - (C(q, v) v + g(q)) */
     const double moving_0 = t79 + tau[0];
@@ -192,7 +194,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double t96 = v[0] * 0.1;
     const double t97 = X1_3 * t96;
     const double t98 = X1_0 * t96;
-    const double t102 = t49 - X1_3 * (m0_7 - 0.1 * qddot_0);
+    const double t102 = t54 - X1_3 * (m0_7 - 0.1 * qddot_0);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t104 = t67 - 0.0335304944 * m1_5;

@@ -16,7 +16,7 @@ static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restri
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t6 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
@@ -32,20 +32,19 @@ static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restri
     /* link2: pA = v x* I v - fext */
     const double_pendulum_vector8 t21 = v1_5 * 0.0335304944;
     const double_pendulum_vector8 t22 = v1_5 * t21;
-    const double_pendulum_vector8 t23 = t12 * t21;
 
     /* link2: u = tau - S^T pA */
-    const double_pendulum_vector8 u1 = t23 + tau[1];
+    const double_pendulum_vector8 u1 = tau[1] + t12 * t21;
 
     /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
     const double_pendulum_vector8 t36 = tau[1] - 0.1 * (X1_0 * (7.356637062775818 * u1 - c1_1 * 0.24667167783623703) - X1_3 * t22);
 
     /* link1: U = IA S */
     const double_pendulum_vector8 t37 = X1_3 * 0.24667167783623703;
-    const double_pendulum_vector8 t41 = 0.1 * (X1_0 * t37) - (-5.801760809999999e-07);
+    const double_pendulum_vector8 t41 = 5.801760809999999e-07 + 0.1 * (X1_0 * t37);
     const double_pendulum_vector8 t43 = -0.24667167783623703 + X1_3 * t37;
     const double_pendulum_vector8 U0_1 = -0.04285428436 - 0.1 * t43;
-    const double_pendulum_vector8 U0_5 = t43 * 0.010000000000000002 + 0.004078371633632869;
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + t43 * 0.010000000000000002;
     const double_pendulum_vector8 t50 = 1.0 / U0_5;
 
     /* link1: D = S^T U, U D^-1 */
@@ -58,32 +57,32 @@ static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restri
     /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const double_pendulum_vector8 t56 = cos_q0 * 9.81;
     const double_pendulum_vector8 a0_1 = sin_q0 * 9.81;
-    const double_pendulum_vector8 t62 = t50 * t54 + (UD0_1 * a0_1 + t51 * t56);
+    const double_pendulum_vector8 t62 = t50 * t54 + UD0_1 * a0_1 + t51 * t56;
 
     /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const double_pendulum_vector8 t64 = a0_1 + 0.1 * t62;
     const double_pendulum_vector8 t67 = X1_3 * t64 - X1_0 * t56;
-    const double_pendulum_vector8 a1_1 = c1_1 + (X1_3 * t56 + X1_0 * t64);
-    const double_pendulum_vector8 t77 = t62 - (u1 * 219.40138952367545 + (t62 - 7.356637062775818 * a1_1));
+    const double_pendulum_vector8 a1_1 = c1_1 + X1_3 * t56 + X1_0 * t64;
+    const double_pendulum_vector8 t77 = t62 - u1 * 219.40138952367545 - t62 + 7.356637062775818 * a1_1;
 
     /* link2: f = I a + v x* I v */
     const double_pendulum_vector8 t78 = 0.0335304944 * t77;
 
     /* link1: df = I da + dv x* I v + v x* I dv */
     const double_pendulum_vector8 t81 = t56 * dq[0];
-    const double_pendulum_vector8 t83 = a0_1 * dq[0];
-    const double_pendulum_vector8 t85 = 0.04285428436 * t81 + 5.801760809999999e-07 * t83;
+    const double_pendulum_vector8 t82 = a0_1 * dq[0];
+    const double_pendulum_vector8 t85 = 0.04285428436 * t81 + 5.801760809999999e-07 * t82;
 
     /* link2: df = I da + dv x* I v + v x* I dv */
     const double_pendulum_vector8 t87 = dv[0] + dv[1];
-    const double_pendulum_vector8 t89 = 0.0335304944 * t87;
-    const double_pendulum_vector8 t91 = t21 * t87 + v1_5 * t89;
-    const double_pendulum_vector8 t101 = t13 * dq[1] + X1_3 * (0.1 * dv[0]);
-    const double_pendulum_vector8 t105 = X1_0 * t81 - X1_3 * t83 - t67 * dq[1] + v[1] * t101 + t12 * dv[1];
-    const double_pendulum_vector8 df1_5 = 0.0335304944 * t105 - t21 * t101 - t12 * t89;
+    const double_pendulum_vector8 t88 = 0.0335304944 * t87;
+    const double_pendulum_vector8 t91 = t21 * t87 + v1_5 * t88;
+    const double_pendulum_vector8 t96 = X1_3 * (0.1 * dv[0]) + t13 * dq[1];
+    const double_pendulum_vector8 t105 = X1_0 * t81 - X1_3 * t82 + t12 * dv[1] + v[1] * t96 - t67 * dq[1];
+    const double_pendulum_vector8 df1_5 = 0.0335304944 * t105 - t12 * t88 - t21 * t96;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t121 = t85 + 0.1 * (X1_3 * (t78 * dq[1]) - X1_0 * (t22 * dq[1])) - (df1_5 + 0.1 * (X1_3 * t91));
+    const double_pendulum_vector8 t121 = t85 - 0.1 * (X1_3 * t91) - df1_5 + 0.1 * (X1_3 * (t78 * dq[1]) - X1_0 * (t22 * dq[1]));
 
     /* link2: u = tau - S^T pA */
     const double_pendulum_vector8 t123 = df1_5 - dtau[1];
@@ -92,14 +91,14 @@ static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restri
     const double_pendulum_vector8 t127 = t123 - 0.1 * (X1_0 * (7.356637062775818 * t123));
 
     /* link1: u = tau - S^T pA */
-    const double_pendulum_vector8 u0 = t127 + (t121 + dtau[0]);
+    const double_pendulum_vector8 u0 = dtau[0] + t121 + t127;
 
     /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const double_pendulum_vector8 a0_5 = t50 * u0;
     results[0] = a0_5;
 
     /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
-    results[1] = -(219.40138952367545 * t123 + (a0_5 - 7.356637062775818 * (X1_0 * (0.1 * a0_5))));
+    results[1] = 7.356637062775818 * (X1_0 * (0.1 * a0_5)) - 219.40138952367545 * t123 - a0_5;
 }
 
 /* where each entry of dddq is among the results */

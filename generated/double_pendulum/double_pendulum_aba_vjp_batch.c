@@ -16,7 +16,7 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t6 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
@@ -32,20 +32,19 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     /* link2: pA = v x* I v - fext */
     const double_pendulum_vector8 B1_1 = v1_5 * 0.0335304944;
     const double_pendulum_vector8 t21 = v1_5 * B1_1;
-    const double_pendulum_vector8 t22 = psi1_1 * B1_1;
 
     /* link2: u = tau - S^T pA */
-    const double_pendulum_vector8 u1 = t22 + tau[1];
+    const double_pendulum_vector8 u1 = tau[1] + psi1_1 * B1_1;
 
     /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
     const double_pendulum_vector8 t35 = tau[1] - 0.1 * (X1_0 * (7.356637062775818 * u1 - c1_1 * 0.24667167783623703) - X1_3 * t21);
 
     /* link1: U = IA S */
     const double_pendulum_vector8 t36 = X1_3 * 0.24667167783623703;
-    const double_pendulum_vector8 t40 = 0.1 * (X1_0 * t36) - (-5.801760809999999e-07);
+    const double_pendulum_vector8 t40 = 5.801760809999999e-07 + 0.1 * (X1_0 * t36);
     const double_pendulum_vector8 t42 = -0.24667167783623703 + X1_3 * t36;
     const double_pendulum_vector8 U0_1 = -0.04285428436 - 0.1 * t42;
-    const double_pendulum_vector8 U0_5 = t42 * 0.010000000000000002 + 0.004078371633632869;
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + t42 * 0.010000000000000002;
     const double_pendulum_vector8 t49 = 1.0 / U0_5;
 
     /* link1: D = S^T U, U D^-1 */
@@ -58,13 +57,13 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const double_pendulum_vector8 psi0_7 = cos_q0 * 9.81;
     const double_pendulum_vector8 a0_1 = sin_q0 * 9.81;
-    const double_pendulum_vector8 t61 = t49 * t53 + (UD0_1 * a0_1 + t50 * psi0_7);
+    const double_pendulum_vector8 t61 = t49 * t53 + UD0_1 * a0_1 + t50 * psi0_7;
 
     /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
     const double_pendulum_vector8 t63 = a0_1 + 0.1 * t61;
     const double_pendulum_vector8 t66 = X1_3 * t63 - X1_0 * psi0_7;
-    const double_pendulum_vector8 a1_1 = c1_1 + (X1_3 * psi0_7 + X1_0 * t63);
-    const double_pendulum_vector8 t76 = t61 - (u1 * 219.40138952367545 + (t61 - 7.356637062775818 * a1_1));
+    const double_pendulum_vector8 a1_1 = c1_1 + X1_3 * psi0_7 + X1_0 * t63;
+    const double_pendulum_vector8 t76 = t61 - u1 * 219.40138952367545 - t61 + 7.356637062775818 * a1_1;
 
     /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
     const double_pendulum_vector8 pA0_from1_1 = X1_0 * (7.356637062775818 * w[1]);
@@ -82,23 +81,22 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     const double_pendulum_vector8 t86 = 0.1 * t84;
     const double_pendulum_vector8 a1_0 = X1_3 * t86;
     const double_pendulum_vector8 t88 = X1_0 * t86;
-    const double_pendulum_vector8 t92 = 219.40138952367545 * w[1] + (t84 - 7.356637062775818 * t88);
+    const double_pendulum_vector8 t92 = t84 + 219.40138952367545 * w[1] - 7.356637062775818 * t88;
     results[5] = t92;
 
     /* link2: f = I a + v x* I v */
     const double_pendulum_vector8 t93 = 0.0335304944 * t76;
 
     /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t96 = v1_5 * 3.0243362417677243e-12;
-    const double_pendulum_vector8 t97 = psi1_1 * 0.0335304944 - t96;
+    const double_pendulum_vector8 t95 = v1_5 * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t97 = psi1_1 * 0.0335304944 - t95;
     const double_pendulum_vector8 t101 = t13 * 0.0335304944 - v1_5 * 0.004546229775071999;
-    const double_pendulum_vector8 t103 = v1_5 * 1.1626499999999534e-05;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t110 = X1_3 * (X1_3 * (t96 - t97) - X1_0 * (t101 + t103));
-    const double_pendulum_vector8 t115 = v[0] * 1.4549698971028004e-08;
-    const double_pendulum_vector8 t116 = t97 + t110 - 0.1 * (X1_3 * B1_1) + t115;
-    const double_pendulum_vector8 B0_7 = t115 - (t96 - t110);
+    const double_pendulum_vector8 t110 = X1_3 * (X1_3 * (t95 - t97) - X1_0 * (t101 + v1_5 * 1.1626499999999534e-05));
+    const double_pendulum_vector8 t112 = v[0] * 1.4549698971028004e-08;
+    const double_pendulum_vector8 t116 = t112 - 0.1 * (X1_3 * B1_1) + t97 + t110;
+    const double_pendulum_vector8 B0_7 = t112 - t95 + t110;
 
     /* link2: psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot */
     const double_pendulum_vector8 t120 = t66 + v[0] * t13;
@@ -115,12 +113,12 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     const double_pendulum_vector8 G0_1 = X1_0 * G1_1 - t84 * IC0_1;
 
     /* results:  */
-    results[0] = -(psi0_7 * G0_1 - a0_1 * t128);
-    results[1] = t120 * G1_1 - (t84 * (0.0335304944 * t120) + (a1_0 * t93 - t21 * t88));
-    const double_pendulum_vector8 t146 = t92 * (psi1_1 * 0.0670609888);
-    const double_pendulum_vector8 t147 = t116 - B0_7;
-    results[2] = t146 - t84 * (t147 + t147);
-    results[3] = t146 - G1_1 * (psi1_1 + psi1_1) + a1_0 * (B1_1 + B1_1);
+    results[0] = a0_1 * t128 - psi0_7 * G0_1;
+    results[1] = t21 * t88 + t120 * G1_1 - t84 * (0.0335304944 * t120) - a1_0 * t93;
+    const double_pendulum_vector8 t145 = t92 * (psi1_1 * 0.0670609888);
+    const double_pendulum_vector8 t146 = t116 - B0_7;
+    results[2] = t145 - t84 * (t146 + t146);
+    results[3] = t145 + a1_0 * (B1_1 + B1_1) - G1_1 * (psi1_1 + psi1_1);
 }
 
 /* where each entry of w_ddq_dq is among the results */

@@ -12,7 +12,7 @@ static void double_pendulum_coriolis_kernel8(const double_pendulum_lanes8 *restr
 {
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t3 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t3, &X1_3, &X1_0);
 
@@ -30,18 +30,17 @@ static void double_pendulum_coriolis_kernel8(const double_pendulum_lanes8 *restr
     const double_pendulum_vector8 t21 = v1_5 * 3.0243362417677243e-12;
     const double_pendulum_vector8 t22 = t18 - t21;
     const double_pendulum_vector8 t25 = t10 * 0.0335304944 - v1_5 * 0.004546229775071999;
-    const double_pendulum_vector8 t26 = v1_5 * 1.1626499999999534e-05;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + t26));
-    const double_pendulum_vector8 t35 = 0.1 * (X1_3 * B1_1);
-    results[1] = t35;
-    const double_pendulum_vector8 t37 = v[0] * 1.4549698971028004e-08;
-    const double_pendulum_vector8 t38 = t22 + t33 - t35 + t37;
-    const double_pendulum_vector8 B0_7 = t37 - (t21 - t33);
+    const double_pendulum_vector8 t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + v1_5 * 1.1626499999999534e-05));
+    const double_pendulum_vector8 t34 = 0.1 * (X1_3 * B1_1);
+    results[1] = t34;
+    const double_pendulum_vector8 t35 = v[0] * 1.4549698971028004e-08;
+    const double_pendulum_vector8 t38 = t35 - t34 + t22 + t33;
+    const double_pendulum_vector8 B0_7 = t35 - t21 + t33;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */
-    const double_pendulum_vector8 C0 = -(t38 - B0_7);
+    const double_pendulum_vector8 C0 = B0_7 - t38;
     results[0] = C0;
 }
 

@@ -25,17 +25,17 @@ void double_pendulum_gravity_torque(const double *restrict q, double *restrict t
     const double t9 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t15 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_7 = X1_3 * t9 + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t18 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double f1_5 = m1_7 * 0.0335304944;
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = -(t18 - f1_5);
+    const double f0_from1_5 = -(t15 - f1_5);
     tau[0] = f0_from1_5;
 }

@@ -16,7 +16,7 @@ static void double_pendulum_gravity_torque_kernel8(const double_pendulum_lanes8 
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t5 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
@@ -24,18 +24,18 @@ static void double_pendulum_gravity_torque_kernel8(const double_pendulum_lanes8 
     const double_pendulum_vector8 t9 = cos_q0 * 9.81;
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t15 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_7 = X1_3 * t9 + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t18 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 f1_5 = m1_7 * 0.0335304944;
     results[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = -(t18 - f1_5);
+    const double_pendulum_vector8 f0_from1_5 = f1_5 - t15;
     results[0] = f0_from1_5;
 }
 

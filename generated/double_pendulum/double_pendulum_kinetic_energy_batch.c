@@ -22,9 +22,8 @@ static void double_pendulum_kinetic_energy_kernel8(const double_pendulum_lanes8 
     const double_pendulum_vector8 v1_3 = v[0] + v[1];
 
     /* results:  */
-    const double_pendulum_vector8 t25 = t6 * (t6 * 0.33238 + v1_3 * 0.0335304944) + v1_2 * (v1_2 * 0.33238 + v1_3 * 6.43853298e-11);
-    const double_pendulum_vector8 t34 = v[0] * (v[0] * 0.0007545716336328686) + (t25 + v1_3 * (v1_3 * 0.004557856275072 + (v1_2 * 6.43853298e-11 + t6 * 0.0335304944)));
-    results[0] = 0.5 * t34;
+    const double_pendulum_vector8 t32 = v[0] * (v[0] * 0.0007545716336328686) + t6 * (v1_3 * 0.0335304944 + t6 * 0.33238) + v1_2 * (v1_3 * 6.43853298e-11 + v1_2 * 0.33238);
+    results[0] = 0.5 * (t32 + v1_3 * (v1_3 * 0.004557856275072 + v1_2 * 6.43853298e-11 + t6 * 0.0335304944));
 }
 
 /* where each entry of energy is among the results */

@@ -12,12 +12,12 @@ static void double_pendulum_minverse_kernel8(const double_pendulum_lanes8 *restr
 {
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t3 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t3, &X1_3, &X1_0);
 
     /* link1: U = IA S */
-    const double_pendulum_vector8 U0_5 = (X1_3 * (X1_3 * 0.24667167783623703) + (-0.24667167783623703)) * 0.010000000000000002 + 0.004078371633632869;
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
     const double_pendulum_vector8 B0_0 = 1.0 / U0_5;
     results[0] = B0_0;
 
@@ -27,7 +27,7 @@ static void double_pendulum_minverse_kernel8(const double_pendulum_lanes8 *restr
     results[1] = B0_1;
 
     /* link2: Minv[i, :] -= D^-1 U^T X P_parent */
-    const double_pendulum_vector8 Minv1 = 219.40138952367545 + (t22 - 7.356637062775818 * (X1_0 * (0.1 * t22)));
+    const double_pendulum_vector8 Minv1 = 219.40138952367545 + t22 - 7.356637062775818 * (X1_0 * (0.1 * t22));
     results[2] = Minv1;
 }
 

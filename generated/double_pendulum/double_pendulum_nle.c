@@ -25,12 +25,13 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     const double t10 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t12 = v[0] * v[0];
+    const double t17 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_3 * (t10 - v[0] * v[0] * 0.1) + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t25 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double m1_7 = X1_3 * (t10 - t12 * 0.1) + X1_0 * m0_7;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t28 = 0.0335304944 * (m1_2 * m1_2);
@@ -38,6 +39,6 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = -(t25 - (f1_5 + 0.1 * (X1_3 * t28)));
+    const double f0_from1_5 = -(t17 - (f1_5 + 0.1 * (X1_3 * t28)));
     tau[0] = f0_from1_5;
 }

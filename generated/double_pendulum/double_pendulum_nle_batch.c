@@ -16,20 +16,20 @@ static void double_pendulum_nle_kernel8(const double_pendulum_lanes8 *restrict q
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t5 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t10 = cos_q0 * 9.81;
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t11 = v[0] * v[0];
+    const double_pendulum_vector8 t16 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_7 = X1_3 * (t10 - v[0] * v[0] * 0.1) + X1_0 * m0_7;
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t25 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t11 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t28 = 0.0335304944 * (m1_2 * m1_2);
@@ -37,7 +37,7 @@ static void double_pendulum_nle_kernel8(const double_pendulum_lanes8 *restrict q
     results[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = -(t25 - (f1_5 + 0.1 * (X1_3 * t28)));
+    const double_pendulum_vector8 f0_from1_5 = f1_5 - t16 + 0.1 * (X1_3 * t28);
     results[0] = f0_from1_5;
 }
 

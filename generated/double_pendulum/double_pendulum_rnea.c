@@ -25,13 +25,14 @@ static void double_pendulum_rnea_without_fext(const double *restrict q, const do
     const double t11 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t13 = v[0] * v[0];
+    const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06 - (a[0] * 0.004049981132372321 + a[0] * 2.8390501260548576e-05);
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
     const double m1_5 = a[0] + a[1];
-    const double m1_7 = X1_3 * (t11 - 0.1 * (v[0] * v[0])) + X1_0 * (m0_7 - a[0] * 0.1);
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t36 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06 - (a[0] * 0.004049981132372321 + a[0] * 2.8390501260548576e-05);
+    const double m1_7 = X1_3 * (t11 - t13 * 0.1) + X1_0 * (m0_7 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t39 = 0.0335304944 * (m1_2 * m1_2);
@@ -40,7 +41,7 @@ static void double_pendulum_rnea_without_fext(const double *restrict q, const do
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = -(t36 - (f1_5 - 0.1 * (X1_0 * f1_1 - X1_3 * t39)));
+    const double f0_from1_5 = -(t24 - (f1_5 - 0.1 * (X1_0 * f1_1 - X1_3 * t39)));
     tau[0] = f0_from1_5;
 }
 
@@ -61,13 +62,14 @@ static void double_pendulum_rnea_with_fext(const double *restrict q, const doubl
     const double t11 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t13 = v[0] * v[0];
+    const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06 - (a[0] * 0.004049981132372321 + a[0] * 2.8390501260548576e-05);
+
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
     const double m1_5 = a[0] + a[1];
-    const double m1_7 = X1_3 * (t11 - 0.1 * (v[0] * v[0])) + X1_0 * (m0_7 - a[0] * 0.1);
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t36 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06 - (a[0] * 0.004049981132372321 + a[0] * 2.8390501260548576e-05);
+    const double m1_7 = X1_3 * (t11 - t13 * 0.1) + X1_0 * (m0_7 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t39 = 0.0335304944 * (m1_2 * m1_2);
@@ -80,7 +82,7 @@ static void double_pendulum_rnea_with_fext(const double *restrict q, const doubl
 
     /* link2: f_parent = f_parent + X* f */
     const double t61 = X1_0 * (f1_1 + (fext[7] - 1.920202341916674e-09 * fext[8])) - X1_3 * (t39 + (1.920202341916674e-09 * fext[7] + fext[8]));
-    const double f0_from1_5 = -(t36 + fext[3] - (tau1 - 0.1 * t61));
+    const double f0_from1_5 = -(t24 + fext[3] - (tau1 - 0.1 * t61));
     tau[0] = f0_from1_5;
 }
 

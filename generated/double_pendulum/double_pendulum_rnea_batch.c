@@ -16,30 +16,27 @@ static void double_pendulum_rnea_kernel8(const double_pendulum_lanes8 *restrict 
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t5 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t11 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t11 = v[0] * v[0];
+    const double_pendulum_vector8 t22 = sin_q0 * 0.4204005295716 - a[0] * 0.004049981132372321 - a[0] * 2.8390501260548576e-05 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_2 = v[0] + v[1];
     const double_pendulum_vector8 m1_5 = a[0] + a[1];
-    const double_pendulum_vector8 m1_7 = X1_3 * (t11 - 0.1 * (v[0] * v[0])) + X1_0 * (m0_7 - a[0] * 0.1);
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t36 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06 - (a[0] * 0.004049981132372321 + a[0] * 2.8390501260548576e-05);
+    const double_pendulum_vector8 m1_7 = X1_3 * (cos_q0 * 9.81 - t11 * 0.1) + X1_0 * (sin_q0 * 9.81 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t39 = 0.0335304944 * (m1_2 * m1_2);
     const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
-    const double_pendulum_vector8 f1_5 = m1_7 * 0.0335304944 + (m1_5 * 0.004546229775071999 + m1_5 * 1.1626499999999534e-05);
+    const double_pendulum_vector8 f1_5 = m1_5 * 0.004546229775071999 + m1_5 * 1.1626499999999534e-05 + m1_7 * 0.0335304944;
     results[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = -(t36 - (f1_5 - 0.1 * (X1_0 * f1_1 - X1_3 * t39)));
+    const double_pendulum_vector8 f0_from1_5 = f1_5 - 0.1 * (X1_0 * f1_1 - X1_3 * t39) - t22;
     results[0] = f0_from1_5;
 }
 

@@ -16,7 +16,7 @@ static void double_pendulum_rnea_jvp_kernel8(const double_pendulum_lanes8 *restr
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link2: X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t5 = q[1] + 3.141592651669591;
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
     double_pendulum_vector8 X1_3, X1_0;
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
@@ -40,23 +40,24 @@ static void double_pendulum_rnea_jvp_kernel8(const double_pendulum_lanes8 *restr
     const double_pendulum_vector8 f1_1 = a1_5 * 0.0335304944;
 
     /* link1: df = I da + dv x* I v + v x* I dv */
-    const double_pendulum_vector8 t38 = t16 * dq[0];
-    const double_pendulum_vector8 t40 = a0_1 * dq[0];
-    const double_pendulum_vector8 df0_5 = 0.004078371633632869 * da[0] - (0.04285428436 * t38 + 5.801760809999999e-07 * t40);
+    const double_pendulum_vector8 t37 = t16 * dq[0];
+    const double_pendulum_vector8 t38 = a0_1 * dq[0];
+    const double_pendulum_vector8 df0_5 = 0.004078371633632869 * da[0] - 0.04285428436 * t37 - 5.801760809999999e-07 * t38;
 
     /* link2: df = I da + dv x* I v + v x* I dv */
     const double_pendulum_vector8 t45 = dv[0] + dv[1];
-    const double_pendulum_vector8 t47 = 0.0335304944 * t45;
-    const double_pendulum_vector8 t49 = t30 * t45 + v1_5 * t47;
+    const double_pendulum_vector8 t46 = 0.0335304944 * t45;
+    const double_pendulum_vector8 t49 = t30 * t45 + v1_5 * t46;
     const double_pendulum_vector8 t51 = da[0] + da[1];
     const double_pendulum_vector8 df1_1 = 0.0335304944 * t51;
-    const double_pendulum_vector8 t65 = t12 * dq[1] + X1_3 * (0.1 * dv[0]);
-    const double_pendulum_vector8 t67 = X1_0 * (t38 - 0.1 * da[0]) - X1_3 * t40 - t23 * dq[1] + v[1] * t65;
-    const double_pendulum_vector8 df1_5 = 0.004557856275071999 * t51 + 0.0335304944 * (t67 + t11 * dv[1]) - t30 * t65 - t11 * t47;
+    const double_pendulum_vector8 t59 = X1_3 * (0.1 * dv[0]) + t12 * dq[1];
+    const double_pendulum_vector8 t66 = t11 * dv[1] - X1_3 * t38 + X1_0 * (t37 - 0.1 * da[0]) - t23 * dq[1];
+    const double_pendulum_vector8 df1_5 = 0.004557856275071999 * t51 - t11 * t46 - t30 * t59 + 0.0335304944 * (t66 + v[1] * t59);
     results[1] = df1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = df0_5 + 0.1 * (X1_3 * (f1_1 * dq[1]) + X1_0 * (t31 * dq[1])) + (df1_5 - 0.1 * (X1_0 * df1_1 - X1_3 * t49));
+    const double_pendulum_vector8 t87 = df0_5 + 0.1 * (X1_3 * (f1_1 * dq[1]) + X1_0 * (t31 * dq[1])) - 0.1 * (X1_0 * df1_1 - X1_3 * t49);
+    const double_pendulum_vector8 f0_from1_5 = t87 + df1_5;
     results[0] = f0_from1_5;
 }
 

@@ -32,8 +32,8 @@ static void double_pendulum_torque_regressor_kernel8(const double_pendulum_lanes
 
     /* link2: a = X a_parent + S qddot + v x S qdot */
     const double_pendulum_vector8 t19 = a0_1 - 0.1 * a[0];
-    const double_pendulum_vector8 a1_1 = cos_q1 * t19 + sin_q1 * a0_2 + v1_2 * v[1];
-    const double_pendulum_vector8 a1_2 = cos_q1 * a0_2 - sin_q1 * t19 + t10 * v[1];
+    const double_pendulum_vector8 a1_1 = sin_q1 * a0_2 + v1_2 * v[1] + cos_q1 * t19;
+    const double_pendulum_vector8 a1_2 = cos_q1 * a0_2 + t10 * v[1] - sin_q1 * t19;
     const double_pendulum_vector8 a1_3 = a[0] + a[1];
     results[6] = a1_3;
 
@@ -52,7 +52,7 @@ static void double_pendulum_torque_regressor_kernel8(const double_pendulum_lanes
     results[4] = Y1_2;
     const double_pendulum_vector8 Y1_13 = -t34;
     results[8] = Y1_13;
-    const double_pendulum_vector8 Y1_3 = -(t34 + 0.1 * (sin_q1 * t42 - cos_q1 * a1_3));
+    const double_pendulum_vector8 Y1_3 = Y1_13 - 0.1 * (sin_q1 * t42 - cos_q1 * a1_3);
     results[5] = Y1_3;
 
     /* results: known without computation */

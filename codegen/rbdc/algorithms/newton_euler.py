@@ -61,12 +61,9 @@ def newton_euler(
 ) -> list[Scalar]:
     """tau (nv) as `rbdc.algorithms.rnea` has it. Test: the two agree on every model."""
     placements = joint_placements(model, q, trace)
-    motions = body_motions(model, v, a, placements, trace)
-    forces = []
-    for index, (body, (motion, spin)) in enumerate(zip(model.bodies, motions, strict=True)):
-        force = wrench(body.inertia, motion, spin)
-        trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", force.scalars())
-        forces.append(force if fext is None else force - fext[index])
+    forces = forward_pass(model, v, a, placements, trace)
+    if fext is not None:
+        forces = [force - given for force, given in zip(forces, fext, strict=True)]
     return backward_pass(model, placements, forces, trace)
 
 
@@ -80,11 +77,15 @@ def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
-def body_motions(
+def forward_pass(
     model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
-) -> list[tuple[BodyMotion, Spin]]:
-    """Motion of each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the joint's own terms."""
+) -> list[Force]:
+    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the joint's own terms.
+
+    Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a time.
+    """
     motions: list[tuple[BodyMotion, Spin]] = []
+    forces: list[Force] = []
     rates, seconds = joint_velocities(model, v), joint_velocities(model, a)
     for index, body in enumerate(model.bodies):
         parent = None if body.parent == WORLD else motions[body.parent]
@@ -93,7 +94,9 @@ def body_motions(
         values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
         trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
         motions.append((motion, Spin.of(motion.w, motion.alpha)))
-    return motions
+        forces.append(wrench(body.inertia, *motions[-1]))
+        trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", forces[-1].scalars())
+    return forces
 
 
 def body_motion(

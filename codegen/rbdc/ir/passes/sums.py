@@ -1,0 +1,136 @@
+"""Sums as chains of fused multiply-adds.
+
+Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses the inner values of a
+tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
+value that is no product. Terms come in the order in which they are ready, the latest last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Program
+
+_SUMS = ("add", "sub", "neg")
+_LATENCY = {"div": 24, "sqrt": 24, "sin": 60, "cos": 60, "atan2": 100}
+_ARITHMETIC = 4
+"""Cycles until a result can be used; of everything else this many."""
+
+
+@dataclass(frozen=True)
+class _Term:
+    """One term of a sum: a value of the program before, and whether it is subtracted."""
+
+    index: int
+    negative: bool
+
+
+def chain_sums(program: Program) -> Program:
+    """The program with its sums as chains."""
+    return _Chains(program).made()
+
+
+class _Chains:
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._users = _users(program)
+        self._builder = Builder()
+        self._new: dict[int, int] = {}
+        self._ready: list[int] = []
+
+    def made(self) -> Program:
+        program = self._program
+        for index, value in enumerate(program.values):
+            if self._is_inner(index) or self._is_fused(index):
+                continue
+            self._builder.section = value.section
+            self._new[index] = self._sum(index) if value.operation in _SUMS else self._again(index)
+        results = [[self._new[k] for k in result] for result in program.results]
+        symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
+        return finish(program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols)
+
+    def _is_inner(self, index: int) -> bool:
+        """Whether a value is a part of the sum that alone uses it. Not across sections: a sum of few values would pass from one C
+        function to the next as all of its terms.
+        """
+        value, users = self._program.values[index], self._users[index]
+        alone = value.operation in _SUMS and len(users) == 1 and self._is_sum(users[0])
+        return alone and self._program.values[users[0]].section == value.section
+
+    def _is_fused(self, index: int) -> bool:
+        """Whether a value is a product that alone one sum uses: it is made there."""
+        users = self._users[index]
+        return self._program.values[index].operation == "mul" and len(users) == 1 and self._is_sum(users[0])
+
+    def _is_sum(self, user: int) -> bool:
+        return user >= 0 and self._program.values[user].operation in _SUMS
+
+    def _again(self, index: int) -> int:
+        value = self._program.values[index]
+        return self._timed(self._builder.again(value, tuple(self._new[k] for k in value.arguments)))
+
+    def _timed(self, made: int) -> int:
+        """Note when a value is ready."""
+        value = self._builder.values[made]
+        if made == len(self._ready):
+            before = max((self._ready[k] for k in value.arguments), default=0)
+            own = 0 if not value.arguments else _LATENCY.get(value.operation, _ARITHMETIC)
+            self._ready.append(before + own)
+        return made
+
+    def _apply(self, operation: str, *arguments: int) -> int:
+        return self._timed(self._builder.raw(operation, arguments))
+
+    def _terms(self, index: int, negative: bool) -> list[_Term]:
+        """The terms of the sum that a value is, or itself."""
+        value = self._program.values[index]
+        if value.operation == "neg":
+            return self._part(value.arguments[0], not negative)
+        left, right = value.arguments
+        return [*self._part(left, negative), *self._part(right, negative != (value.operation == "sub"))]
+
+    def _part(self, index: int, negative: bool) -> list[_Term]:
+        return self._terms(index, negative) if self._is_inner(index) else [_Term(index, negative)]
+
+    def _when(self, term: _Term) -> int:
+        """When what is added is ready: of a product that is made here its factors."""
+        if self._is_fused(term.index):
+            return max(self._ready[self._new[k]] for k in self._program.values[term.index].arguments)
+        return self._ready[self._new[term.index]]
+
+    def _sum(self, index: int) -> int:
+        """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
+        constants, terms = self._split(self._terms(index, False))
+        if constants != 0.0 or not terms:
+            made = self._timed(self._builder.constant(constants))
+        else:
+            start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
+            terms.remove(start)
+            made = self._value(start.index)
+            if start.negative:
+                made = self._apply("neg", made)
+        for term in sorted(terms, key=self._when):
+            made = self._apply("sub" if term.negative else "add", made, self._value(term.index))
+        return made
+
+    def _split(self, terms: list[_Term]) -> tuple[float, list[_Term]]:
+        """The sum of the constants, and the other terms."""
+        numbers = [(self._program.values[term.index].constant, term) for term in terms]
+        constants = sum(-x if term.negative else x for x, term in numbers if x is not None)
+        return constants, [term for x, term in numbers if x is None]
+
+    def _value(self, index: int) -> int:
+        return self._again(index) if self._is_fused(index) else self._new[index]
+
+
+def _users(program: Program) -> list[list[int]]:
+    """The users of each value, -1 for an output."""
+    users: list[list[int]] = [[] for _ in program.values]
+    for index, value in enumerate(program.values):
+        for k in value.arguments:
+            users[k].append(index)
+    for result in program.results:
+        for k in result:
+            users[k].append(-1)
+    return users

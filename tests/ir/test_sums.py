@@ -1,0 +1,132 @@
+"""Sums as chains: which terms, in which order, from where; and that the values stay what they were."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from rbdc import Model
+from rbdc.catalogue import functions_of
+from rbdc.generate import traced
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.verify import verify
+from rbdc.resources import resolve
+from tests.ir.test_passes import evaluate
+
+Make = Callable[[Builder, list[int]], list[int]]
+
+
+def program(make: Make) -> Program:
+    """A program of four inputs x0 .. x3 with the outputs that `make` gives."""
+    builder = Builder()
+    results = make(builder, [builder.input("x", k) for k in range(4)])
+    return finish("f", [Array("x", 4)], [Array("y", len(results))], builder, [results], [Section("", "")], {})
+
+
+def chained(make: Make) -> list[str]:
+    """The outputs after the pass, with every association shown."""
+    after = verify(chain_sums(program(make)))
+    signs = {"add": "+", "sub": "-", "mul": "*"}
+
+    def shown(index: int) -> str:
+        value = after.values[index]
+        if value.constant is not None:
+            return f"{value.constant:g}"
+        if value.source is not None:
+            return f"x{value.source[1]}"
+        if value.operation == "neg":
+            return f"-{shown(value.arguments[0])}"
+        return f"({f' {signs[value.operation]} '.join(shown(k) for k in value.arguments)})"
+
+    return [shown(index) for result in after.results for index in result]
+
+
+def test_a_tree_becomes_a_chain() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        left = b.raw("add", (b.raw("mul", (x[0], x[1])), b.raw("mul", (x[1], x[2]))))
+        return [b.raw("sub", (left, b.raw("sub", (b.raw("mul", (x[2], x[3])), x[0]))))]
+
+    assert chained(make) == ["(((x0 + (x0 * x1)) + (x1 * x2)) - (x2 * x3))"]
+
+
+def test_a_sum_of_products_starts_from_a_positive_one() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        return [b.raw("sub", (b.raw("neg", (b.raw("mul", (x[0], x[1])),)), b.raw("neg", (b.raw("mul", (x[2], x[3])),))))]
+
+    assert chained(make) == ["((x2 * x3) - (x0 * x1))"]
+
+
+def test_a_sum_of_negative_terms_starts_from_a_negated_one() -> None:
+    assert chained(lambda b, x: [b.raw("sub", (b.raw("neg", (b.raw("mul", (x[0], x[1])),)), x[2]))]) == ["(-x2 - (x0 * x1))"]
+
+
+def test_what_is_ready_last_is_added_last() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        late = b.raw("mul", (b.raw("sin", (x[0],)), x[1]))
+        return [b.raw("add", (b.raw("add", (late, x[2])), b.raw("mul", (x[1], x[3]))))]
+
+    after = chain_sums(program(make))
+    (result,) = after.results[0]
+    assert after.values[after.values[result].arguments[1]].operation == "mul"
+    assert after.values[after.values[after.values[result].arguments[1]].arguments[0]].operation == "sin"
+
+
+def test_constants_are_one_term() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        return [
+            b.raw("add", (b.raw("add", (b.constant(2.0), x[0])), b.raw("sub", (x[1], b.constant(0.5))))),
+            b.raw("sub", (b.constant(1.0), b.constant(1.0))),
+        ]
+
+    assert chained(make) == ["((1.5 + x0) + x1)", "0"]
+
+
+def test_what_others_use_stays() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        shared = b.raw("add", (x[0], x[1]))
+        return [shared, b.raw("add", (shared, b.raw("mul", (x[2], x[3])))), b.raw("mul", (shared, x[3]))]
+
+    assert chained(make) == ["(x0 + x1)", "((x0 + x1) + (x2 * x3))", "((x0 + x1) * x3)"]
+
+
+def test_sums_end_with_their_section() -> None:
+    """A C function that ends between two sections passes one sum on, not its terms."""
+    builder = Builder()
+    x = [builder.input("x", k) for k in range(4)]
+    inner = builder.raw("add", (builder.raw("mul", (x[0], x[1])), x[2]))
+    builder.section = 1
+    whole = builder.raw("add", (x[3], inner))
+    before = finish("f", [Array("x", 4)], [Array("y", 1)], builder, [[whole]], [Section("a", ""), Section("b", "")], {})
+    after = chain_sums(before)
+    assert [v.section for v in after.values if v.operation in ("add", "mul")] == [0, 0, 1]
+
+
+@pytest.mark.parametrize("name", ["rnea", "crba", "aba", "rnea_derivatives"])
+def test_a_robot_computes_the_same(name: str) -> None:
+    model = Model.from_urdf(resolve("kuka_iiwa"))
+    function = functions_of(model)[name]
+    before = traced(model, function, next(iter(function.methods)))
+    after = verify(chain_sums(before))
+    rng = np.random.default_rng(0)
+    inputs = {array.name: rng.normal(size=array.size).tolist() for array in before.inputs}
+    for was, is_now in zip(evaluate(before, **inputs), evaluate(after, **inputs), strict=True):
+        np.testing.assert_allclose(is_now, was, rtol=1e-12, atol=1e-12 * np.abs(was).max())
+    assert unfused(after) < unfused(before)
+
+
+def unfused(program: Program) -> int:
+    """Additions, subtractions and products that no multiply-add does together with another."""
+    users: dict[int, list[int]] = {}
+    for index, value in enumerate(program.values):
+        for k in value.arguments:
+            users.setdefault(k, []).append(index)
+    count = 0
+    for value in program.arithmetic():
+        products = [k for k in value.arguments if program.values[k].operation == "mul" and len(users[k]) == 1]
+        count += value.operation in ("add", "sub", "mul")
+        count -= value.operation in ("add", "sub") and bool(products)
+    return count
