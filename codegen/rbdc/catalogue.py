@@ -17,7 +17,7 @@ from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
-from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
+from rbdc.algorithms.products import rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, torque_regressor
 from rbdc.algorithms.solves import (
     by_articulated_bodies,
@@ -27,6 +27,13 @@ from rbdc.algorithms.solves import (
     derivatives_of_branches,
     derivatives_to_solve,
     inverse_factors,
+)
+from rbdc.algorithms.tangents import (
+    aba_adjoint_by_articulated_bodies,
+    aba_adjoint_by_factors,
+    aba_tangent_by_articulated_bodies,
+    aba_tangent_by_factors,
+    rnea_tangent,
 )
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
@@ -193,21 +200,23 @@ def _derivatives(model: Model) -> list[Function]:
             "Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
             (q, v, tau, w, fext),
             vectors("w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
-            adjoint=JointSpace(aba_vjp),
+            articulated_bodies=JointSpace(aba_adjoint_by_articulated_bodies),
+            cholesky=JointSpace(aba_adjoint_by_factors),
         ),
         _entry(
             "rnea_jvp",
             "Derivative of inverse dynamics in one direction.",
             (q, v, a, steps["q"], steps["v"], steps["a"], fext),
             vectors("dtau"),
-            tangent=JointSpace(rnea_jvp),
+            tangent=JointSpace(rnea_tangent),
         ),
         _entry(
             "aba_jvp",
             "Derivative of forward dynamics in one direction.",
             (q, v, tau, steps["q"], steps["v"], steps["tau"], fext),
             vectors("dddq"),
-            tangent=JointSpace(aba_jvp),
+            articulated_bodies=JointSpace(aba_tangent_by_articulated_bodies),
+            cholesky=JointSpace(aba_tangent_by_factors),
         ),
     ]
 

@@ -28,7 +28,7 @@ def by_factors(
     trace: Trace = silent,
 ) -> Vector:
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic joints."""
-    return _accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
+    return accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
 
 
 def by_articulated_bodies(
@@ -41,12 +41,12 @@ def by_articulated_bodies(
 ) -> Vector:
     """The same with the articulated-body algorithm at rest and without gravity: no bias terms; cheapest from some 15 dof on."""
     weightless = replace(model, gravity=Vector3.zero())
-    return _accelerations(
+    return accelerations(
         model, q, v, tau, fext, trace, lambda moving: aba(weightless, q, [0.0] * model.nv, moving, trace=trace)
     )
 
 
-def _accelerations(
+def accelerations(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
@@ -163,7 +163,7 @@ def _inverse_dynamics_derivatives(
     factors: Factorisation,
 ) -> tuple[Matrix, Matrix]:
     """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no solve."""
-    a = _accelerations(model, q, v, tau, fext, trace, factors.solve)
+    a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
     by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
     return by_q, by_v

@@ -10,6 +10,8 @@ from typing import Any
 
 import casadi as ca
 
+from rbdc.spatial.scalars import is_number
+
 _add, _subtract, _multiply, _divide = ca.plus, ca.minus, ca.times, ca.rdivide
 
 
@@ -29,6 +31,8 @@ class Symbolic:
     def __add__(self, other: Any) -> Any:
         if type(other) is Symbolic:
             return Symbolic(_add(self.expression, other.expression))
+        if not is_number(other):
+            return NotImplemented
         return self if other == 0.0 else Symbolic(_add(self.expression, ca.SX(other)))
 
     __radd__ = __add__
@@ -36,6 +40,8 @@ class Symbolic:
     def __sub__(self, other: Any) -> Any:
         if type(other) is Symbolic:
             return Symbolic(_subtract(self.expression, other.expression))
+        if not is_number(other):
+            return NotImplemented
         return self if other == 0.0 else Symbolic(_subtract(self.expression, ca.SX(other)))
 
     def __rsub__(self, other: Any) -> Any:
@@ -44,6 +50,8 @@ class Symbolic:
     def __mul__(self, other: Any) -> Any:
         if type(other) is Symbolic:
             return Symbolic(_multiply(self.expression, other.expression))
+        if not is_number(other):
+            return NotImplemented
         if other == 0.0:
             return 0.0
         return self if other == 1.0 else -self if other == -1.0 else Symbolic(_multiply(ca.SX(other), self.expression))
@@ -51,6 +59,8 @@ class Symbolic:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
+        if type(other) is not Symbolic and not is_number(other):
+            return NotImplemented
         return Symbolic(_divide(self.expression, expression(other)))
 
     def __rtruediv__(self, other: Any) -> Any:

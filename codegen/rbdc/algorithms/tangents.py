@@ -1,0 +1,142 @@
+"""Products of derivatives with a vector by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
+
+`rbdc.algorithms.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry their rates
+along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.products import inverse_inertia_product, rnea_vjp
+from rbdc.algorithms.solves import accelerations
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar
+from rbdc.spatial.tangent import rate_of, tangents, value_of
+
+Vector = list[Scalar]
+Solve = Callable[[Vector], Vector]
+
+
+def rnea_tangent(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    da: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
+    moving = tangents(q, configuration_rate(model, q, dq))
+    constant = None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
+    torque = newton_euler(model, moving, tangents(v, dv), tangents(a, da), constant, _both(trace))
+    return [rate_of(x) for x in torque]
+
+
+def _both(trace: Trace) -> Trace:
+    """A trace of dual numbers: their values, then their rates."""
+
+    def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        trace(section, formula, symbol, [value_of(x) for x in values])
+        trace(section, f"rate of {formula}", f"d{symbol}", [rate_of(x) for x in values])
+
+    return record
+
+
+def aba_tangent_by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of `aba_derivatives`."""
+    return _aba_tangent(model, q, v, tau, dq, dv, dtau, fext, trace, Factorisation(crba(model, q, trace)).solve)
+
+
+def aba_tangent_by_articulated_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """The same with the articulated-body algorithm at rest, whose inertias both solves share."""
+    return _aba_tangent(
+        model, q, v, tau, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace)
+    )
+
+
+def _aba_tangent(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    solve: Solve,
+) -> Vector:
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
+    return solve([x - y for x, y in zip(dtau, moved, strict=True)])
+
+
+def aba_adjoint_by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector, Vector]:
+    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of `aba_derivatives`."""
+    return _aba_adjoint(model, q, v, tau, w, fext, trace, Factorisation(crba(model, q, trace)).solve)
+
+
+def aba_adjoint_by_articulated_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector, Vector]:
+    """The same with the articulated-body algorithm at rest."""
+    return _aba_adjoint(model, q, v, tau, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
+
+
+def _aba_adjoint(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    solve: Solve,
+) -> tuple[Vector, Vector, Vector]:
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    solved = solve(list(w))
+    by_q, by_v, _ = rnea_vjp(model, q, v, a, solved, fext, trace)
+    return [-x for x in by_q], [-x for x in by_v], solved
