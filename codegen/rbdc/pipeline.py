@@ -208,7 +208,7 @@ def _make(
         model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, portable=portable
     )
     middle = time.perf_counter()
-    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
+    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
     native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs, options.march)
     manifest = render_manifest(

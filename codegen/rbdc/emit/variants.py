@@ -77,7 +77,7 @@ def _functions(robot: str, d: FunctionDeclaration) -> list[dict[str, str]]:
     one = [*inputs, *(["frame", "reference"] if d.framed else []), *outputs]
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.lanes:
-        calls[f"{d.name}_lanes"] = ["n", *(p.name for p in d.inputs if not p.optional), *outputs]
+        calls[f"{d.name}_lanes"] = ["n", *(p.name for p in d.required), *outputs]
     return [
         {"name": name, "prototype": prototype, "arguments": ", ".join(arguments)}
         for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)

@@ -26,9 +26,15 @@ class Variant:
         return self.prefix + source.removeprefix(robot)
 
 
+_WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
+"""What takes back extensions that the compiler's own arguments ask for; without SSE3 there is no later SSE or AVX either."""
+
+
 def least_flags(compiler: Compiler) -> tuple[str, ...]:
-    """What makes code for every processor of the compiler's kind."""
-    return variant_flags(BASELINE) if "__x86_64__" in macros(compiler) else ()
+    """What makes code for every processor of the compiler's kind, whatever its command in $CC asks for."""
+    if "__x86_64__" not in macros(compiler):
+        return ()
+    return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
 def variants_of(march: str, robot: str, compiler: Compiler, flags: Sequence[str]) -> tuple[Variant, ...]:
