@@ -65,13 +65,18 @@ def model() -> rbdc.Model:
     return rbdc.Model.assemble(ROBOT, links, joints)
 
 
-def build_tiny(destination: Path, files: dict[str, str] | None = None, python: dict[str, str] | None = None) -> Path:
+def build_tiny(
+    destination: Path,
+    files: dict[str, str] | None = None,
+    python: dict[str, str] | None = None,
+    flags: Sequence[str] = FLAGS,
+) -> Path:
     """Compile and place the package; the folder."""
     c = files or c_files()
-    native = compile_package(c, ROBOT, DECLARATIONS, find_compiler(), FLAGS, 1)
+    native = compile_package(c, ROBOT, DECLARATIONS, find_compiler(), flags, 1)
     text = {**c, **render_python(model(), ROBOT, DECLARATIONS, ["mix", "absent"], "0"), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"
-    package.mkdir()
+    package.mkdir(parents=True)
     for name, content in {**text, "manifest.json": '{"generator": "rbdc"}'}.items():
         (package / name).write_text(content, encoding="utf-8")
     (package / native.extension.name).write_bytes(native.extension.read_bytes())

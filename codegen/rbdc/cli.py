@@ -50,6 +50,9 @@ def commands() -> None:
 @click.option("--dtype", default="float64", show_default=True)
 @click.option("--targets", default="c,batch", show_default=True, help="c; batch: many samples at once in vectors, else in a loop.")
 @click.option("--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto.")
+@click.option(
+    "--march", default="native", show_default=True, help="native: for this processor; portable: for every one, in several variants."
+)
 @click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
@@ -76,6 +79,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),
         style=given["style"],
+        march=given["march"],
         compiler=given["cc"],
         cflags=None if split[1] is None else tuple(split[1].split()),
         jobs=given["jobs"],
@@ -188,6 +192,9 @@ def _show(result: BuildResult) -> None:
     for figures in result.functions:
         table.add_row(figures.name, *(str(getattr(figures, name)) for name in columns))
     console.print(table)
+    if len(result.variants) > 1:
+        sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
+        console.print(f"code bytes by variant: {sizes}", highlight=False)
 
 
 commands.add_command(compare)

@@ -74,9 +74,11 @@ def generate(
     fuse: Sequence[Sequence[str]] = (),
     *,
     batch: bool = False,
+    portable: bool = False,
 ) -> Generated:
     """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`; `batch`
-    with kernels for several samples in place of loops; `progress` hears of each function.
+    with kernels for several samples in place of loops; `portable` with what it takes to compile it in several variants; `progress` hears
+    of each function.
 
     The same arguments give the same bytes.
     """
@@ -86,7 +88,7 @@ def generate(
         progress(f"{function.declaration.name}: generating")
         sources.append(_source(model, robot, function, version, style, batch=batch))
     declarations = [source.declaration for source in sources]
-    files = render_library(model, robot, sources, version)
+    files = render_library(model, robot, sources, version, portable=portable)
     files |= render_python(model, robot, declarations, list(catalogue), version)
     return Generated(files, tuple(sources))
 

@@ -20,7 +20,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model
 from rbdc.native import cache
 from rbdc.native.build import EXTENSION, place
-from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
+from rbdc.native.toolchain import MARCHES, Compiler, check_flags, default_flags, find_compiler
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
@@ -54,6 +54,7 @@ class BuildOptions:
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
     style: str = "unrolled"
+    march: str = "native"
     compiler: str | None = None
     cflags: tuple[str, ...] | None = None
     jobs: int | None = None
@@ -81,6 +82,15 @@ class FunctionFigures:
 
 
 @dataclass(frozen=True)
+class VariantFigures:
+    """The library as it was compiled for one kind of processor: the extensions that it may use, and the bytes of all its functions."""
+
+    name: str
+    extensions: tuple[str, ...]
+    code_bytes: int
+
+
+@dataclass(frozen=True)
 class BuildResult:
     """What a build gave. `cached`: nothing had to be generated or compiled."""
 
@@ -91,6 +101,7 @@ class BuildResult:
     generation_seconds: float
     compile_seconds: float
     functions: tuple[FunctionFigures, ...]
+    variants: tuple[VariantFigures, ...]
     warnings: tuple[str, ...] = field(default=())
 
 
@@ -149,6 +160,7 @@ def build_package(
         seconds["generation"],
         seconds["compile"],
         tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
+        tuple(VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]),
         tuple(warnings_of(model)) + tuple(manifest["left_out"]),
     )
 
@@ -191,11 +203,14 @@ def _make(
     _check_size(model, selected, "unrolled" if fused else options.style)
     names, left_out = without_forward_dynamics(model, selected, options.functions)
     without_forward_dynamics(model, fused, fused)
-    generated = generate(model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch="batch" in options.targets)
+    batch, portable = "batch" in options.targets, options.march == "portable"
+    generated = generate(
+        model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, portable=portable
+    )
     middle = time.perf_counter()
-    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
+    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
-    native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs)
+    native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs, options.march)
     manifest = render_manifest(
         model,
         robot,
@@ -203,6 +218,7 @@ def _make(
         rbdc.__version__,
         {"key": key, "left_out": left_out, "options": _recorded(options)},
         {"version": compiler.version, "flags": list(flags)},
+        [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
         {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
     )
     for name, text in {**generated.files, "manifest.json": manifest}.items():
@@ -214,6 +230,8 @@ def _make(
 def _check_options(options: BuildOptions) -> None:
     if options.style not in STYLES:
         raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
+    if options.march not in MARCHES:
+        raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
     if options.dtype != "float64":
         raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
     if sorted(options.targets) not in (["c"], ["batch", "c"]):
@@ -251,7 +269,7 @@ def _robot_name(description: str | PathLike[str] | Model, model: Model, options:
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
     """The compiler and the flags of the options."""
     compiler = find_compiler(options.compiler)
-    return compiler, default_flags(compiler) if options.cflags is None else check_flags(options.cflags)
+    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(options.cflags)
 
 
 def _recorded(options: BuildOptions) -> dict[str, Any]:
@@ -266,6 +284,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "targets": list(options.targets),
         "style": options.style,
         "fuse": [list(group) for group in options.fuse],
+        "march": options.march,
     }
 
 

@@ -8,9 +8,10 @@ from math import inf
 
 import numpy as np
 
-from . import _native, _runtime
+from . import _native, _processor, _runtime
 
 name = "double_pendulum"
+variant, _PREFIX = _processor.choose(_native, name)
 nq = 2
 nv = 2
 njoints = 2
@@ -31,7 +32,7 @@ _JOINTS = (('revolute', 0), ('revolute', 1))
 
 _rnea = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "rnea",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('tau', (2,)),),
@@ -59,7 +60,7 @@ def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
 
 _nle = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "nle",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('tau', (2,)),),
@@ -85,7 +86,7 @@ def nle(q, v, *, out=None, layout="samples", num_threads=1):
 
 _gravity_torque = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "gravity_torque",
     (('q', (2,), False, True),),
     (('tau', (2,)),),
@@ -110,7 +111,7 @@ def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
 
 _coriolis = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "coriolis",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('C', (2, 2)),),
@@ -136,7 +137,7 @@ def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
 
 _crba = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "crba",
     (('q', (2,), False, True),),
     (('M', (2, 2)),),
@@ -161,7 +162,7 @@ def crba(q, *, out=None, layout="samples", num_threads=1):
 
 _minverse = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "minverse",
     (('q', (2,), False, True),),
     (('Minv', (2, 2)),),
@@ -186,7 +187,7 @@ def minverse(q, *, out=None, layout="samples", num_threads=1):
 
 _aba = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "aba",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq', (2,)),),
@@ -214,7 +215,7 @@ def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
 
 _torque_regressor = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "torque_regressor",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('Y', (2, 20)),),
@@ -241,7 +242,7 @@ def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
 
 _rnea_derivatives = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "rnea_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
@@ -271,7 +272,7 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_thre
 
 _aba_derivatives = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "aba_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
@@ -301,7 +302,7 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_thr
 
 _rnea_vjp = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "rnea_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
@@ -332,7 +333,7 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1
 
 _aba_vjp = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "aba_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
@@ -363,7 +364,7 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=
 
 _rnea_jvp = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "rnea_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('da', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau', (2,)),),
@@ -394,7 +395,7 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_
 
 _aba_jvp = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "aba_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('dtau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dddq', (2,)),),
@@ -425,7 +426,7 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", n
 
 _forward_kinematics = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "forward_kinematics",
     (('q', (2,), False, True),),
     (('placements', (3, 4, 4)),),
@@ -450,7 +451,7 @@ def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
 
 _frame_jacobian = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "frame_jacobian",
     (('q', (2,), False, True),),
     (('J', (6, 2)),),
@@ -475,7 +476,7 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
 
 _frame_velocity = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "frame_velocity",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('velocity', (6,)),),
@@ -501,7 +502,7 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
 
 _frame_acceleration = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "frame_acceleration",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('acceleration', (6,)),),
@@ -528,7 +529,7 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threa
 
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "frame_velocity_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
@@ -555,7 +556,7 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_
 
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "frame_acceleration_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
@@ -584,7 +585,7 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
 
 _com = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "com",
     (('q', (2,), False, True),),
     (('position', (3,)),),
@@ -609,7 +610,7 @@ def com(q, *, out=None, layout="samples", num_threads=1):
 
 _com_jacobian = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "com_jacobian",
     (('q', (2,), False, True),),
     (('J', (3, 2)),),
@@ -634,7 +635,7 @@ def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
 
 _centroidal_momentum_matrix = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "centroidal_momentum_matrix",
     (('q', (2,), False, True),),
     (('A', (6, 2)),),
@@ -659,7 +660,7 @@ def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
 
 _kinetic_energy = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "kinetic_energy",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('energy', ()),),
@@ -685,7 +686,7 @@ def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
 
 _potential_energy = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "potential_energy",
     (('q', (2,), False, True),),
     (('energy', ()),),
@@ -710,7 +711,7 @@ def potential_energy(q, *, out=None, layout="samples", num_threads=1):
 
 _integrate = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "integrate",
     (('q', (2,), False, True), ('dv', (2,), False, False)),
     (('q_next', (2,)),),
@@ -736,7 +737,7 @@ def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
 
 _difference = _runtime.Entry(
     _native,
-    name,
+    _PREFIX,
     "difference",
     (('q0', (2,), False, True), ('q1', (2,), False, True)),
     (('dv', (2,)),),

@@ -68,6 +68,27 @@ def test_build_json(tmp_path: Path) -> None:
     assert json.loads(run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--json").stdout)[0]["cached"] is True
 
 
+def test_march(tmp_path: Path) -> None:
+    made = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--march", "portable", "--json")
+    (result,) = json.loads(made.stdout)
+    variants = {variant["name"]: variant["code_bytes"] for variant in result["variants"]}
+    assert "baseline" in variants
+    (figures,) = result["functions"]
+    assert sum(variants.values()) == figures["code_bytes"] + figures["batch_code_bytes"]
+    shown = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--march", "portable").stdout
+    assert len(variants) == 1 or f"code bytes by variant: baseline {variants['baseline']}, " in shown
+    again = json.loads(run("build", "double_pendulum", *QUICK, "--out", str(tmp_path), "--json").stdout)
+    assert [variant["name"] for variant in again[0]["variants"]] == ["native"]
+
+
+@pytest.mark.parametrize("value", ["haswell", "", "Native", "portable,native"])
+def test_bad_march(tmp_path: Path, value: str) -> None:
+    result = run("build", "double_pendulum", *QUICK, "--out", str(tmp_path / "out"), "--march", value)
+    assert result.exit_code == 2
+    assert result.stderr == f"rbdc: error: --march {value!a}; there are native, portable\n"
+    assert not (tmp_path / "out").exists()
+
+
 def test_several_builds(tmp_path: Path) -> None:
     result = run("build", "double_pendulum", "cartpole", *QUICK, "--out", str(tmp_path), "--json")
     assert result.exit_code == 0, result.output

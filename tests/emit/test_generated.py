@@ -36,7 +36,7 @@ def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
     generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
-    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": []}, {}, {})
+    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": []}, {}, [], {})
     return {**generated.files, "manifest.json": manifest}
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from rbdc.emit.trigonometry import LIMIT, WIDTHS, header, header_name, statements
-from rbdc.native.toolchain import OPTIMISATION_FLAGS, WARNING_FLAGS, find_compiler, run
+from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import FLAGS, Array
 
 FLAG_SETS = {
-    "generated": OPTIMISATION_FLAGS,
+    "generated": default_flags(find_compiler()),
     "tests": FLAGS,
     "cmake": ("-O2", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math"),
     "plain": ("-O1",),

@@ -34,6 +34,7 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
     kernel = FunctionSource(declaration, cost(samples.program), headers)
     parts, foreign = kernel_parts(robot, f"{name}_kernel{LANES}", samples.program, kernel, version)
     source.batch_files |= kernel.files
+    source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(
         "batch.c.jinja",
         robot=robot,

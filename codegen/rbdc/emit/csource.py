@@ -26,6 +26,8 @@ CHUNK_OPERATIONS = 1500
 class FunctionSource:
     """What was made of one function: C files by name, those of its batch apart, its cost, and how it was made: the algorithm, and the
     style of the C.
+
+    `internal`: names that these files share with each other or with those of other functions, beside the two of the declaration.
     """
 
     declaration: FunctionDeclaration
@@ -35,6 +37,7 @@ class FunctionSource:
     method: str = ""
     style: str = "unrolled"
     batch_files: dict[str, str] = field(default_factory=dict)
+    internal: list[str] = field(default_factory=list)
 
 
 def function_source(
@@ -185,6 +188,7 @@ def kernel_parts(
         part["unused"] += sorted(set(spaces) - writer.used_workspaces(number))
         source.statements += _statements(part["blocks"])
         prototypes.append(prototype)
+        source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
         source.files[f"{part_name}.c"] = render(
             "function.c.jinja",

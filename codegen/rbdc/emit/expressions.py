@@ -231,6 +231,8 @@ class Writer:
             return index not in self.chunks.slot_of
         if value.width > 1 and value.operation in _LIBRARY:
             return False
+        if value.operation == "gather" and all(user in self._angles for user in self._uses[index]):
+            return True  # its lanes go one by one to where the angles are gathered
         if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
             return False
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)

@@ -31,6 +31,9 @@ _LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
 }
 """What the loops of a function's template execute: once, for each body and for each degree of freedom on the frame's path."""
 
+_SHARED = ("first", "column", "factor", "climb")
+"""What the functions share, as `frames.h.jinja` declares it."""
+
 
 def frames_cost(model: Model, name: str, steps: Sequence[Program]) -> Cost:
     """What a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
@@ -61,7 +64,8 @@ def frames_source(
         batch=batch_view(robot, declaration),
     )
     statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
-    return FunctionSource(declaration, total, files, statements, method="climb")
+    internal = [f"{view['p']}_{name}" for name in _SHARED]
+    return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
 
 
 def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any]) -> dict[str, str]:

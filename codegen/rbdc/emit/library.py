@@ -10,19 +10,28 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.model import Model
 
 MANIFEST_SCHEMA = 1
 
 
-def render_library(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> dict[str, str]:
-    """Header, C files, CMakeLists.txt and README.md, by name."""
+def render_library(
+    model: Model, robot: str, sources: Sequence[FunctionSource], version: str, *, portable: bool = False
+) -> dict[str, str]:
+    """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several variants needs."""
     files = {name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()}
+    view = {"robot": robot, "version": version, "files": sorted(files)}
+    if portable:
+        files |= render_variants(robot, sources, version)
+        cmake = render("CMakeLists_portable.txt.jinja", **view, upper=robot.upper(), variants=cmake_variants(robot))
+    else:
+        cmake = render("CMakeLists.txt.jinja", **view)
     return {
         f"{robot}.h": _header(model, robot, [s.declaration for s in sources], version),
         **files,
-        "CMakeLists.txt": render("CMakeLists.txt.jinja", robot=robot, version=version, files=sorted(files)),
-        "README.md": _readme(model, robot, sources, version),
+        "CMakeLists.txt": cmake,
+        "README.md": _readme(model, robot, sources, version, list(VARIANTS) if portable else []),
     }
 
 
@@ -33,11 +42,13 @@ def render_manifest(
     version: str,
     build: Mapping[str, Any],
     compiler: Mapping[str, Any],
+    variants: Sequence[Mapping[str, Any]],
     sizes: Mapping[str, Mapping[str, int]],
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options and the like, put at the top level. `sizes`: code and stack bytes of each function.
+    `build`: options and the like, put at the top level. `variants`: for which processors, with the code bytes of each. `sizes`: code
+    bytes, of all variants together, and stack bytes of each function.
     """
     functions = {
         s.declaration.name: {
@@ -64,6 +75,7 @@ def render_manifest(
         "description_sha256": model.description_hash,
         **build,
         "compiler": dict(compiler),
+        "variants": [dict(variant) for variant in variants],
         "functions": functions,
     }
     return json.dumps(manifest, indent=2, sort_keys=False) + "\n"
@@ -103,7 +115,7 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     )
 
 
-def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str) -> str:
+def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str, variants: Sequence[str]) -> str:
     first = sources[0].declaration
     given = first.required
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
@@ -123,6 +135,7 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
         nq=model.nq,
         nv=model.nv,
         njoints=model.njoints,
+        variants=variants,
         example=f"{first.name}({', '.join(arguments)})",
         functions=[{"name": s.declaration.name, "cost": s.cost} for s in sources],
         joints=joints,

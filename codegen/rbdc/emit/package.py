@@ -44,6 +44,7 @@ def render_python(
     return {
         "__init__.py": render("package_init.py.jinja", **context),
         "__init__.pyi": render("package_init.pyi.jinja", functions=views),
+        "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
         "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }

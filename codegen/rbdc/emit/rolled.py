@@ -45,6 +45,10 @@ METHODS: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
 }
 """The functions that have a rolled form: for each method the template and the shared files that it calls."""
 
+_TABLES = ("body", "path", "paths", "column", "row", "rows", "turn")
+_STEPS = ("placements", "world", "forces", "torque", "mass", "factor", "solve", "solve_rows", "invert", "derivatives")
+"""What the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
+
 
 def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, version: str) -> FunctionSource:
     """The C of a function that is in `METHODS`, by the method that executes the fewest operations for this model.
@@ -74,7 +78,8 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
         external=declaration.name == "rnea",
     )
     statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
-    return FunctionSource(declaration, costs[method], files, statements, method, "rolled")
+    internal = [f"{view['p']}_{name}" for name in (*_TABLES, *_STEPS)]
+    return FunctionSource(declaration, costs[method], files, statements, method, "rolled", internal=internal)
 
 
 def _methods(function: str, model: Model) -> list[str]:

@@ -19,15 +19,17 @@ from cffi import FFI
 
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.errors import OptionError, ToolchainError
+from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
+from rbdc.native.variants import Variant, least_flags, variants_of
 
 EXTENSION = "_native.abi3.so"
 
 _PRELUDE = """
 #include <math.h>
 #include <stddef.h>
-#include "{header}"
+{headers}
 
 /* Whether n doubles are all finite. Without a branch in the loop, so that it can be vectorised. */
 static int rbdc_all_finite(size_t n, const double *x)
@@ -39,23 +41,30 @@ static int rbdc_all_finite(size_t n, const double *x)
     return finite;
 }}
 """
+_OWN = ("int rbdc_all_finite(size_t n, const double *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
+"""What the extension has beside the robot's functions."""
 
 
 @dataclass(frozen=True)
 class Native:
-    """What compiling gave: the extension's path in the cache, and per C file its code and stack bytes."""
+    """What compiling gave: the extension's path in the cache; per C file its code bytes, of all variants together, and its stack bytes,
+    of the variant that takes most; and the variants with the code bytes of each.
+    """
 
     extension: Path
     code_bytes: dict[str, int]
     stack_bytes: dict[str, int]
+    variants: dict[Variant, int]
 
 
-def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) -> str:
+def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
-    prototypes = [prototype for d in declarations for prototype in d.prototypes(robot, restrict="")]
-    ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
-    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"), compiler_verbose=0)
+    functions = [prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")]
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN]))
+    headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
+    prelude = _PRELUDE.format(headers="\n".join(f'#include "{header}"' for header in headers))
+    ffi.set_source("_native", prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()
@@ -68,19 +77,28 @@ def compile_package(
     compiler: Compiler,
     flags: Sequence[str],
     workers: int | None = None,
+    march: str = "native",
 ) -> Native:
-    """Compile the C among `files` and the extension around it; every object and the result come from the cache if unchanged.
+    """Compile the C among `files`, in the variants of `march`, and the extension around it; every object and the result come from the
+    cache if unchanged. The extension itself is compiled for every processor: it is what asks the processor, before the library runs.
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    sources = {name: text for name, text in sorted(files.items()) if name.endswith(".c")}
+    sources = {name: text for name, text in sorted(files.items()) if name.endswith(".c") and name != f"{robot}_dispatch.c"}
     headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
-    glue = extension_source(robot, declarations)
-    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *WARNING_FLAGS, *flags)) for name, text in sources.items()]
-    units.append(Unit("_native.c", glue, headers, ("-O2", "-fPIC", "-I", _python_headers())))
+    variants = variants_of(march, robot, compiler, flags)
+    common = (*STANDARD_FLAGS, *WARNING_FLAGS)
+    units = [Unit(v.file(robot, name), text, headers, (*common, *v.flags)) for v in variants for name, text in sources.items()]
+    glue = extension_source(robot, declarations, variants)
+    units.append(Unit("_native.c", glue, headers, ("-O2", "-fPIC", *least_flags(compiler), "-I", _python_headers())))
     library = shared_library(EXTENSION, units, compiler, workers)
-    figures = {n: library.figures[n] for n in sources}
-    return Native(library.path, {n: f.code_bytes for n, f in figures.items()}, {n: f.stack_bytes for n, f in figures.items()})
+    figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
+    return Native(
+        library.path,
+        {name: sum(figures[name, v].code_bytes for v in variants) for name in sources},
+        {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
+        {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
+    )
 
 
 def _python_headers() -> str:

@@ -22,7 +22,6 @@ WARNING_FLAGS = ("-Wall", "-Wextra", "-pedantic")
 # Our tests add -Werror; in a user's build a warning that a newer compiler invents must not stop everything.
 OPTIMISATION_FLAGS = (
     "-O2",
-    "-march=native",
     "-ffp-contract=fast",  # -std=c99 turns fused multiply-add off
     "-fno-math-errno",  # sqrt becomes an instruction
     "-fno-trapping-math",
@@ -30,6 +29,9 @@ OPTIMISATION_FLAGS = (
     "-fno-tree-vectorize",
     "-fno-tree-slp-vectorize",
 )
+
+MARCHES = {"native": ("-march=native",), "portable": ()}
+"""For the processor at hand, or for every one of its kind: then each variant adds flags of its own."""
 
 _REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
 
@@ -75,10 +77,10 @@ def _words(command: str) -> list[str]:
         raise ToolchainError(f"the compiler's command {command!a} cannot be split: {error}; check --cc and $CC") from error
 
 
-def default_flags(compiler: Compiler) -> tuple[str, ...]:
-    """The flags of a library source, `STANDARD_FLAGS` and `WARNING_FLAGS` apart."""
+def default_flags(compiler: Compiler, march: str = "native") -> tuple[str, ...]:
+    """The flags of a library source, `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a variant apart."""
     del compiler  # gcc and clang take the same ones
-    return OPTIMISATION_FLAGS
+    return (*OPTIMISATION_FLAGS, *MARCHES[march])
 
 
 def check_flags(flags: Sequence[str]) -> tuple[str, ...]:

@@ -74,8 +74,11 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
         sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
         spec.loader.exec_module(module)
     except BaseException as error:
+        refusal = getattr(sys.modules.get(f"{name}._processor"), "ProcessorError", ())
         for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
             del sys.modules[key]
         if not isinstance(error, Exception):
             raise
+        if isinstance(error, refusal):  # which says how to mend it
+            raise LoadError(f"{shown}: {error}") from error
         raise LoadError(f"{shown}: {error}; build it again for this interpreter with: rbdc build --force") from error

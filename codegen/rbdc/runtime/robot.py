@@ -38,18 +38,18 @@ _ONE = 1
 
 
 class Entry:
-    """One function of the module, ready to be called with the tuple of its array arguments."""
+    """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how its name in C begins."""
 
     def __init__(
-        self, native: Any, robot: str, name: str, inputs: Sequence[Input], outputs: Sequence[Output], frames: Sequence[str] = ()
+        self, native: Any, prefix: str, name: str, inputs: Sequence[Input], outputs: Sequence[Output], frames: Sequence[str] = ()
     ) -> None:
         self._name, self._inputs, self._outputs = name, tuple(inputs), tuple(outputs)
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer = native.ffi.typeof("double[]")
-        self._single = getattr(native.lib, f"{robot}_{name}")
-        self._batch = getattr(native.lib, f"{robot}_{name}_batch")
-        self._lanes = getattr(native.lib, f"{robot}_{name}_lanes", None)
+        self._single = getattr(native.lib, f"{prefix}_{name}")
+        self._batch = getattr(native.lib, f"{prefix}_{name}_batch")
+        self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self._frame_count = len(frames)
         # The common call, without batch dimensions, is kept short: what it needs of each input is in one tuple.
