@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import rbdc
 from rbdc.emit.names import check_module_name, module_name
+from rbdc.emit.scalars import SCALARS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model
 from rbdc.native import cache
@@ -191,7 +192,8 @@ def _make(
     _check_size(model, selected, "unrolled" if fused else options.style)
     names, left_out = without_forward_dynamics(model, selected, options.functions)
     without_forward_dynamics(model, fused, fused)
-    generated = generate(model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch="batch" in options.targets)
+    batch, scalar = "batch" in options.targets, SCALARS[options.dtype]
+    generated = generate(model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, scalar=scalar)
     middle = time.perf_counter()
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
@@ -214,8 +216,8 @@ def _make(
 def _check_options(options: BuildOptions) -> None:
     if options.style not in STYLES:
         raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
-    if options.dtype != "float64":
-        raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
+    if options.dtype not in SCALARS:
+        raise OptionError(f"--dtype {options.dtype!a}; there are {', '.join(SCALARS)}")
     if sorted(options.targets) not in (["c"], ["batch", "c"]):
         raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c, or c,batch")
     if not 0.0 <= options.snap <= MAXIMUM_SNAP:

@@ -17,13 +17,15 @@ njoints = 2
 joint_names = ("joint1", "joint2")
 frame_names = ("base_link", "link1", "link2")
 functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
-q_neutral = np.array([0.0, 0.0])
-v_zero = np.zeros(nv)
-lower_position_limit = np.array([0.0, 0.0])
-upper_position_limit = np.array([0.0, 0.0])
-velocity_limit = np.array([0.0, 0.0])
-effort_limit = np.array([0.0, 0.0])
-gravity = np.array([0.0, 0.0, -9.81])
+dtype = np.dtype("float64")
+block = _runtime.block(dtype)  # samples in a block of layout "lanes"
+q_neutral = np.array([0.0, 0.0], dtype)
+v_zero = np.zeros(nv, dtype)
+lower_position_limit = np.array([0.0, 0.0], dtype)
+upper_position_limit = np.array([0.0, 0.0], dtype)
+velocity_limit = np.array([0.0, 0.0], dtype)
+effort_limit = np.array([0.0, 0.0], dtype)
+gravity = np.array([0.0, 0.0, -9.81], dtype)
 for _constant in (q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, gravity):
     _constant.flags.writeable = False
 
@@ -32,6 +34,7 @@ _JOINTS = (('revolute', 0), ('revolute', 1))
 _rnea = _runtime.Entry(
     _native,
     name,
+    dtype,
     "rnea",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('tau', (2,)),),
@@ -60,6 +63,7 @@ def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
 _nle = _runtime.Entry(
     _native,
     name,
+    dtype,
     "nle",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('tau', (2,)),),
@@ -86,6 +90,7 @@ def nle(q, v, *, out=None, layout="samples", num_threads=1):
 _gravity_torque = _runtime.Entry(
     _native,
     name,
+    dtype,
     "gravity_torque",
     (('q', (2,), False, True),),
     (('tau', (2,)),),
@@ -111,6 +116,7 @@ def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
 _coriolis = _runtime.Entry(
     _native,
     name,
+    dtype,
     "coriolis",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('C', (2, 2)),),
@@ -137,6 +143,7 @@ def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
 _crba = _runtime.Entry(
     _native,
     name,
+    dtype,
     "crba",
     (('q', (2,), False, True),),
     (('M', (2, 2)),),
@@ -162,6 +169,7 @@ def crba(q, *, out=None, layout="samples", num_threads=1):
 _minverse = _runtime.Entry(
     _native,
     name,
+    dtype,
     "minverse",
     (('q', (2,), False, True),),
     (('Minv', (2, 2)),),
@@ -187,6 +195,7 @@ def minverse(q, *, out=None, layout="samples", num_threads=1):
 _aba = _runtime.Entry(
     _native,
     name,
+    dtype,
     "aba",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq', (2,)),),
@@ -215,6 +224,7 @@ def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
 _torque_regressor = _runtime.Entry(
     _native,
     name,
+    dtype,
     "torque_regressor",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('Y', (2, 20)),),
@@ -242,6 +252,7 @@ def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
 _rnea_derivatives = _runtime.Entry(
     _native,
     name,
+    dtype,
     "rnea_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
@@ -272,6 +283,7 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_thre
 _aba_derivatives = _runtime.Entry(
     _native,
     name,
+    dtype,
     "aba_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
@@ -302,6 +314,7 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_thr
 _rnea_vjp = _runtime.Entry(
     _native,
     name,
+    dtype,
     "rnea_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
@@ -333,6 +346,7 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1
 _aba_vjp = _runtime.Entry(
     _native,
     name,
+    dtype,
     "aba_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
@@ -364,6 +378,7 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=
 _rnea_jvp = _runtime.Entry(
     _native,
     name,
+    dtype,
     "rnea_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('da', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau', (2,)),),
@@ -395,6 +410,7 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_
 _aba_jvp = _runtime.Entry(
     _native,
     name,
+    dtype,
     "aba_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('dtau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dddq', (2,)),),
@@ -426,6 +442,7 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", n
 _forward_kinematics = _runtime.Entry(
     _native,
     name,
+    dtype,
     "forward_kinematics",
     (('q', (2,), False, True),),
     (('placements', (3, 4, 4)),),
@@ -451,6 +468,7 @@ def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
 _frame_jacobian = _runtime.Entry(
     _native,
     name,
+    dtype,
     "frame_jacobian",
     (('q', (2,), False, True),),
     (('J', (6, 2)),),
@@ -476,6 +494,7 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
 _frame_velocity = _runtime.Entry(
     _native,
     name,
+    dtype,
     "frame_velocity",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('velocity', (6,)),),
@@ -502,6 +521,7 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
 _frame_acceleration = _runtime.Entry(
     _native,
     name,
+    dtype,
     "frame_acceleration",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('acceleration', (6,)),),
@@ -529,6 +549,7 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threa
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
     name,
+    dtype,
     "frame_velocity_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
@@ -556,6 +577,7 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
     name,
+    dtype,
     "frame_acceleration_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
@@ -585,6 +607,7 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
 _com = _runtime.Entry(
     _native,
     name,
+    dtype,
     "com",
     (('q', (2,), False, True),),
     (('position', (3,)),),
@@ -610,6 +633,7 @@ def com(q, *, out=None, layout="samples", num_threads=1):
 _com_jacobian = _runtime.Entry(
     _native,
     name,
+    dtype,
     "com_jacobian",
     (('q', (2,), False, True),),
     (('J', (3, 2)),),
@@ -635,6 +659,7 @@ def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
 _centroidal_momentum_matrix = _runtime.Entry(
     _native,
     name,
+    dtype,
     "centroidal_momentum_matrix",
     (('q', (2,), False, True),),
     (('A', (6, 2)),),
@@ -660,6 +685,7 @@ def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
 _kinetic_energy = _runtime.Entry(
     _native,
     name,
+    dtype,
     "kinetic_energy",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('energy', ()),),
@@ -686,6 +712,7 @@ def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
 _potential_energy = _runtime.Entry(
     _native,
     name,
+    dtype,
     "potential_energy",
     (('q', (2,), False, True),),
     (('energy', ()),),
@@ -711,6 +738,7 @@ def potential_energy(q, *, out=None, layout="samples", num_threads=1):
 _integrate = _runtime.Entry(
     _native,
     name,
+    dtype,
     "integrate",
     (('q', (2,), False, True), ('dv', (2,), False, False)),
     (('q_next', (2,)),),
@@ -737,6 +765,7 @@ def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
 _difference = _runtime.Entry(
     _native,
     name,
+    dtype,
     "difference",
     (('q0', (2,), False, True), ('q1', (2,), False, True)),
     (('dv', (2,)),),

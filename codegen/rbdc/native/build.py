@@ -29,8 +29,8 @@ _PRELUDE = """
 #include <stddef.h>
 #include "{header}"
 
-/* Whether n doubles are all finite. Without a branch in the loop, so that it can be vectorised. */
-static int rbdc_all_finite(size_t n, const double *x)
+/* Whether n numbers are all finite. Without a branch in the loop, so that it can be vectorised. */
+static int rbdc_all_finite(size_t n, const {scalar} *x)
 {{
     int finite = 1;
     for (size_t i = 0; i < n; ++i) {{
@@ -52,10 +52,11 @@ class Native:
 
 def extension_source(robot: str, declarations: Sequence[FunctionDeclaration]) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
+    scalar = declarations[0].scalar.name
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
     prototypes = [prototype for d in declarations for prototype in d.prototypes(robot, restrict="")]
-    ffi.cdef("\n".join(f"{p};" for p in [*prototypes, "int rbdc_all_finite(size_t n, const double *x)"]))
-    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h"), compiler_verbose=0)
+    ffi.cdef("\n".join(f"{p};" for p in [*prototypes, f"int rbdc_all_finite(size_t n, const {scalar} *x)"]))
+    ffi.set_source("_native", _PRELUDE.format(header=f"{robot}.h", scalar=scalar), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()
