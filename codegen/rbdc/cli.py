@@ -47,7 +47,7 @@ def commands() -> None:
 @click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")
 @click.option("--fuse", multiple=True, help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
-@click.option("--dtype", default="float64", show_default=True)
+@click.option("--dtype", default="float64", show_default=True, help="float64; float32: single precision throughout, about 1e-6.")
 @click.option("--targets", default="c,batch", show_default=True, help="c; batch: many samples at once in vectors, else in a loop.")
 @click.option("--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto.")
 @click.option(

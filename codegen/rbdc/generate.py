@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rbdc.algorithms.frames import frame_step
@@ -15,6 +15,7 @@ from rbdc.emit.frames import frames_source
 from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
 from rbdc.emit.rolled import METHODS, rolled_source
+from rbdc.emit.scalars import DOUBLE, ScalarType
 from rbdc.fusion import fused
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -74,11 +75,12 @@ def generate(
     fuse: Sequence[Sequence[str]] = (),
     *,
     batch: bool = False,
+    scalar: ScalarType = DOUBLE,
     portable: bool = False,
 ) -> Generated:
     """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`; `batch`
-    with kernels for several samples in place of loops; `portable` with what it takes to compile it in several variants; `progress` hears
-    of each function.
+    with kernels for several samples in place of loops; `scalar`: what all of it computes with; `portable` with what it takes to compile
+    it in several variants; `progress` hears of each function.
 
     The same arguments give the same bytes.
     """
@@ -86,11 +88,16 @@ def generate(
     sources = []
     for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
         progress(f"{function.declaration.name}: generating")
-        sources.append(_source(model, robot, function, version, style, batch=batch))
+        sources.append(_source(model, robot, over(function, scalar), version, style, batch=batch))
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version, portable=portable)
     files |= render_python(model, robot, declarations, list(catalogue), version)
     return Generated(files, tuple(sources))
+
+
+def over(function: Function, scalar: ScalarType) -> Function:
+    """The function over another type of scalars."""
+    return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
 def _source(model: Model, robot: str, function: Function, version: str, style: str, *, batch: bool) -> FunctionSource:
@@ -111,7 +118,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
         return rolled_source(robot, function.declaration, model, version)
     samples = min((m.samples for m in made.values()), key=lambda program: cost(program).weight)
     batch = batch and cost(samples).operations <= WORTH_A_BATCH
-    if solved is not None and column_weight(solved[0], model.nv) < cost(kernels[0]).weight:
+    if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
         source = column_source(robot, function.declaration, solved, model.nv, version, loop=not batch)
     else:
         source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)

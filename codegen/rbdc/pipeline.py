@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import rbdc
 from rbdc.emit.names import check_module_name, module_name
+from rbdc.emit.scalars import SCALARS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.model import Model
 from rbdc.native import cache
@@ -203,9 +204,9 @@ def _make(
     _check_size(model, selected, "unrolled" if fused else options.style)
     names, left_out = without_forward_dynamics(model, selected, options.functions)
     without_forward_dynamics(model, fused, fused)
-    batch, portable = "batch" in options.targets, options.march == "portable"
+    batch, portable, scalar = "batch" in options.targets, options.march == "portable", SCALARS[options.dtype]
     generated = generate(
-        model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, portable=portable
+        model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, scalar=scalar, portable=portable
     )
     middle = time.perf_counter()
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")
@@ -232,8 +233,8 @@ def _check_options(options: BuildOptions) -> None:
         raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
     if options.march not in MARCHES:
         raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
-    if options.dtype != "float64":
-        raise UnsupportedError(f"--dtype {options.dtype}: this version generates float64 only")
+    if options.dtype not in SCALARS:
+        raise OptionError(f"--dtype {options.dtype!a}; there are {', '.join(SCALARS)}")
     if sorted(options.targets) not in (["c"], ["batch", "c"]):
         raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c, or c,batch")
     if not 0.0 <= options.snap <= MAXIMUM_SNAP:

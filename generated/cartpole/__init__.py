@@ -18,13 +18,15 @@ njoints = 2
 joint_names = ("slider_to_cart", "cart_to_pole")
 frame_names = ("slideBar", "cart", "pole")
 functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
-q_neutral = np.array([0.0, 0.0])
-v_zero = np.zeros(nv)
-lower_position_limit = np.array([-15.0, -inf])
-upper_position_limit = np.array([15.0, inf])
-velocity_limit = np.array([5.0, inf])
-effort_limit = np.array([1000.0, inf])
-gravity = np.array([0.0, 0.0, -9.81])
+dtype = np.dtype("float64")
+block = _runtime.block(dtype)  # samples in a block of layout "lanes"
+q_neutral = np.array([0.0, 0.0], dtype)
+v_zero = np.zeros(nv, dtype)
+lower_position_limit = np.array([-15.0, -inf], dtype)
+upper_position_limit = np.array([15.0, inf], dtype)
+velocity_limit = np.array([5.0, inf], dtype)
+effort_limit = np.array([1000.0, inf], dtype)
+gravity = np.array([0.0, 0.0, -9.81], dtype)
 for _constant in (q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, gravity):
     _constant.flags.writeable = False
 
@@ -33,6 +35,7 @@ _JOINTS = (('prismatic', 0), ('revolute', 1))
 _rnea = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "rnea",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('tau', (2,)),),
@@ -61,6 +64,7 @@ def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
 _nle = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "nle",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('tau', (2,)),),
@@ -87,6 +91,7 @@ def nle(q, v, *, out=None, layout="samples", num_threads=1):
 _gravity_torque = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "gravity_torque",
     (('q', (2,), False, True),),
     (('tau', (2,)),),
@@ -112,6 +117,7 @@ def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
 _coriolis = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "coriolis",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('C', (2, 2)),),
@@ -138,6 +144,7 @@ def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
 _crba = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "crba",
     (('q', (2,), False, True),),
     (('M', (2, 2)),),
@@ -163,6 +170,7 @@ def crba(q, *, out=None, layout="samples", num_threads=1):
 _minverse = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "minverse",
     (('q', (2,), False, True),),
     (('Minv', (2, 2)),),
@@ -188,6 +196,7 @@ def minverse(q, *, out=None, layout="samples", num_threads=1):
 _aba = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "aba",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq', (2,)),),
@@ -216,6 +225,7 @@ def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
 _torque_regressor = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "torque_regressor",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('Y', (2, 20)),),
@@ -243,6 +253,7 @@ def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
 _rnea_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "rnea_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau_dq', (2, 2)), ('dtau_dv', (2, 2)), ('dtau_da', (2, 2))),
@@ -273,6 +284,7 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_thre
 _aba_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "aba_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('ddq_dq', (2, 2)), ('ddq_dv', (2, 2)), ('ddq_dtau', (2, 2))),
@@ -303,6 +315,7 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_thr
 _rnea_vjp = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "rnea_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_dtau_dq', (2,)), ('w_dtau_dv', (2,)), ('w_dtau_da', (2,))),
@@ -334,6 +347,7 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1
 _aba_vjp = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "aba_vjp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('w', (2,), False, False), ('fext', (2, 6), True, False)),
     (('w_ddq_dq', (2,)), ('w_ddq_dv', (2,)), ('w_ddq_dtau', (2,))),
@@ -365,6 +379,7 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=
 _rnea_jvp = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "rnea_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('da', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dtau', (2,)),),
@@ -396,6 +411,7 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_
 _aba_jvp = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "aba_jvp",
     (('q', (2,), False, True), ('v', (2,), False, False), ('tau', (2,), False, False), ('dq', (2,), False, False), ('dv', (2,), False, False), ('dtau', (2,), False, False), ('fext', (2, 6), True, False)),
     (('dddq', (2,)),),
@@ -427,6 +443,7 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", n
 _forward_kinematics = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "forward_kinematics",
     (('q', (2,), False, True),),
     (('placements', (3, 4, 4)),),
@@ -452,6 +469,7 @@ def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
 _frame_jacobian = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "frame_jacobian",
     (('q', (2,), False, True),),
     (('J', (6, 2)),),
@@ -477,6 +495,7 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
 _frame_velocity = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "frame_velocity",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('velocity', (6,)),),
@@ -503,6 +522,7 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
 _frame_acceleration = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "frame_acceleration",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('acceleration', (6,)),),
@@ -530,6 +550,7 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threa
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "frame_velocity_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('dv_dq', (6, 2)), ('dv_dv', (6, 2))),
@@ -557,6 +578,7 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "frame_acceleration_derivatives",
     (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
     (('da_dq', (6, 2)), ('da_dv', (6, 2)), ('da_da', (6, 2))),
@@ -586,6 +608,7 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
 _com = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "com",
     (('q', (2,), False, True),),
     (('position', (3,)),),
@@ -611,6 +634,7 @@ def com(q, *, out=None, layout="samples", num_threads=1):
 _com_jacobian = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "com_jacobian",
     (('q', (2,), False, True),),
     (('J', (3, 2)),),
@@ -636,6 +660,7 @@ def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
 _centroidal_momentum_matrix = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "centroidal_momentum_matrix",
     (('q', (2,), False, True),),
     (('A', (6, 2)),),
@@ -661,6 +686,7 @@ def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
 _kinetic_energy = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "kinetic_energy",
     (('q', (2,), False, True), ('v', (2,), False, False)),
     (('energy', ()),),
@@ -687,6 +713,7 @@ def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
 _potential_energy = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "potential_energy",
     (('q', (2,), False, True),),
     (('energy', ()),),
@@ -712,6 +739,7 @@ def potential_energy(q, *, out=None, layout="samples", num_threads=1):
 _integrate = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "integrate",
     (('q', (2,), False, True), ('dv', (2,), False, False)),
     (('q_next', (2,)),),
@@ -738,6 +766,7 @@ def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
 _difference = _runtime.Entry(
     _native,
     _PREFIX,
+    dtype,
     "difference",
     (('q0', (2,), False, True), ('q1', (2,), False, True)),
     (('dv', (2,)),),

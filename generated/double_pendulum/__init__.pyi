@@ -11,6 +11,8 @@ njoints: int
 joint_names: tuple[str, ...]
 frame_names: tuple[str, ...]
 functions: tuple[str, ...]
+dtype: np.dtype[np.float64]
+block: int
 q_neutral: NDArray[np.float64]
 v_zero: NDArray[np.float64]
 lower_position_limit: NDArray[np.float64]

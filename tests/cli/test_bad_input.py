@@ -259,7 +259,7 @@ OPTIONS = {
     "unknown_preset": (["--preset", "deluxe"], "no preset"),
     "unknown_root": (["--root-joint", "wheels"], "wheels"),
     "gravity_nan": (["--gravity", "0", "0", "nan"], "gravity"),
-    "dtype": (["--dtype", "float16"], "float64 only"),
+    "dtype": (["--dtype", "float16"], "there are float64, float32"),
     "target": (["--targets", "fortran"], "fortran"),
     "jobs": (["--jobs", "0"], "less than 1"),
     "snap": (["--snap", "nan"], "--snap nan is not between"),

@@ -13,7 +13,8 @@ from rbdc import Model
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.minverse import minverse
 from rbdc.catalogue import Function, functions_of
-from rbdc.emit.columns import LANES, column_weight, kernel, plan_of, solve
+from rbdc.emit.columns import column_weight, kernel, plan_of, solve
+from rbdc.emit.scalars import DOUBLE
 from rbdc.generate import cheapest, left_to_solve
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
@@ -54,21 +55,21 @@ def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Functio
 
 def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     model, _, programs = prepared("ur5", "aba_derivatives")
-    plan = plan_of(programs, model.nv)
-    assert plan.blocks == -(-3 * model.nv // LANES)
+    plan = plan_of(programs, model.nv, DOUBLE)
+    assert plan.blocks == -(-3 * model.nv // DOUBLE.lanes)
     # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis, under the one at right angles to it.
     assert set(plan.factor) == {(i, j) for i in range(model.nv) for j in range(i)} - {(5, 4)}
     assert plan.known == []  # no free root
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
     made = kernel(programs[0], plan)
     assert [a.name for a in made.outputs] == ["columns", "known", "factor", "pivots"]
-    assert all(place < model.nv * plan.blocks * LANES for place in made.outputs[0].places)
+    assert all(place < model.nv * plan.blocks * DOUBLE.lanes for place in made.outputs[0].places)
 
 
 def test_blocks_of_zeros_are_left_out() -> None:
     """A branch of the tree is not multiplied into columns of another."""
     model, _, programs = prepared("hyq", "aba_derivatives", "free-flyer")
-    plan = plan_of(programs, model.nv)
+    plan = plan_of(programs, model.nv, DOUBLE)
     dense = 2 * len(plan.factor) * plan.blocks
     assert sum(row.products for row in solve("r", plan)) < 0.9 * dense
 
@@ -76,4 +77,4 @@ def test_blocks_of_zeros_are_left_out() -> None:
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
 def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
     model, function, programs = prepared(robot, "aba_derivatives")
-    assert column_weight(programs[0], model.nv) < 0.85 * cost(cheapest(model, function)[1][0]).weight
+    assert column_weight(programs[0], model.nv, DOUBLE) < 0.85 * cost(cheapest(model, function)[1][0]).weight

@@ -26,7 +26,8 @@ from rbdc.emit.csource import FunctionSource
 from rbdc.emit.library import render_library
 from rbdc.emit.rolled import METHODS, rolled_source
 from rbdc.emit.rolled_tables import Paths, rolled_model
-from rbdc.emit.trigonometry import WIDTHS
+from rbdc.emit.scalars import DOUBLE
+from rbdc.emit.trigonometry import widths
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.generate import generate
 from rbdc.model import Model
@@ -317,7 +318,7 @@ def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) ->
     subprocess.run(command, cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.splitlines()
     angles = sum(body.joint.kind == "revolute" for body in model.bodies)
-    lanes = next((width for width in WIDTHS if width >= angles), WIDTHS[-1])
+    lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
     for source, line in zip(sources, printed, strict=True):
         c = source.cost
         counts = [c.additions, c.multiplications, c.divisions, c.negations, c.calls + 2 * (-angles % lanes)]

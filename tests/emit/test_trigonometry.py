@@ -1,16 +1,20 @@
-"""The sines and cosines of generated code: one unit in the last place up to a million radians, under every set of flags."""
+"""The sines and cosines of generated code: one unit in the last place up to the limit of each type, under every set of flags."""
 
 from __future__ import annotations
 
 import ctypes
 import shutil
 from pathlib import Path
+from typing import Any
 
 import mpmath
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from rbdc.emit.trigonometry import LIMIT, WIDTHS, header, header_name, statements
+from rbdc.emit.batch import batch_header
+from rbdc.emit.scalars import DOUBLE, FLOAT, SCALARS, ScalarType
+from rbdc.emit.trigonometry import header, header_name, limit, statements, widths
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import FLAGS, Array
 
@@ -21,7 +25,9 @@ FLAG_SETS = {
     "plain": ("-O1",),
     "no contraction": ("-O2", "-march=native", "-ffp-contract=off"),
 }
+EPSILON = {scalar: float(np.finfo(scalar.dtype).eps) for scalar in SCALARS.values()}
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+LIMIT = limit(DOUBLE)
 SPECIAL = [0.0, np.pi, -np.pi, np.pi / 2, LIMIT, -LIMIT, np.nextafter(LIMIT, 2e6), 2.0**40, 1e300, 5e-324, 1e-310, 1e-20]
 
 
@@ -41,26 +47,33 @@ def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
         return angles(), [(mpmath.sin(mpmath.mpf(float(x))), mpmath.cos(mpmath.mpf(float(x)))) for x in angles()]
 
 
-def compiled(compiler: str, flags: tuple[str, ...], folder: Path) -> ctypes.CDLL:
-    """A library with one function over arrays for each width."""
-    (folder / header_name("t")).write_text(header("t", "0"))
+def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
+    """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
+    kind, lanes = scalar.name, scalar.lanes
+    (folder / header_name("t")).write_text(header("t", "0", scalar))
+    (folder / "t_batch.h").write_text(batch_header("t", "0", scalar))
+    calls = {f"all{w}": (w, f"t_sincos{w}(x + i, s + i, c + i);") for w in widths(scalar)}
+    call = f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
+    calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
     loops = [
-        f"void all{w}(const double *x, double *s, double *c, long n);\n"
-        f"void all{w}(const double *x, double *s, double *c, long n)\n"
-        f"{{ for (long i = 0; i < n; i += {w}) t_sincos{w}(x + i, s + i, c + i); }}"
-        for w in WIDTHS
+        f"void {name}(const {kind} *x, {kind} *s, {kind} *c, long n);\n"
+        f"void {name}(const {kind} *x, {kind} *s, {kind} *c, long n)\n"
+        f"{{ for (long i = 0; i < n; i += {w}) {{ {call} }} }}"
+        for name, (w, call) in calls.items()
     ]
-    (folder / "t.c").write_text(f'#include "{header_name("t")}"\n' + "\n".join(loops) + "\n")
-    command = [find_compiler(compiler).path, "-std=c99", "-Werror", "-Wshadow", *WARNING_FLAGS, *flags]
+    includes = f'#include <stddef.h>\n#include "{header_name("t")}"\n#include "t_batch.h"\n'
+    (folder / "t.c").write_text(includes + "\n".join(loops) + "\n")
+    promotion = ("-Wdouble-promotion", "-Wfloat-conversion") if scalar is FLOAT else ()
+    command = [find_compiler(compiler).path, "-std=c99", "-Werror", "-Wshadow", *promotion, *WARNING_FLAGS, *flags]
     run([*command, "-fPIC", "-shared", "t.c", "-o", "t.so", "-lm"], folder)
     return ctypes.CDLL(str(folder / "t.so"))
 
 
-def evaluate(library: ctypes.CDLL, width: int, x: Array) -> tuple[Array, Array]:
-    """Sines and cosines of the angles, `width` at a time."""
+def evaluate(library: ctypes.CDLL, name: str, x: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Sines and cosines of the angles by one of the library's functions."""
     s, c = np.empty_like(x), np.empty_like(x)
     pointers = [ctypes.c_void_p(a.ctypes.data) for a in (x, s, c)]
-    getattr(library, f"all{width}")(*pointers, ctypes.c_long(len(x)))
+    getattr(library, name)(*pointers, ctypes.c_long(len(x)))
     return s, c
 
 
@@ -72,8 +85,8 @@ def test_one_unit_in_the_last_place(
     x, expected = exact
     library = compiled(compiler, FLAG_SETS[flags], tmp_path)
     with mpmath.workdps(60):
-        for width in WIDTHS:
-            for which, got in enumerate(evaluate(library, width, x)):
+        for width in widths(DOUBLE):
+            for which, got in enumerate(evaluate(library, f"all{width}", x)):
                 units = np.spacing(np.abs([float(pair[which]) for pair in expected]))
                 errors = [abs(mpmath.mpf(float(y)) - pair[which]) for y, pair in zip(got, expected, strict=True)]
                 normal = [k for k, angle in enumerate(x) if abs(angle) > 1e-300 or angle == 0.0]
@@ -81,25 +94,87 @@ def test_one_unit_in_the_last_place(
                 assert worst <= 1.0, f"width {width}: {worst} units"
 
 
+def floats() -> NDArray[np.float32]:
+    """A million of all sizes up to the limit, and those around every multiple of a right angle up to there."""
+    rng, most = np.random.default_rng(0), limit(FLOAT)
+    multiples = (np.arange(-int(most / (np.pi / 2)), int(most / (np.pi / 2)) + 1) * (np.pi / 2)).astype(np.float32)
+    around = [multiples, np.nextafter(multiples, np.float32(np.inf)), np.nextafter(multiples, np.float32(-np.inf))]
+    spread = [rng.uniform(-4, 4, 500_000), rng.uniform(-most, most, 500_000), 10.0 ** rng.uniform(-37, 0, 1000)]
+    x = np.concatenate([*spread, *around, np.array([most, -most, 0.0])]).astype(np.float32)
+    return x[: len(x) // 16 * 16]
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", FLAG_SETS)
-def test_what_is_not_finite_gives_nan_and_spoils_no_neighbour(compiler: str, flags: str, tmp_path: Path) -> None:
+def test_single_precision(compiler: str, flags: str, tmp_path: Path) -> None:
+    """The errors that the headers state: units in the last place for one sample, absolute ones for batches, whose sine is small near 0."""
+    x = floats()
+    exact = np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64))  # to 2^-29 units in the last place of single precision
+    library = compiled(compiler, FLAG_SETS[flags], tmp_path, FLOAT)
+    for width in widths(FLOAT):
+        for got, true in zip(evaluate(library, f"all{width}", x), exact, strict=True):
+            worst = float(np.max(np.abs(got - true) / np.spacing(np.abs(true).astype(np.float32))))
+            assert worst <= 1.1, f"width {width}: {worst} units"
+    for got, true in zip(evaluate(library, "wide", x), exact, strict=True):
+        assert np.max(np.abs(got - true)) <= 1.8e-7
+    small = np.abs(x) < np.pi / 2
+    sine, true = evaluate(library, "wide", x)[0][small], exact[0][small]
+    assert np.max(np.abs(sine - true) / np.spacing(np.abs(true).astype(np.float32))) <= 2.0
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", FLAG_SETS)
+def test_batches_in_double_precision(
+    compiler: str, flags: str, exact: tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]], tmp_path: Path
+) -> None:
+    x, expected = exact
+    kept = np.flatnonzero(np.abs(x) <= LIMIT)[: len(x) // 16 * 8]
     library = compiled(compiler, FLAG_SETS[flags], tmp_path)
-    for width in WIDTHS:
+    with mpmath.workdps(60):
+        for which, got in enumerate(evaluate(library, "wide", np.ascontiguousarray(x[kept]))):
+            assert max(abs(float(mpmath.mpf(float(y)) - expected[k][which])) for y, k in zip(got, kept, strict=True)) <= 1.5e-15
+
+
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+def test_large_angles_go_to_libm(scalar: ScalarType, tmp_path: Path) -> None:
+    """A thousand times beyond the limit, where the parts of pi no longer do: what the standard library's own sines are there."""
+    library = compiled(COMPILERS[0], FLAG_SETS["generated"], tmp_path, scalar)
+    x = (limit(scalar) * np.array([1.0001, -1.5, 3.0, 1e3, -1e6, 1e9, 0.5, 1e12] * 2)).astype(scalar.dtype)
+    for width in widths(scalar):
+        s, c = evaluate(library, f"all{width}", x)
+        with mpmath.workdps(60):
+            np.testing.assert_allclose(s, [float(mpmath.sin(float(a))) for a in x], rtol=2 * EPSILON[scalar])
+            np.testing.assert_allclose(c, [float(mpmath.cos(float(a))) for a in x], rtol=2 * EPSILON[scalar])
+
+
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", FLAG_SETS)
+def test_what_is_not_finite_gives_nan_and_spoils_no_neighbour(
+    compiler: str, flags: str, scalar: ScalarType, tmp_path: Path
+) -> None:
+    library = compiled(compiler, FLAG_SETS[flags], tmp_path, scalar)
+    for width in widths(scalar):
         for bad in (np.nan, np.inf, -np.inf):
-            x = np.full(width, 0.5)
+            x = np.full(width, 0.5, scalar.dtype)
             x[-1] = bad
-            s, c = evaluate(library, width, x)
+            s, c = evaluate(library, f"all{width}", x)
             assert np.isnan(s[-1])
             assert np.isnan(c[-1])
-            np.testing.assert_allclose(s[:-1], np.sin(0.5), rtol=3e-16)
-            np.testing.assert_allclose(c[:-1], np.cos(0.5), rtol=3e-16)
+            np.testing.assert_allclose(s[:-1], np.sin(0.5), rtol=1.5 * EPSILON[scalar])
+            np.testing.assert_allclose(c[:-1], np.cos(0.5), rtol=1.5 * EPSILON[scalar])
 
 
 @pytest.mark.parametrize(
     ("count", "calls"), [(1, [2]), (2, [2]), (3, [4]), (5, [8]), (8, [8]), (9, [8, 2]), (12, [8, 4]), (29, [8, 8, 8, 8])]
 )
 def test_angles_go_into_as_few_calls_as_can_be(count: int, calls: list[int]) -> None:
-    lines = statements("t", [f"q[{k}]" for k in range(count)])
+    lines = statements("t", [f"q[{k}]" for k in range(count)], DOUBLE)
     assert [int(line.split("sincos")[1].split("(")[0]) for line in lines[2:]] == calls
     assert lines[0].startswith(f"const double angle[{sum(calls)}] = {{q[0]")
+
+
+def test_floats_fill_the_same_registers() -> None:
+    lines = statements("t", [f"q[{k}]" for k in range(17)], FLOAT)
+    assert lines[0].startswith("const float angle[20] = {q[0]") and lines[0].endswith("q[16], 0.0f, 0.0f, 0.0f};")
+    assert [int(line.split("sincos")[1].split("(")[0]) for line in lines[2:]] == [16, 4]

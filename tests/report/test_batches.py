@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 
 from rbdc.catalogue import Function, functions_of
 from rbdc.cli import commands
-from rbdc.emit.batch import LANES
+from rbdc.emit.scalars import DOUBLE
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
@@ -89,7 +89,7 @@ def test_who_takes_part(measured: tuple[Path, Result]) -> None:
         "aba_derivatives": ["generated-batch", "generated-loop", "casadi-map"],
         "frame_jacobian": ["generated-batch", "generated-loop"],
     }
-    assert [of[name]["lanes"] for name in FUNCTIONS] == [LANES, LANES, None]
+    assert [of[name]["lanes"] for name in FUNCTIONS] == [DOUBLE.lanes, DOUBLE.lanes, None]
     assert [of[name]["methods"][-1]["of"] for name in FUNCTIONS] == ["casadi", "ad-forward-casadi", "generated"]
     assert "a loop over samples" in of["frame_jacobian"]["methods"][0]["algorithm"]
     absent = {name: {a["method"]: a["reason"] for a in batch["absent"]} for name, batch in of.items()}

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.batch import LANES
+from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
 from rbdc.runtime import robot
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
 
+BLOCK = DOUBLE.lanes
 PATIENCE = 60.0
 """Seconds after which something that should have happened counts as never happening."""
 
@@ -115,17 +116,18 @@ def test_samples_are_those_of_the_array_in_one_row(batch: tuple[int, ...], piece
                 np.testing.assert_array_equal(robot._samples(x, batch, start, stop), expected[start:stop])
 
 
-def test_blocks_are_those_of_the_generated_code() -> None:
-    assert robot.BLOCK == LANES
+@pytest.mark.parametrize("scalar", SCALARS.values())
+def test_blocks_are_those_of_the_generated_code(scalar: ScalarType) -> None:
+    assert robot.block(np.dtype(scalar.dtype)) == scalar.lanes
 
 
 @pytest.mark.parametrize("num_threads", [1, 2, 7, 10**9])
 @pytest.mark.parametrize("count", [9, 16, 17, 8191, 8192, 8193, 100_000, 10**6 + 1])
 def test_pieces_are_whole_blocks(count: int, num_threads: int) -> None:
-    pieces = robot._pieces(count, num_threads)
+    pieces = robot._pieces(count, num_threads, BLOCK)
     assert [p.start for p in pieces] == [0, *(p.stop for p in pieces[:-1])] and pieces[-1].stop == count
-    assert all(p.start % robot.BLOCK == 0 and 0 < p.stop - p.start <= robot.PIECE for p in pieces)
-    assert len(pieces) >= min(num_threads, count // (2 * robot.BLOCK))
+    assert all(p.start % BLOCK == 0 and 0 < p.stop - p.start <= robot.PIECE for p in pieces)
+    assert len(pieces) >= min(num_threads, count // (2 * BLOCK))
 
 
 def test_threads_are_at_work_at_the_same_time(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:

@@ -11,13 +11,10 @@ from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.scalars import DOUBLE, literal
+from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
-
-LANES = DOUBLE.lanes
-"""Samples side by side."""
 
 _IN_A_LINE = 24
 
@@ -25,14 +22,15 @@ _IN_A_LINE = 24
 def add_batch(source: FunctionSource, robot: str, program: Program, version: str) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. `program` is scalar and has all inputs but the optional one."""
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
+    scalar, lanes = declaration.scalar, declaration.scalar.lanes
     source.declaration = declaration
-    samples = side_by_side(program, LANES)
+    samples = side_by_side(program, lanes)
     headers = {
-        trigonometry.header_name(robot): trigonometry.header(robot, version),
-        f"{robot}_batch.h": _header(robot, version),
+        trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
+        f"{robot}_batch.h": batch_header(robot, version, scalar),
     }
     kernel = FunctionSource(declaration, cost(samples.program), headers)
-    parts, foreign = kernel_parts(robot, f"{name}_kernel{LANES}", samples.program, kernel, version)
+    parts, foreign = kernel_parts(robot, f"{name}_kernel{lanes}", samples.program, kernel, version)
     source.batch_files |= kernel.files
     source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(
@@ -42,49 +40,52 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
         summary=comment(declaration.summary),
         figures=figures(kernel.cost),
         version=version,
-        lanes=LANES,
+        lanes=lanes,
+        **scalar.words,
         parts=parts,
         foreign=foreign,
-        tables=[_table(p.name, places) for p, places in zip(declaration.outputs, samples.places, strict=True)],
+        tables=[_table(p.name, places, lanes) for p, places in zip(declaration.outputs, samples.places, strict=True)],
         blocks=_blocks(robot, declaration, samples),
         apart=_apart(robot, declaration),
         batch={**batch_view(robot, declaration), "optional": declaration.optional},
     )
 
 
-def _header(robot: str, version: str) -> str:
-    context = {"robot": robot, "version": version, "lanes": LANES, "steps": _transposition(LANES)}
-    return render("batch.h.jinja", **context, **trigonometry.batch_context())
+def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
+    """The text of the internal header that all batches of a robot share."""
+    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "steps": _transposition(scalar.lanes)}
+    return render("batch.h.jinja", **context, **scalar.words, **trigonometry.batch_context(scalar))
 
 
 def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> dict[str, Any]:
     """The view of the loop over whole blocks."""
-    name, inputs = f"{robot}_{declaration.name}", declaration.required
+    name, inputs, scalar = f"{robot}_{declaration.name}", declaration.required, declaration.scalar
+    lanes = scalar.lanes
     count = samples.program.outputs[0].size
-    sizes = [f"{p.name}_lanes[{max(p.size, LANES)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
+    sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
     arguments = [f"{p.name}_lanes" for p in inputs] + [RESULTS]
-    blocks = {p.name: f"{p.name} + {LANES * p.size} * i" for p in (*inputs, *declaration.outputs)}
-    read = {p.name: f"(const {robot}_lanes{LANES} *)({blocks[p.name]})" for p in inputs}
+    blocks = {p.name: f"{p.name} + {lanes * p.size} * i" for p in (*inputs, *declaration.outputs)}
+    read = {p.name: f"(const {robot}_lanes{lanes} *)({blocks[p.name]})" for p in inputs}
     names = ["n", *(p.name for p in (*inputs, *declaration.outputs))]
     return {
         "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration)})",
         "call": f"{name}_blocks({', '.join(names)})",
         "buffers": ", ".join(sizes),
         "constants": [
-            f"{RESULTS}[{count + k}] = ({robot}_vector{LANES}){{{', '.join([literal(x)] * LANES)}}};"
+            f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(samples.constants)
         ],
         "lanes_prototype": declaration.lanes_prototype(robot),
         "results": f"{RESULTS}[{max(count + len(samples.constants), 1)}]",
         "huge": _huge(robot, declaration, read),
-        "lanes_kernel": f"{name}_kernel{LANES}({', '.join([*read.values(), RESULTS])});",
-        "lanes_stores": [f"{robot}_expand{LANES}({RESULTS}, {p.name}_places, {p.size}, {blocks[p.name]});" for p in declaration.outputs],
+        "lanes_kernel": f"{name}_kernel{lanes}({', '.join([*read.values(), RESULTS])});",
+        "lanes_stores": [f"{robot}_expand{lanes}({RESULTS}, {p.name}_places, {p.size}, {blocks[p.name]});" for p in declaration.outputs],
         "apart": f"{name}_apart({', '.join(blocks.values())});",
         "lines": [
-            *(f"{robot}_load{LANES}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
+            *(f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
             *_only_moderate(robot, declaration),
-            f"{name}_kernel{LANES}({', '.join(arguments)});",
-            *(f"{robot}_store{LANES}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
+            f"{name}_kernel{lanes}({', '.join(arguments)});",
+            *(f"{robot}_store{lanes}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
         ],
     }
 
@@ -102,13 +103,14 @@ def _apart(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
 
 def _parameters(declaration: FunctionDeclaration) -> str:
     """Those of what does without the optional input."""
-    inputs = [f"const double *restrict {p.name}" for p in declaration.required]
-    return ", ".join([*inputs, *(f"double *restrict {p.name}" for p in declaration.outputs)])
+    inputs = [f"const {declaration.scalar.name} *restrict {p.name}" for p in declaration.required]
+    return ", ".join([*inputs, *(f"{declaration.scalar.name} *restrict {p.name}" for p in declaration.outputs)])
 
 
 def _huge(robot: str, declaration: FunctionDeclaration, lanes: Mapping[str, str]) -> str:
     """Whether a block has angles that are huge or no numbers; "" where there are no angles. `lanes`: by name where an input is."""
-    return " || ".join(f"!{robot}_moderate{LANES}({lanes[p.name]}, {p.size})" for p in declaration.required if p.configuration)
+    moderate = f"{robot}_moderate{declaration.scalar.lanes}"
+    return " || ".join(f"!{moderate}({lanes[p.name]}, {p.size})" for p in declaration.required if p.configuration)
 
 
 def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
@@ -119,7 +121,7 @@ def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
     arguments = [f"{p.name} + {p.size} * k" if not p.optional else "NULL" for p in (*declaration.inputs, *declaration.outputs)]
     return [
         f"if ({huge}) {{",
-        f"    for (size_t k = i; k < i + {LANES}; ++k) {{",
+        f"    for (size_t k = i; k < i + {declaration.scalar.lanes}; ++k) {{",
         f"        {robot}_{declaration.name}({', '.join(arguments)});",
         "    }",
         "    continue;",
@@ -127,9 +129,9 @@ def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
     ]
 
 
-def _table(name: str, places: Sequence[int]) -> dict[str, Any]:
+def _table(name: str, places: Sequence[int], lanes: int) -> dict[str, Any]:
     """The view of a table of places, at least as long as there are lanes."""
-    padded = [*places, *[0] * (LANES - len(places))]
+    padded = [*places, *[0] * (lanes - len(places))]
     rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
     return {"name": name, "size": len(padded), "lines": [", ".join(map(str, row)) + "," for row in rows]}
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
+from rbdc.emit.scalars import DOUBLE, ScalarType
+
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
 
@@ -25,7 +27,7 @@ class Parameter:
 
     @property
     def size(self) -> int:
-        """Number of doubles."""
+        """Number of scalars."""
         return prod(self.shape)
 
 
@@ -33,10 +35,11 @@ class Parameter:
 class FunctionDeclaration:
     """The signature of one entry point of a generated module.
 
-    C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)`` and
+    C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)``, or of the other
+    scalars of `scalar`, and
     ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With `lanes` also
-    ``void <robot>_<name>_lanes(size_t n, ...the same without the optional input...)`` over n blocks of eight samples, each entry of an
-    array eight times, once for each sample.
+    ``void <robot>_<name>_lanes(size_t n, ...the same without the optional input...)`` over n blocks of
+    `scalar.lanes` samples, each entry of an array so many times, once for each sample.
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in Python `frame` is a
     name or an index and `reference` one of the names, "LOCAL" by default.
     """
@@ -47,6 +50,7 @@ class FunctionDeclaration:
     outputs: tuple[Parameter, ...]
     framed: bool = False
     lanes: bool = False
+    scalar: ScalarType = DOUBLE
 
     @property
     def optional(self) -> Parameter | None:
@@ -66,15 +70,15 @@ class FunctionDeclaration:
     def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
         """The C declaration of the function over blocks, likewise."""
         qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const double *{qualifier}{p.name}" for p in self.required]
-        arguments += [f"double *{qualifier}{p.name}" for p in self.outputs]
+        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.required]
+        arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
         return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
 
     def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
         """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from C++)."""
         qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const double *{qualifier}{p.name}" for p in self.inputs]
+        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.inputs]
         arguments += ["int frame", "int reference"] if self.framed else []
-        arguments += [f"double *{qualifier}{p.name}" for p in self.outputs]
+        arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
         first = ["size_t n"] if batch else []
         return f"void {robot}_{self.name}{'_batch' if batch else ''}({', '.join(first + arguments)})"

@@ -14,11 +14,10 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.scalars import DOUBLE
+from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
-LANES = DOUBLE.lanes
 BLOCK_WEIGHT = 1.6
 """What an operation on a block takes in single ones, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
 
@@ -36,30 +35,37 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
 @dataclass
 class Plan:
     """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from zero; `known` likewise; `factor`:
-    (row, column) of those of W below its diagonal of ones. A row of columns holds all right-hand sides, then those of the identity.
+    (row, column) of those of W below its diagonal of ones. A row of columns holds all right-hand sides, then those of the identity; a block
+    of columns fills a vector of `scalar`.
     """
 
     size: int
     sides: int
+    scalar: ScalarType
     stored: list[tuple[int, int, int]] = field(default_factory=list)
     known: list[tuple[int, int, int]] = field(default_factory=list)
     factor: list[tuple[int, int]] = field(default_factory=list)
 
     @property
+    def lanes(self) -> int:
+        """Columns in a block."""
+        return self.scalar.lanes
+
+    @property
     def blocks(self) -> int:
         """Blocks of columns in a row."""
-        return -(-(self.sides + 1) * self.size // LANES)
+        return -(-(self.sides + 1) * self.size // self.lanes)
 
     def block(self, side: int, column: int) -> int:
         """The block of a row in which a column is."""
-        return (side * self.size + column) // LANES
+        return (side * self.size + column) // self.lanes
 
     def place(self, side: int, row: int, column: int) -> int:
         """Of an entry of a right-hand side among all columns."""
-        return row * self.blocks * LANES + side * self.size + column
+        return row * self.blocks * self.lanes + side * self.size + column
 
 
-def plan_of(programs: Sequence[Program], size: int) -> Plan:
+def plan_of(programs: Sequence[Program], size: int, scalar: ScalarType) -> Plan:
     """The plan that serves all kernels."""
     sides = (len(programs[0].outputs) - 2) // 2
 
@@ -70,6 +76,7 @@ def plan_of(programs: Sequence[Program], size: int) -> Plan:
     return Plan(
         size,
         sides,
+        scalar,
         [(m, *entry) for m in range(sides) for entry in nonzero(m)],
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m)],
         nonzero(2 * sides),
@@ -120,9 +127,9 @@ def _row(
 ) -> Row:
     """Row k plus the rows of `terms` times their entries of W, in the blocks that are not all zeros, then times `scale`."""
     used = sorted(filled[k].union(*(filled[i] for _, i in terms)))
-    zero = f"({robot}_vector{LANES}){{0.0}}"
+    zero = f"({robot}_vector{plan.lanes}){{{plan.scalar.literal(0.0)}}}"
     lines = [f"a{b} = {f'y[{k * plan.blocks + b}]' if b in filled[k] else zero}" for b in used]
-    lines = [f"{robot}_vector{LANES} {', '.join(lines)};"]
+    lines = [f"{robot}_vector{plan.lanes} {', '.join(lines)};"]
     for number, i in terms:
         both = sorted(filled[i])
         if both:
@@ -131,15 +138,15 @@ def _row(
     return Row(title, lines, sum(len(filled[i]) for _, i in terms), len(used) if scale else 0)
 
 
-def _cost(rows: Sequence[Row]) -> Cost:
+def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
     operations = sum(2 * row.products + row.scaled for row in rows)
-    return Cost(vectors=operations, lane_flops=LANES * operations)
+    return Cost(vectors=operations, lane_flops=plan.lanes * operations)
 
 
-def column_weight(program: Program, size: int) -> float:
+def column_weight(program: Program, size: int, scalar: ScalarType) -> float:
     """The work of a function that is made so, to be compared with `Cost.weight`."""
-    plan = plan_of([program], size)
-    return cost(kernel(program, plan)).weight + BLOCK_WEIGHT * _cost(solve("", plan)).operations
+    plan = plan_of([program], size, scalar)
+    return cost(kernel(program, plan)).weight + BLOCK_WEIGHT * _cost(solve("", plan), plan).operations
 
 
 def column_source(
@@ -148,9 +155,9 @@ def column_source(
     """The C of a function whose last output is M^-1 (size, size) and whose others are solutions with M. `programs` compute what
     `preparation` declares, the first of two without the optional input; `loop`: its batch is a loop over samples.
     """
-    plan, name = plan_of(programs, size), f"{robot}_{declaration.name}"
+    plan, name = plan_of(programs, size, declaration.scalar), f"{robot}_{declaration.name}"
     kernels, made = [kernel(program, plan) for program in programs], solve(robot, plan)
-    source = FunctionSource(declaration, cost(kernels[0]) + _cost(made), method="columns")
+    source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
     add_lanes_header(source, robot, version)
@@ -169,7 +176,8 @@ def column_source(
         parts=views.parts,
         solves=solves,
         plan=plan,
-        lanes=LANES,
+        lanes=plan.lanes,
+        **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
         calls=views.calls,
         outputs=[p.name for p in declaration.outputs],

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.expressions import Block, Writer
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.scalars import DOUBLE, ScalarType
+from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import JOINT_ANGLES
@@ -60,7 +60,7 @@ def function_source(
         summary=comment(declaration.summary),
         figures=figures(total),
         version=version,
-        library=DOUBLE.header,
+        library=declaration.scalar.header,
         headers=headers(source),
         foreign=kernels.foreign,
         parts=kernels.parts,
@@ -70,17 +70,15 @@ def function_source(
     return source
 
 
-def kernel_source(
-    robot: str, declaration: FunctionDeclaration, program: Program, version: str, scalar: ScalarType = DOUBLE
-) -> FunctionSource:
+def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program, version: str) -> FunctionSource:
     """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in `<robot>_<name>.c`."""
     total = cost(program)
     source = FunctionSource(declaration, total)
     name = f"{robot}_{declaration.name}"
-    if scalar is DOUBLE:
+    if declaration.scalar.integer:
         add_headers(source, robot, [program], version)
-    parts, foreign = kernel_parts(robot, name, program, source, version, public=True, scalar=scalar)
-    prototype = f"void {name}({parameters(robot, program, scalar)})"
+    parts, foreign = kernel_parts(robot, name, program, source, version, public=True)
+    prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -88,7 +86,7 @@ def kernel_source(
         summary=comment(declaration.summary),
         figures=figures(total),
         version=version,
-        library=scalar.header,
+        library=declaration.scalar.header,
         headers=headers(source),
         foreign=[prototype, *foreign],
         parts=parts,
@@ -120,14 +118,15 @@ def add_kernels(
     if optional is not None and len(programs) == 2:
         names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
     made = [kernel_parts(robot, k, p, source, version, public=public) for k, p in zip(names, programs, strict=True)]
-    calls = _call_lines(optional, list(zip(names, programs, strict=True)))
+    calls = _call_lines(source.declaration, list(zip(names, programs, strict=True)))
     return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], calls)
 
 
-def _call_lines(optional: Parameter | None, kernels: Sequence[tuple[str, Program]]) -> list[str]:
+def _call_lines(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> list[str]:
     """The statements that call the one kernel, or that which suits the optional input: the second takes it, the first does without; a
     single one gets zeros where it is NULL.
     """
+    optional, scalar = declaration.optional, declaration.scalar
     calls = [f"{kernel}({arguments(program)});" for kernel, program in kernels]
     if optional is None:
         return calls
@@ -136,13 +135,13 @@ def _call_lines(optional: Parameter | None, kernels: Sequence[tuple[str, Program
     ((kernel, program),) = kernels
     given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return [f"static const double none[{optional.size}] = {{0.0}};", f"{kernel}({passed});"]
+    return [f"static const {scalar.name} none[{optional.size}] = {{{scalar.literal(0.0)}}};", f"{kernel}({passed});"]
 
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
     """The internal headers that the programs' C needs."""
     if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
-        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
+        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, source.declaration.scalar)
     if any(value.width > 1 for program in programs for value in program.values):
         add_lanes_header(source, robot, version)
         source.style = "lanes"
@@ -150,8 +149,9 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
 
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
     """The internal header of vectors: of limbs side by side, and of columns."""
-    widths = (*LANES, DOUBLE.lanes)
-    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", robot=robot, version=version, widths=widths)
+    scalar = source.declaration.scalar
+    context = {"robot": robot, "version": version, "widths": (*LANES, scalar.lanes)}
+    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
 
 
 def headers(source: FunctionSource) -> list[str]:
@@ -167,10 +167,9 @@ def kernel_parts(
     version: str,
     *,
     public: bool = False,
-    scalar: ScalarType = DOUBLE,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
-    chunks = chunk(program, CHUNK_OPERATIONS)
+    chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = Writer(robot, program, chunks, scalar)
     storage = "" if public else "static "
     if chunks.count == 1:
@@ -215,9 +214,9 @@ def kernel_parts(
     return [main], prototypes
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str) -> dict[str, Any]:
+def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> dict[str, Any]:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000)), 0, prototype, comment)
+    return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment)
 
 
 def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dict[str, Any]:
@@ -238,7 +237,7 @@ def _statements(blocks: Sequence[Block]) -> int:
     return sum(len(block.lines) for block in blocks)
 
 
-def parameters(robot: str, program: Program, scalar: ScalarType = DOUBLE) -> str:
+def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
     """The parameters of the C function of a program."""
 
     def element(width: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.scalars import DOUBLE, ScalarType, literal
+from rbdc.emit.scalars import ScalarType
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
@@ -41,7 +41,7 @@ def _workspace(width: int) -> str:
 class Writer:
     """Writes the statements of one chunk of one program."""
 
-    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType = DOUBLE) -> None:
+    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
@@ -110,8 +110,8 @@ class Writer:
         return blocks
 
     def _joint_angles(self) -> dict[int, tuple[str, int]]:
-        """For each gathered sine and cosine its array and its place there; none where the scalars are not plain doubles."""
-        if self.scalar is not DOUBLE or self.program.sections[:1] != (JOINT_ANGLES,):
+        """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
+        if not self.scalar.integer or self.program.sections[:1] != (JOINT_ANGLES,):
             return {}
         places: dict[int, int] = {}
         found: dict[int, tuple[str, int]] = {}
@@ -128,10 +128,11 @@ class Writer:
         lines: list[str] = []
         if index == next(iter(self._angles)):
             arguments = dict.fromkeys(self.program.values[k].arguments[0] for k in self._angles)
-            lines += statements(self.robot, [angle for k in arguments for angle in self._angle_operands(k, number)])
+            angles = [angle for k in arguments for angle in self._angle_operands(k, number)]
+            lines += statements(self.robot, angles, self.scalar)
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
         if value.width == 1:
-            return [*lines, f"const double {name} = {array}[{place}];"]
+            return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
         return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
 
     @staticmethod
@@ -274,7 +275,8 @@ class Writer:
         """The value as an operand where operators of precedence `context` or lower need parentheses."""
         value = self.program.values[index]
         if value.constant is not None:
-            return literal(value.constant) if value.constant >= 0.0 or not context else f"({literal(value.constant)})"
+            text = self.scalar.literal(value.constant)
+            return text if value.constant >= 0.0 or not context else f"({text})"
         if value.source is not None:
             return f"{value.source[0]}[{value.source[1]}]"
         if value.operation not in _CONDITIONS:
@@ -298,6 +300,9 @@ class Writer:
         operation, arguments = value.operation, value.arguments
         if operation in _INFIX:
             sign, precedence = _INFIX[operation]
+            divisor = self.program.values[arguments[1]].constant
+            if operation == "div" and divisor is not None:
+                self.scalar.check_divisor(divisor)
             # The left operand binds as written (left to right); the right one keeps the association of the program.
             return (
                 f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
@@ -315,16 +320,16 @@ class Writer:
             chosen, x = (self._operand(k, _UNARY, number) for k in arguments)
             alike = self.program.values[arguments[1]].constant
             if alike is not None:
-                x = f"{vector}{{{', '.join([literal(alike)] * value.width)}}}"
+                x = f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
             return f"{vector}({mask}{chosen} & {mask}{x})"
         if operation == "select":
-            return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : 0.0"
-        return f"{self.scalar.prefix}{operation}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+            return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : {self.scalar.literal(0.0)}"
+        return f"{self.scalar.function(operation)}({', '.join(self._operand(k, 0, number) for k in arguments)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
         """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""
         if value.operation == "lanes":
-            return f"{{{', '.join(literal(x) for x in value.numbers)}}}"
+            return f"{{{', '.join(self.scalar.literal(x) for x in value.numbers)}}}"
         if value.operation == "gather":
             return f"{{{', '.join(self._operand(k, 0, number) for k in value.arguments)}}}"
         vector = self._operand(value.arguments[0], _ATOM, number)

@@ -10,7 +10,7 @@ from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.scalars import literal
+from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
@@ -51,8 +51,8 @@ def frames_source(
     Cost and statements are of all these together, as `frames_cost` counts.
     """
     total = frames_cost(model, declaration.name, steps)
-    view = {"robot": robot, "p": f"{robot}_frames", "version": version}
-    files = _shared(robot, model, steps, view)
+    view = {"robot": robot, "p": f"{robot}_frames", "version": version, **declaration.scalar.words}
+    files = _shared(robot, model, steps, view, declaration.scalar)
     files[f"{robot}_{declaration.name}.c"] = render(
         f"{declaration.name}.c.jinja",
         **view,
@@ -68,7 +68,7 @@ def frames_source(
     return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
 
 
-def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any]) -> dict[str, str]:
+def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table = dof_table(model)
     view = view | {"bodies": model.njoints, "dofs": len(table), "nv": model.nv}
@@ -80,19 +80,19 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, 
         body_parent=_row(body.parent for body in model.bodies),
         body_first=_row([*first_dofs(model), len(table)]),
         dof_column=_row(column for column, _, _ in table),
-        dof_factor=", ".join(literal(factor) for _, factor, _ in table),
+        dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
         frame_body=_row(frame.body for frame in model.frames),
-        frame_placement=[", ".join(literal(x) for x in frame.placement.scalars()) for frame in model.frames],
-        parts=[_step(robot, index, model.bodies[index].name, program) for index, program in enumerate(steps)],
+        frame_placement=[", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames],
+        parts=[_step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)],
         steps=[f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
     )
     header = render("frames.h.jinja", **view, guard=f"RBDC_{robot.upper()}_FRAMES_H")
     return {f"{robot}_frames.h": header, f"{robot}_frames.c": source}
 
 
-def _step(robot: str, index: int, body: str, program: Program) -> dict[str, Any]:
+def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> dict[str, Any]:
     title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program)})", title)
+    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar)
 
 
 def _row(numbers: Iterable[int]) -> str:

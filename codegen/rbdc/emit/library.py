@@ -110,6 +110,8 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
         nframes=len(model.frames),
         framed=any(d.framed for d in declarations),
         lanes=any(d.lanes for d in declarations),
+        block=declarations[0].scalar.block,
+        **declarations[0].scalar.words,
         frame_names=[comment(frame.name) for frame in model.frames],
         functions=functions,
     )
@@ -132,6 +134,7 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
         "package_readme.md.jinja",
         robot=robot,
         version=version,
+        scalar=first.scalar,
         nq=model.nq,
         nv=model.nv,
         njoints=model.njoints,

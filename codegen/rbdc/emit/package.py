@@ -23,6 +23,7 @@ def render_python(
     upper = [body.limits.upper if body.joint.euclidean else float("inf") for body in independent for _ in range(body.joint.nq)]
     context = {
         "title": _docstring(robot),
+        "scalar": declarations[0].scalar,
         "version": version,
         "robot": string_literal(robot),
         "nq": model.nq,
@@ -43,7 +44,7 @@ def render_python(
     }
     return {
         "__init__.py": render("package_init.py.jinja", **context),
-        "__init__.pyi": render("package_init.pyi.jinja", functions=views),
+        "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
         "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
         "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
         "py.typed": "",
@@ -77,7 +78,8 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
         call = f"_{d.name}.framed({packed}, frame, reference, out, num_threads)"
-    results = ["NDArray[np.float64]" if p.shape else "np.float64 | NDArray[np.float64]" for p in d.outputs]
+    dtype = f"np.{d.scalar.dtype}"
+    results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return {
         "name": d.name,
         "summary": d.summary,
@@ -102,8 +104,8 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         "Args:",
         *(line(p) for p in d.inputs),
         *(frame if d.framed else []),
-        "    out: array to fill, float64 and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
-        *([] if d.framed else ['    layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)']),
+        f"    out: array to fill, {d.scalar.dtype} and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
+        *([] if d.framed else [f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, (blocks, ..., {d.scalar.lanes})']),
         "    num_threads: threads over which the samples of a batch are spread",
         "",
         "Returns:",

@@ -18,7 +18,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.rolled_cost import blocks_of, rolled_cost
 from rbdc.emit.rolled_tables import Paths, RolledModel, rolled_model
-from rbdc.emit.scalars import literal
+from rbdc.emit.scalars import ScalarType
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Inertia, Placement
 
@@ -60,10 +60,11 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
     costs = {name: rolled_cost(rolled, declaration.name, name) for name in _methods(declaration.name, model)}
     method = min(costs, key=lambda name: costs[name].operations)
     template, shared = METHODS[declaration.name][method]
-    view = _view(robot, rolled, version)
+    scalar = declaration.scalar
+    view = _view(robot, rolled, version, scalar)
     files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
     if "revolute" in rolled.kinds:
-        files[trigonometry.header_name(robot)] = trigonometry.header(robot, version)
+        files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
     files |= {f"{robot}_rolled_{part}.c": render(f"rolled_{part}.c.jinja", **view) for part in shared}
     files[f"{robot}_{declaration.name}.c"] = render(
         f"{template}.c.jinja",
@@ -92,7 +93,7 @@ def _methods(function: str, model: Model) -> list[str]:
     return methods if model.nv <= _LARGEST_ON_STACK else ["aba"]
 
 
-def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
+def _view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> dict[str, Any]:
     """What the templates lay out."""
     model, prefix = rolled.model, f"{robot}_rolled"
     counts = {body.joint.nv for body in model.bodies}
@@ -102,9 +103,10 @@ def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
         k, j, b = (f"{prefix}_column[{index}]" for index in (k, j, b))
     blocks = blocks_of(model.nv)
     turning = sum(body.joint.kind == "revolute" for body in model.bodies)
-    lanes = next((width for width in trigonometry.WIDTHS if width >= turning), trigonometry.WIDTHS[-1])
+    lanes = next((width for width in trigonometry.widths(scalar) if width >= turning), trigonometry.widths(scalar)[-1])
     row, other = ("column", "other") if model.coupled else ("k", "j")
-    tables = _tables(rolled) | {
+    tables = _tables(rolled, scalar) | {
+        **scalar.words,
         "robot": robot,
         "p": prefix,
         "version": version,
@@ -124,7 +126,7 @@ def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
         "angles": -(-turning // lanes) * lanes,
         "lanes": lanes,
         "position": "b->multiplier * q[b->q] + b->offset" if model.coupled else "q[b->q]",
-        "gravity": ", ".join(literal(0.0 - x) for x in model.gravity.scalars()),
+        "gravity": ", ".join(scalar.literal(0.0 - x) for x in model.gravity.scalars()),
     }
     return tables | {
         "column_k": k,
@@ -146,20 +148,20 @@ def _view(robot: str, rolled: RolledModel, version: str) -> dict[str, Any]:
     }
 
 
-def _tables(rolled: RolledModel) -> dict[str, Any]:
+def _tables(rolled: RolledModel, scalar: ScalarType) -> dict[str, Any]:
     """The numbers of the tables."""
     model = rolled.model
     column = [entry for entry, _, _ in dof_table(model)]
     return {
         "dofs": len(column),
         "heading": _heading(rolled),
-        "body_rows": _body_rows(rolled),
+        "body_rows": _body_rows(rolled, scalar),
         "path": _pairs(rolled.paths),
         "paths": _integers(rolled.paths.entries),
         "row_path": _pairs(rolled.rows),
         "row_paths": _integers(rolled.rows.entries),
         "column": _integers(column),
-        "turns": [_placement(turn) for turn in (Placement.identity(), *(body.turn for body in rolled.bodies))],
+        "turns": [_placement(turn, scalar) for turn in (Placement.identity(), *(body.turn for body in rolled.bodies))],
     }
 
 
@@ -167,43 +169,43 @@ def _heading(rolled: RolledModel) -> str:
     return (", kind" if len(rolled.kinds) > 1 else "") + (", multiplier, offset" if rolled.model.coupled else "")
 
 
-def _body_rows(rolled: RolledModel) -> list[dict[str, str]]:
+def _body_rows(rolled: RolledModel, scalar: ScalarType) -> list[dict[str, str]]:
     """The world, then the bodies."""
     model = rolled.model
     starts = first_dofs(model)
     kind = f", {rolled.kinds[0].upper()}" if len(rolled.kinds) > 1 else ""
-    free = ", 1.0, 0.0" if model.coupled else ""
-    rows = [_body_row("the world", f"0, 0, 0, 0{kind}{free}", Placement.identity(), Inertia.zero())]
+    free = f", {scalar.literal(1.0)}, {scalar.literal(0.0)}" if model.coupled else ""
+    rows = [_body_row("the world", f"0, 0, 0, 0{kind}{free}", Placement.identity(), Inertia.zero(), scalar)]
     for index, (body, own) in enumerate(zip(model.bodies, rolled.bodies, strict=True)):
         parent = 0 if body.parent == WORLD else body.parent + 1
         kind = f", {body.joint.kind.upper()}" if len(rolled.kinds) > 1 else ""
         follow = free
         if body.coupling is not None:
-            follow = f", {literal(body.coupling.multiplier)}, {literal(body.coupling.offset)}"
+            follow = f", {scalar.literal(body.coupling.multiplier)}, {scalar.literal(body.coupling.offset)}"
         integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}"
-        rows.append(_body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia))
+        rows.append(_body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia, scalar))
     return rows
 
 
-def _body_row(title: str, integers: str, placement: Placement, inertia: Inertia) -> dict[str, str]:
-    j = ", ".join(_literal(x) for x in inertia.about_origin.scalars())
-    h = ", ".join(_literal(x) for x in inertia.first_moment.scalars())
+def _body_row(title: str, integers: str, placement: Placement, inertia: Inertia, scalar: ScalarType) -> dict[str, str]:
+    j = ", ".join(_literal(x, scalar) for x in inertia.about_origin.scalars())
+    h = ", ".join(_literal(x, scalar) for x in inertia.first_moment.scalars())
     return {
         "comment": title,
         "integers": integers,
-        "placement": _placement(placement),
-        "inertia": f"{_literal(inertia.mass)}, {{{h}}}, {{{j}}}",
+        "placement": _placement(placement, scalar),
+        "inertia": f"{_literal(inertia.mass, scalar)}, {{{h}}}, {{{j}}}",
     }
 
 
-def _placement(placement: Placement) -> str:
+def _placement(placement: Placement, scalar: ScalarType) -> str:
     """Axes and origin."""
     vectors = (placement.rotation.x, placement.rotation.y, placement.rotation.z, placement.translation)
-    return ", ".join("{" + ", ".join(_literal(x) for x in vector.scalars()) + "}" for vector in vectors)
+    return ", ".join("{" + ", ".join(_literal(x, scalar) for x in vector.scalars()) + "}" for vector in vectors)
 
 
-def _literal(number: float) -> str:
-    return literal(number + 0.0)  # no -0.0, which turning frames leaves
+def _literal(number: float, scalar: ScalarType) -> str:
+    return scalar.literal(number + 0.0)  # no -0.0, which turning frames leaves
 
 
 def _pairs(paths: Paths) -> str:

@@ -3,55 +3,147 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE, FLOAT, ScalarType
 
-WIDTHS = (2, 4, 8)
-"""Angles computed side by side."""
+_SHORTEST = 16
+"""Bytes of the shortest vectors of angles."""
 
-LIMIT = 1.0e6
-"""Larger angles go to libm (rad)."""
 
-_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
-"""pi/2, its first two parts with 33 bits each."""
-_TWO_OVER_PI = 0.6366197723675814
-_SINE = (-1 / 6, 0.008333333333330925, -0.00019841269836722418, 2.755731608381636e-06, -2.5051127944014188e-08, 1.5917848524808262e-10)
-_COSINE = (
-    *(0.041666666666666664, -0.0013888888888887382, 2.480158729874307e-05),
-    *(-2.7557317260008837e-07, 2.0876143827993133e-09, -1.1382456778061306e-11),
+def widths(scalar: ScalarType) -> tuple[int, ...]:
+    """How many angles are computed side by side."""
+    shortest = _SHORTEST // scalar.size
+    return (shortest, 2 * shortest, 4 * shortest)
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """How r is found, and its sine and cosine.
+
+    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up to the limit; in single
+    precision what the first two leave of an angle is exact as well. inverse: of pi/2 or pi. sine, cosine: coefficients of polynomials in
+    z = r^2.
+    """
+
+    inverse: float
+    parts: tuple[float, ...]
+    split: str
+    bits: int
+    sine: tuple[float, ...]
+    cosine: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Trigonometry:
+    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `units` in the last place, `wide` in |r| <= pi/2, for batches,
+    within `error`. Angles beyond `limit` (rad) go to libm. tail: what is left of the narrow reduction where r is rounded.
+    """
+
+    limit: float
+    error: str
+    units: str
+    tail: str
+    narrow: Approximation
+    wide: Approximation
+
+
+_DOUBLE = Trigonometry(
+    1.0e6,
+    "1.5e-15",
+    "one unit",
+    "((finer - r) - n * {2}) + ((coarse - finer) - n * {1})",
+    Approximation(
+        0.6366197723675814,
+        (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+        "three parts of which the first two",
+        33,
+        (-1 / 6, 0.008333333333330925, -0.00019841269836722418, 2.755731608381636e-06, -2.5051127944014188e-08, 1.5917848524808262e-10),
+        (
+            *(0.041666666666666664, -0.0013888888888887382, 2.480158729874307e-05),
+            *(-2.7557317260008837e-07, 2.0876143827993133e-09, -1.1382456778061306e-11),
+        ),
+    ),
+    Approximation(
+        0.3183098861837907,
+        (3.1415926534682512, 1.2154201012607932e-10, 4.044532497591901e-21),
+        "three parts of which the first two",
+        33,
+        (
+            *(-0.1666666666666665, 0.008333333333325928, -0.00019841269836466636, 2.7557318055221206e-06),
+            *(-2.505197288121006e-08, 1.6050970646122487e-10, -7.408031343670488e-13),
+        ),
+        (
+            *(-0.5, 0.04166666666666634, -0.0013888888888860694, 2.4801587292441663e-05),
+            *(-2.755731776674132e-07, 2.08766308298722e-09, -1.1464688686901012e-11, 4.6276610380051693e-14),
+        ),
+    ),
 )
-"""(sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <= (pi/4)^2: errors 2e-17 and 1e-18."""
+"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <= (pi/4)^2: errors 2e-17 and
+1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <= (pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before
+rounding.
+"""
 
-_PI_PARTS = (3.1415926534682512, 1.2154201012607932e-10, 4.044532497591901e-21)
-_ONE_OVER_PI = 0.3183098861837907
-_WIDE_SINE = (
-    *(-0.1666666666666665, 0.008333333333325928, -0.00019841269836466636, 2.7557318055221206e-06),
-    *(-2.505197288121006e-08, 1.6050970646122487e-10, -7.408031343670488e-13),
+_FLOAT = Trigonometry(
+    2.0e3,
+    "1.8e-7",
+    "1.1 units",
+    "((finer - r) - n * {2}) - n * {3}",
+    Approximation(
+        0.63661975,
+        (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
+        "four parts of which the first three",
+        12,
+        (-0.16666655, 0.008332191, -0.00019518605),
+        (0.041666646, -0.0013887301, 2.4430668e-05),
+    ),
+    Approximation(
+        0.31830987,
+        (3.1416015625, -8.940696716308594e-06, 3.1786509424591713e-08),
+        "three parts of which the first two",
+        14,
+        (-0.16666657, 0.008333009, -0.00019806031, 2.5988531e-06),
+        (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
+    ),
 )
-_WIDE_COSINE = (
-    *(-0.5, 0.04166666666666634, -0.0013888888888860694, 2.4801587292441663e-05),
-    *(-2.755731776674132e-07, 2.08766308298722e-09, -1.1464688686901012e-11, 4.6276610380051693e-14),
-)
-"""(sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <= (pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before rounding."""
+"""The same functions with the least largest error of sine and cosine, coefficients rounded to single precision one after the other, the
+rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9 and 4e-10 before rounding. At 2000 rad an angle itself is known to
+6e-5.
+"""
+
+_OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
 
 
-def batch_context() -> dict[str, str | list[str]]:
+def limit(scalar: ScalarType) -> float:
+    """Larger angles go to libm (rad)."""
+    return _OF[scalar].limit
+
+
+def batch_context(scalar: ScalarType) -> dict[str, object]:
     """What the header of batches needs for sines and cosines."""
+    return {**_context(scalar, _OF[scalar].wide), "error": _OF[scalar].error}
+
+
+def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
     return {
-        "limit": repr(LIMIT),
-        "error": "1.5e-15",
-        "one_over_pi": repr(_ONE_OVER_PI),
-        "parts": [repr(x) for x in _PI_PARTS],
-        "sine": _horner(_WIDE_SINE),
-        "cosine": _horner(_WIDE_COSINE),
+        "limit": scalar.literal(_OF[scalar].limit),
+        "magic": scalar.literal(1.5 * 2.0**scalar.bits),
+        "sign": 8 * scalar.size - 1,
+        "split": made.split,
+        "part_bits": made.bits,
+        "inverse": scalar.literal(made.inverse),
+        "parts": [_signed(scalar, x) for x in made.parts],
+        "sine": _horner(scalar, made.sine),
+        "cosine": _horner(scalar, made.cosine),
     }
 
 
-def _horner(coefficients: Sequence[float]) -> str:
+def _horner(scalar: ScalarType, coefficients: Sequence[float]) -> str:
     """A polynomial in z as C."""
-    text = _signed(coefficients[-1])
+    text = _signed(scalar, coefficients[-1])
     for x in reversed(coefficients[:-1]):
-        text = f"({_signed(x)} + z * {text})"
+        text = f"({_signed(scalar, x)} + z * {text})"
     return text
 
 
@@ -60,30 +152,23 @@ def header_name(robot: str) -> str:
     return f"{robot}_trigonometry.h"
 
 
-def header(robot: str, version: str) -> str:
+def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
-    return render(
-        "trigonometry.h.jinja",
-        robot=robot,
-        version=version,
-        widths=WIDTHS,
-        limit=repr(LIMIT),
-        two_over_pi=repr(_TWO_OVER_PI),
-        parts=[repr(x) for x in _PARTS],
-        sine=[_signed(x) for x in _SINE],
-        cosine=[_signed(x) for x in _COSINE],
-    )
+    context = _context(scalar, _OF[scalar].narrow)
+    tail = _OF[scalar].tail.format(*(_signed(scalar, x) for x in _OF[scalar].narrow.parts))
+    own = {"robot": robot, "version": version, "widths": widths(scalar), "tail": tail, "units": _OF[scalar].units}
+    return render("trigonometry.h.jinja", **own, **scalar.words, **context)
 
 
-def statements(robot: str, angles: Sequence[str]) -> list[str]:
+def statements(robot: str, angles: Sequence[str], scalar: ScalarType) -> list[str]:
     """Declarations of `angle`, `sine` and `cosine` and the calls that fill them; the last call may compute a few angles for nothing."""
     blocks: list[int] = []
     while sum(blocks) < len(angles):
         rest = len(angles) - sum(blocks)
-        blocks.append(next((width for width in WIDTHS if width >= rest), WIDTHS[-1]))
-    size = sum(blocks)
-    padded = [*angles, *["0.0"] * (size - len(angles))]
-    lines = [f"const double angle[{size}] = {{{', '.join(padded)}}};", f"double sine[{size}], cosine[{size}];"]
+        blocks.append(next((width for width in widths(scalar) if width >= rest), widths(scalar)[-1]))
+    size, kind = sum(blocks), scalar.name
+    padded = [*angles, *[scalar.literal(0.0)] * (size - len(angles))]
+    lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};", f"{kind} sine[{size}], cosine[{size}];"]
     start = 0
     for width in blocks:
         at = [name if start == 0 else f"{name} + {start}" for name in ("angle", "sine", "cosine")]
@@ -92,5 +177,5 @@ def statements(robot: str, angles: Sequence[str]) -> list[str]:
     return lines
 
 
-def _signed(x: float) -> str:
-    return repr(x) if x >= 0.0 else f"({x!r})"
+def _signed(scalar: ScalarType, x: float) -> str:
+    return scalar.literal(x) if x >= 0.0 else f"({scalar.literal(x)})"

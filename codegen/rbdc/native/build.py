@@ -31,8 +31,8 @@ _PRELUDE = """
 #include <stddef.h>
 {headers}
 
-/* Whether n doubles are all finite. Without a branch in the loop, so that it can be vectorised. */
-static int rbdc_all_finite(size_t n, const double *x)
+/* Whether n numbers are all finite. Without a branch in the loop, so that it can be vectorised. */
+static int rbdc_all_finite(size_t n, const {scalar} *x)
 {{
     int finite = 1;
     for (size_t i = 0; i < n; ++i) {{
@@ -41,7 +41,7 @@ static int rbdc_all_finite(size_t n, const double *x)
     return finite;
 }}
 """
-_OWN = ("int rbdc_all_finite(size_t n, const double *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
+_OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
 """What the extension has beside the robot's functions."""
 
 
@@ -59,11 +59,12 @@ class Native:
 
 def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
+    scalar = declarations[0].scalar.name
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
     functions = [prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")]
-    ffi.cdef("\n".join(f"{p};" for p in [*functions, *_OWN]))
+    ffi.cdef("\n".join(f"{p};" for p in [*functions, *(own.format(scalar=scalar) for own in _OWN)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
-    prelude = _PRELUDE.format(headers="\n".join(f'#include "{header}"' for header in headers))
+    prelude = _PRELUDE.format(headers="\n".join(f'#include "{header}"' for header in headers), scalar=scalar)
     ffi.set_source("_native", prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import rbdc
 from rbdc.catalogue import Function
-from rbdc.emit.batch import LANES
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.render import render
 from rbdc.generate import generate
@@ -42,7 +41,7 @@ def generated(model: Model, function: Function) -> Generated:
     batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
     single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
     files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])})
-    lanes = LANES if source.batch_files else None
+    lanes = source.declaration.scalar.lanes if source.batch_files else None
     return Generated(Implementation(name, "generated-batch", "generated", source.method, files), lanes)
 
 

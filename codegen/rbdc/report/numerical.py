@@ -85,8 +85,8 @@ def _complex_base(model: Model, base: Function) -> FunctionSource:
     """The scalar program of the function without forces over complex numbers, as `<robot>_complex_base`."""
     method, _ = cheapest(model, base)
     program = traced(model, Function(without_optional(base.declaration), base.methods), method)
-    declaration = FunctionDeclaration("complex_base", base.declaration.summary, (), ())
-    return kernel_source(ROBOT, declaration, program, rbdc.__version__, COMPLEX)
+    declaration = FunctionDeclaration("complex_base", base.declaration.summary, (), (), scalar=COMPLEX)
+    return kernel_source(ROBOT, declaration, program, rbdc.__version__)
 
 
 def _rate(model: Model) -> FunctionSource:

@@ -1,9 +1,9 @@
 """The NumPy-facing side of a generated module. It is copied into each generated package and needs NumPy only.
 
 A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that
-are float64, C-contiguous and of the right shape are never copied; anything else that converts without loss is converted. Leading
-dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many threads are safe,
-and one call can spread its samples over several.
+are of the module's dtype, C-contiguous and of the right shape are never copied; anything else that converts without loss is
+converted. Leading dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many
+threads are safe, and one call can spread its samples over several.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ from numpy import empty, ndarray
 from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[np.floating[Any]]
 Input = tuple[str, tuple[int, ...], bool, bool]
 """name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be finite)."""
 Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-_FLOAT64 = np.dtype(np.float64)
-_EXACT_IN_FLOAT64 = 2**53
+_C_TYPES = {"float64": "double", "float32": "float"}
 PIECE = 8192
 """Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
-BLOCK = 8
-"""Samples that the C code computes side by side, and in a block of layout "lanes"; what is left of a batch goes one by one, which
-rounds otherwise.
-"""
 _ONE = 1
+
+
+def block(dtype: np.dtype[Any]) -> int:
+    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes. What is left of a batch goes
+    one by one, which rounds otherwise.
+    """
+    return 64 // dtype.itemsize
 
 
 class Entry:
     """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how its name in C begins."""
 
     def __init__(
-        self, native: Any, prefix: str, name: str, inputs: Sequence[Input], outputs: Sequence[Output], frames: Sequence[str] = ()
-    ) -> None:
-        self._name, self._inputs, self._outputs = name, tuple(inputs), tuple(outputs)
+        self, native: Any, prefix: str, dtype: np.dtype[Any], name: str, inputs: Sequence[Input], outputs: Sequence[Output],
+        frames: Sequence[str] = ()
+    ) -> None:  # fmt: skip
+        self._name, self._inputs, self._outputs, self._dtype = name, tuple(inputs), tuple(outputs), dtype
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
-        self._pointer = native.ffi.typeof("double[]")
+        self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
         self._single = getattr(native.lib, f"{prefix}_{name}")
         self._batch = getattr(native.lib, f"{prefix}_{name}_batch")
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
-        self._frame_count = len(frames)
         # The common call, without batch dimensions, is kept short: what it needs of each input is in one tuple.
-        self._checks = tuple(
-            (shape, prod(shape) if configuration else 0, optional) for _, shape, optional, configuration in self._inputs
-        )
+        self._checks = tuple((shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self._inputs)
         self._shapes = tuple(shape for _, shape in self._outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
 
@@ -65,13 +65,13 @@ class Entry:
             num_threads = self._thread_count(num_threads)
         if out is not None and not self._is_plain(out):
             return self._general(arguments, out, num_threads, extra)
-        from_buffer, pointer, pointers = self._from_buffer, self._pointer, []
+        from_buffer, pointer, dtype, pointers = self._from_buffer, self._pointer, self._dtype, []
         try:
             for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
                 if x is None and optional:
                     pointers.append(self._null)
                     continue
-                if type(x) is not ndarray or x.dtype is not _FLOAT64 or x.shape != shape or not x.flags.aligned:
+                if type(x) is not ndarray or x.dtype is not dtype or x.shape != shape or not x.flags.aligned:
                     break
                 data = from_buffer(pointer, x)
                 if finite and not self._all_finite(finite, data):
@@ -85,12 +85,12 @@ class Entry:
 
     def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
         """One sample from checked inputs, into new arrays, for `out` may overlap an input."""
-        from_buffer, pointer, shape = self._from_buffer, self._pointer, self._only_shape
+        from_buffer, pointer, dtype, shape = self._from_buffer, self._pointer, self._dtype, self._only_shape
         if shape is None:
-            results = tuple(empty(shape) for shape in self._shapes)
+            results = tuple(empty(shape, dtype) for shape in self._shapes)
             self._single(*pointers, *extra, *[from_buffer(pointer, result) for result in results])
             return results
-        result = empty(shape)
+        result = empty(shape, dtype)
         self._single(*pointers, *extra, from_buffer(pointer, result))
         if out is not None:
             out[...] = result
@@ -102,7 +102,7 @@ class Entry:
         return self.call(arguments, out, num_threads, (self._frame_index(frame), self._reference_index(reference)))
 
     def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any = None, num_threads: Any = 1) -> Any:
-        """Call the function on blocks of eight samples: arrays (blocks, ..., 8), which are never copied."""
+        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied."""
         if num_threads != 1:
             remedy = "blocks run in one thread; call with parts of them from several"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
@@ -120,7 +120,7 @@ class Entry:
             if configuration and not self._is_finite(x):
                 self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
             pointers.append(self._from_buffer(self._pointer, x))
-        results = self._results(out, (blocks or 0,), (BLOCK,))
+        results = self._results(out, (blocks or 0,), (self._block,))
         if out is not None and any(np.may_share_memory(x, result) for x in arguments if x is not None for result in results):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
         self._lanes(blocks or 0, *pointers, *[self._from_buffer(self._pointer, result) for result in results])
@@ -128,15 +128,15 @@ class Entry:
 
     def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:
         """How many blocks an array has; it must be as all of them are, and lie as the C code takes it."""
-        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, BLOCK))})"
-        if type(x) is not ndarray or x.dtype != _FLOAT64 or not x.flags.c_contiguous or not x.flags.aligned:
-            self._refuse(TypeError, name, "is not a C-contiguous float64 array", f"with layout='lanes' give one of shape {expected}")
-        if x.shape[1:] != (*shape, BLOCK) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
+        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, self._block))})"
+        if type(x) is not ndarray or x.dtype != self._dtype or not x.flags.c_contiguous or not x.flags.aligned:
+            self._refuse(TypeError, name, f"is not a C-contiguous {self._dtype} array", f"with layout='lanes' give one of shape {expected}")
+        if x.shape[1:] != (*shape, self._block) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
             self._refuse(ValueError, name, f"has shape {x.shape}", f"with layout='lanes' it must be {expected}")
         return int(x.shape[0])
 
     def _is_plain(self, out: Any) -> bool:
-        return type(out) is ndarray and out.dtype is _FLOAT64 and out.shape == self._only_shape and out.flags.carray
+        return type(out) is ndarray and out.dtype is self._dtype and out.shape == self._only_shape and out.flags.carray
 
     def _general(self, arguments: tuple[Any, ...], out: Any, num_threads: int, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
@@ -164,7 +164,7 @@ class Entry:
         interrupted between.
         """
         count = prod(batch)
-        if count <= (BLOCK if num_threads > 1 else PIECE):
+        if count <= (self._block if num_threads > 1 else PIECE):
             self._call_c(views, results, batch, extra)
             return
         rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
@@ -173,13 +173,13 @@ class Entry:
             inputs = [None if x is None else _samples(x, batch, piece.start, piece.stop) for x in views]
             self._call_c(inputs, [row[piece] for row in rows], (piece.stop - piece.start,), extra)
 
-        pieces = _pieces(count, num_threads)
+        pieces = _pieces(count, num_threads, self._block)
         _Crew(work, pieces, min(num_threads, len(pieces))).run()
 
     def _call_c(
         self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]
     ) -> None:
-        inputs = [None if x is None else np.require(x, np.float64, ["C", "A"]) for x in arrays]
+        inputs = [None if x is None else np.require(x, self._dtype, ["C", "A"]) for x in arrays]
         pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
         targets = [self._from_buffer(self._pointer, result) for result in results]
         if batch:
@@ -197,7 +197,7 @@ class Entry:
         return count
 
     def _converted(self, x: Any, spec: Input) -> Array | None:
-        """The argument as a float64 array of the right trailing shape, not yet broadcast."""
+        """The argument as an array of the right dtype and trailing shape, not yet broadcast."""
         name, shape, optional, configuration = spec
         if x is None:
             if optional:
@@ -209,17 +209,24 @@ class Entry:
             array = np.asarray(x)
         except ValueError as error:
             self._refuse(ValueError, name, f"is no array: {error}", f"expected {_batched(shape)}")
-        if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
-            self._refuse(TypeError, name, f"has dtype {array.dtype}", "give real numbers that convert to float64 without loss")
-        wide = array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size > 0
-        if wide and max(abs(int(array.max())), abs(int(array.min()))) > _EXACT_IN_FLOAT64:
-            self._refuse(TypeError, name, "has integers beyond 2^53", "give float64")
+        self._refuse_loss(name, array, isinstance(x, (list, tuple)))
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
-        converted = array.astype(np.float64, copy=False)
+        converted = array.astype(self._dtype, copy=False)
         if configuration and not self._is_finite(converted):
             self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
         return converted
+
+    def _refuse_loss(self, name: str, array: NDArray[Any], listed: bool) -> None:
+        """Python's own numbers, `listed`, may be rounded; what an array holds must stay as it is."""
+        dtype, kind, size, limits = self._dtype, array.dtype.kind, array.dtype.itemsize, np.finfo(self._dtype)
+        if kind not in "biuf" or size > (dtype.itemsize if kind == "f" and not listed else 8):
+            self._refuse(TypeError, name, f"has dtype {array.dtype}", f"give real numbers that convert to {dtype} without loss")
+        wide = kind in "iu" and size >= dtype.itemsize and array.size > 0
+        if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
+            self._refuse(TypeError, name, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}")
+        if kind == "f" and size > dtype.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
+            self._refuse(ValueError, name, f"has numbers beyond {limits.max}", f"that is the largest {dtype}")
 
     def _is_finite(self, x: Array) -> bool:
         if x.flags.c_contiguous and x.flags.aligned:
@@ -227,11 +234,8 @@ class Entry:
         return bool(np.isfinite(x).all())
 
     def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
-        leading = {
-            name: array.shape[: array.ndim - len(shape)]
-            for array, (name, shape, _, _) in zip(arrays, self._inputs, strict=True)
-            if array is not None
-        }
+        given = ((name, shape, x) for x, (name, shape, _, _) in zip(arrays, self._inputs, strict=True) if x is not None)
+        leading = {name: x.shape[: x.ndim - len(shape)] for name, shape, x in given}
         try:
             return np.broadcast_shapes(*leading.values())
         except ValueError:
@@ -241,13 +245,13 @@ class Entry:
     def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
         """New arrays, or those given as `out` after checking them."""
         if out is None:
-            return [np.empty(batch + shape + last) for _, shape in self._outputs]
+            return [np.empty(batch + shape + last, self._dtype) for _, shape in self._outputs]
         given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
-            if not isinstance(result, np.ndarray) or result.dtype != _FLOAT64:
-                self._refuse(TypeError, f"out ({name})", "is not a float64 array", "give one")
+            if not isinstance(result, np.ndarray) or result.dtype != self._dtype:
+                self._refuse(TypeError, f"out ({name})", f"is not a {self._dtype} array", "give one")
             if result.shape != batch + shape + last:
                 self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape + last}")
             if not result.flags.carray:
@@ -265,8 +269,8 @@ class Entry:
             index = frame.__index__()
         except AttributeError:
             raise TypeError(f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}") from None
-        if not 0 <= index < self._frame_count:
-            raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {self._frame_count - 1}")
+        if not 0 <= index < len(self._frames):
+            raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {len(self._frames) - 1}")
         return int(index)
 
     def _reference_index(self, reference: Any) -> int:
@@ -338,10 +342,10 @@ class _Crew:
                 pass
 
 
-def _pieces(count: int, num_threads: int) -> list[slice]:
+def _pieces(count: int, num_threads: int, block: int) -> list[slice]:
     """Slices of whole blocks, so that threads do not change how any sample is rounded; equally many for each thread."""
     pieces = num_threads * ceil(count / (num_threads * PIECE))
-    step = BLOCK * ceil(count / (BLOCK * pieces))
+    step = block * ceil(count / (block * pieces))
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
@@ -373,7 +377,7 @@ def random_configuration(
 
     joints: for each joint its kind and where its entries begin in q.
     """
-    q = np.empty(len(lower))
+    q = np.empty(len(lower), lower.dtype)
     for kind, start in joints:
         if kind in ("revolute", "prismatic"):
             reach = pi if kind == "revolute" else 1.0
