@@ -116,14 +116,14 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     kernels = made[method].kernels
     if may_roll and cost(kernels[0]).operations > WORTH_ROLLING:
         return rolled_source(robot, function.declaration, model, version)
-    samples = min((m.samples for m in made.values()), key=lambda program: cost(program).weight)
-    batch = batch and cost(samples).operations <= WORTH_A_BATCH
+    samples = min((m.samples for m in made.values()), key=lambda programs: cost(programs[0]).weight)
+    batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
     if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
         source = column_source(robot, function.declaration, solved, model.nv, version, loop=not batch)
     else:
         source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
     if batch:
-        add_batch(source, robot, chain_sums(samples), version)
+        add_batch(source, robot, [chain_sums(program) for program in samples], version)
     return source
 
 
@@ -139,11 +139,12 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
 class Variants:
     """The programs of one method of a function.
 
-    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane.
+    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane; two of
+    them where there is an optional input, in the same order.
     """
 
     kernels: list[Program]
-    samples: Program
+    samples: list[Program]
 
 
 def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
@@ -176,7 +177,8 @@ def variants(model: Model, function: Function, method: str) -> Variants:
         kernels = [without, program]
     else:
         kernels = [program]
-    return Variants([verify(gather_angles(kernel)) for kernel in kernels], verify(without))
+    samples = [without, program] if optional else [program]
+    return Variants([verify(gather_angles(kernel)) for kernel in kernels], [verify(sample) for sample in samples])
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_aba_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
+static void cartpole_aba_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -32,13 +32,48 @@ static void cartpole_aba_kernel8(const cartpole_lanes8 *restrict q, const cartpo
     results[1] = moving_1 * 0.9756097560975611 - t17 * t22;
 }
 
+static void cartpole_aba_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* cart: IC = I + sum of X* IC_child X: composite inertia */
+    const cartpole_vector8 M1_0 = cos_q1 * 0.05;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t7 = v[1] * v[1];
+
+    /* pole: tau = S^T f */
+    const cartpole_vector8 t11 = fext[10] + sin_q1 * 0.49050000000000005;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 t20 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t7);
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const cartpole_vector8 moving_0 = tau[0] + t20;
+    const cartpole_vector8 moving_1 = tau[1] + t11;
+
+    /* results:  */
+    const cartpole_vector8 t26 = cos_q1 * 0.04878048780487806;
+    const cartpole_vector8 t31 = (moving_0 - moving_1 * t26) / (1.1 - M1_0 * t26);
+    results[0] = t31;
+    results[1] = moving_1 * 0.9756097560975611 - t26 * t31;
+}
+
 /* where each entry of ddq is among the results */
-static const unsigned short ddq_places[8] = {
+static const unsigned short ddq_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq is among the results */
+static const unsigned short ddq_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static size_t cartpole_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2];
     size_t i = 0;
@@ -52,8 +87,30 @@ static size_t cartpole_aba_blocks(size_t n, const double *restrict q, const doub
             }
             continue;
         }
-        cartpole_aba_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_places, 2, ddq + 2 * i);
+        cartpole_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
+        cartpole_store8(results, ddq_places_without_fext, 2, ddq + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq + 2 * k);
+            }
+            continue;
+        }
+        cartpole_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
+        cartpole_store8(results, ddq_places_with_fext, 2, ddq + 2 * i);
     }
     return i;
 }
@@ -63,9 +120,7 @@ void cartpole_aba_batch(size_t n, const double *restrict q, const double *restri
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_aba_blocks(n, q, v, tau, ddq);
-    }
+    i = fext != NULL ? cartpole_aba_with_fext_blocks(n, q, v, tau, fext, ddq) : cartpole_aba_without_fext_blocks(n, q, v, tau, ddq);
 #endif
     for (; i < n; ++i) {
         cartpole_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
@@ -73,7 +128,7 @@ void cartpole_aba_batch(size_t n, const double *restrict q, const double *restri
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static void cartpole_aba_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], ddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -93,21 +148,73 @@ static void cartpole_aba_apart(const double *restrict q, const double *restrict 
     }
 }
 
-void cartpole_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static void cartpole_aba_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+            cartpole_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
             continue;
         }
-        cartpole_aba_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
-        cartpole_expand8(results, ddq_places, 2, ddq + 16 * i);
+        cartpole_aba_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
+        cartpole_expand8(results, ddq_places_without_fext, 2, ddq + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+        cartpole_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_aba(q_one, v_one, tau_one, fext_one, ddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            ddq[8 * k + j] = ddq_one[k];
+        }
+    }
+}
+
+static void cartpole_aba_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
+            continue;
+        }
+        cartpole_aba_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, ddq_places_with_fext, 2, ddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
+    }
+#endif
+}
+
+void cartpole_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    if (fext != NULL) {
+        cartpole_aba_with_fext_lanes(n, q, v, tau, fext, ddq);
+    } else {
+        cartpole_aba_without_fext_lanes(n, q, v, tau, ddq);
+    }
 }

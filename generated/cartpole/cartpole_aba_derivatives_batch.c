@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_aba_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
+static void cartpole_aba_derivatives_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -72,23 +72,109 @@ static void cartpole_aba_derivatives_kernel8(const cartpole_lanes8 *restrict q, 
     results[6] = Minv_1_1;
 }
 
+static void cartpole_aba_derivatives_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* cart: IC = I + sum of X* IC_child X: composite inertia */
+    const cartpole_vector8 M1_0 = cos_q1 * 0.05;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t10 = v[1] * v[1];
+
+    /* pole: tau = S^T f */
+    const cartpole_vector8 t14 = fext[10] + sin_q1 * 0.49050000000000005;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 f1_1 = fext[8] + 0.05 * t10;
+    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_1;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const cartpole_vector8 moving_0 = tau[0] + t23;
+    const cartpole_vector8 moving_1 = tau[1] + t14;
+
+    /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
+    const cartpole_vector8 t29 = cos_q1 * 0.04878048780487806;
+    const cartpole_vector8 Minv_0_0 = 1.0 / (1.1 - M1_0 * t29);
+    results[4] = Minv_0_0;
+    const cartpole_vector8 qddot_0 = (moving_0 - moving_1 * t29) * Minv_0_0;
+    const cartpole_vector8 qddot_1 = moving_1 * 0.9756097560975611 - t29 * qddot_0;
+
+    /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t44 = fext[6] - 0.05 * qddot_1;
+
+    /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const cartpole_vector8 B1_0 = v[1] * 0.1;
+
+    /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const cartpole_vector8 B0_0 = sin_q1 * B1_0;
+
+    /* cart: fC: force of the subtree */
+    const cartpole_vector8 t50 = cos_q1 * f1_1 - sin_q1 * t44;
+
+    /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const cartpole_vector8 t51 = 0.05 * t42;
+
+    /* forward dynamics: column 1 of ddq_dq */
+    const cartpole_vector8 ddq_dq_1_0 = Minv_0_0 * (t50 - t29 * t51);
+    results[0] = ddq_dq_1_0;
+    const cartpole_vector8 ddq_dq_1_1 = 0.04878048780487806 * t42 - t29 * ddq_dq_1_0;
+    results[1] = ddq_dq_1_1;
+
+    /* forward dynamics: column 1 of ddq_dv */
+    const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_0;
+    results[2] = ddq_dv_1_0;
+    const cartpole_vector8 ddq_dv_1_1 = -(t29 * ddq_dv_1_0);
+    results[3] = ddq_dv_1_1;
+
+    /* forward dynamics: column 0 of Minv */
+    const cartpole_vector8 t61 = t29 * Minv_0_0;
+    const cartpole_vector8 Minv_0_1 = -t61;
+    results[5] = Minv_0_1;
+
+    /* forward dynamics: column 1 of Minv */
+    const cartpole_vector8 Minv_1_1 = 0.9756097560975611 + t29 * t61;
+    results[6] = Minv_1_1;
+}
+
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places[8] = {
+static const unsigned short ddq_dq_places_without_fext[8] = {
     7, 0, 7, 1, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places[8] = {
+static const unsigned short ddq_dv_places_without_fext[8] = {
     7, 2, 7, 3, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places[8] = {
+static const unsigned short ddq_dtau_places_without_fext[8] = {
+    4, 5, 5, 6, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dq is among the results */
+static const unsigned short ddq_dq_places_with_fext[8] = {
+    7, 0, 7, 1, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dv is among the results */
+static const unsigned short ddq_dv_places_with_fext[8] = {
+    7, 2, 7, 3, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dtau is among the results */
+static const unsigned short ddq_dtau_places_with_fext[8] = {
     4, 5, 5, 6, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static size_t cartpole_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[8];
     size_t i = 0;
@@ -103,10 +189,35 @@ static size_t cartpole_aba_derivatives_blocks(size_t n, const double *restrict q
             }
             continue;
         }
-        cartpole_aba_derivatives_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_dq_places, 4, ddq_dq + 4 * i);
-        cartpole_store8(results, ddq_dv_places, 4, ddq_dv + 4 * i);
-        cartpole_store8(results, ddq_dtau_places, 4, ddq_dtau + 4 * i);
+        cartpole_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
+        cartpole_store8(results, ddq_dq_places_without_fext, 4, ddq_dq + 4 * i);
+        cartpole_store8(results, ddq_dv_places_without_fext, 4, ddq_dv + 4 * i);
+        cartpole_store8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 4 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8];
+    size_t i = 0;
+    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
+            }
+            continue;
+        }
+        cartpole_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
+        cartpole_store8(results, ddq_dq_places_with_fext, 4, ddq_dq + 4 * i);
+        cartpole_store8(results, ddq_dv_places_with_fext, 4, ddq_dv + 4 * i);
+        cartpole_store8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 4 * i);
     }
     return i;
 }
@@ -116,9 +227,7 @@ void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const do
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_aba_derivatives_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
-    }
+    i = fext != NULL ? cartpole_aba_derivatives_with_fext_blocks(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau) : cartpole_aba_derivatives_without_fext_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
 #endif
     for (; i < n; ++i) {
         cartpole_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
@@ -126,7 +235,7 @@ void cartpole_aba_derivatives_batch(size_t n, const double *restrict q, const do
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void cartpole_aba_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -152,24 +261,85 @@ static void cartpole_aba_derivatives_apart(const double *restrict q, const doubl
     }
 }
 
-void cartpole_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void cartpole_aba_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[8];
     results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+            cartpole_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
             continue;
         }
-        cartpole_aba_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
-        cartpole_expand8(results, ddq_dq_places, 4, ddq_dq + 32 * i);
-        cartpole_expand8(results, ddq_dv_places, 4, ddq_dv + 32 * i);
-        cartpole_expand8(results, ddq_dtau_places, 4, ddq_dtau + 32 * i);
+        cartpole_aba_derivatives_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), results);
+        cartpole_expand8(results, ddq_dq_places_without_fext, 4, ddq_dq + 32 * i);
+        cartpole_expand8(results, ddq_dv_places_without_fext, 4, ddq_dv + 32 * i);
+        cartpole_expand8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 32 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+        cartpole_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_aba_derivatives(q_one, v_one, tau_one, fext_one, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dq[8 * k + j] = ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dv[8 * k + j] = ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dtau[8 * k + j] = ddq_dtau_one[k];
+        }
+    }
+}
+
+static void cartpole_aba_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[8];
+    results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+            continue;
+        }
+        cartpole_aba_derivatives_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, ddq_dq_places_with_fext, 4, ddq_dq + 32 * i);
+        cartpole_expand8(results, ddq_dv_places_with_fext, 4, ddq_dv + 32 * i);
+        cartpole_expand8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+    }
+#endif
+}
+
+void cartpole_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    if (fext != NULL) {
+        cartpole_aba_derivatives_with_fext_lanes(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau);
+    } else {
+        cartpole_aba_derivatives_without_fext_lanes(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
+    }
 }

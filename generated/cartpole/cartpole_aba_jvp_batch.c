@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_aba_jvp_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, cartpole_lanes8 *restrict results)
+static void cartpole_aba_jvp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -56,13 +56,73 @@ static void cartpole_aba_jvp_kernel8(const cartpole_lanes8 *restrict q, const ca
     results[1] = 0.9756097560975611 * t49 - t22 * t53;
 }
 
+static void cartpole_aba_jvp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict dtau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* cart: IC = I + sum of X* IC_child X: composite inertia */
+    const cartpole_vector8 M1_0 = cos_q1 * 0.05;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t9 = v[1] * v[1];
+
+    /* pole: tau = S^T f */
+    const cartpole_vector8 t13 = fext[10] + sin_q1 * 0.49050000000000005;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 t17 = fext[8] + 0.05 * t9;
+    const cartpole_vector8 t22 = fext[0] + cos_q1 * fext[6] + sin_q1 * t17;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const cartpole_vector8 moving_0 = tau[0] + t22;
+    const cartpole_vector8 moving_1 = tau[1] + t13;
+
+    /* pole: rate of X = X_T X_J(q): joint placement */
+    const cartpole_vector8 dX1_0 = cos_q1 * dq[1];
+    const cartpole_vector8 t29 = sin_q1 * dq[1];
+
+    /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 t31 = cos_q1 * 0.04878048780487806;
+    const cartpole_vector8 t36 = 1.0 / (1.1 - M1_0 * t31);
+    const cartpole_vector8 m0_8 = (moving_0 - moving_1 * t31) * t36;
+
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 m1_5 = moving_1 * 0.9756097560975611 - t31 * m0_8;
+
+    /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 t45 = 9.81 * dX1_0 + t29 * m0_8;
+
+    /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 df1_1 = v[1] * dv[1] * 0.1;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 t50 = fext[6] - 0.05 * m1_5;
+
+    /* pole: rate of f_parent = f_parent + X* f */
+    const cartpole_vector8 df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
+
+    /* results:  */
+    const cartpole_vector8 t59 = dtau[1] + 0.05 * t45;
+    const cartpole_vector8 t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
+    results[0] = -t63;
+    results[1] = 0.9756097560975611 * t59 + t31 * t63;
+}
+
 /* where each entry of dddq is among the results */
-static const unsigned short dddq_places[8] = {
+static const unsigned short dddq_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of dddq is among the results */
+static const unsigned short dddq_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_jvp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static size_t cartpole_aba_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], results[2];
     size_t i = 0;
@@ -79,8 +139,33 @@ static size_t cartpole_aba_jvp_blocks(size_t n, const double *restrict q, const 
             }
             continue;
         }
-        cartpole_aba_jvp_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
-        cartpole_store8(results, dddq_places, 2, dddq + 2 * i);
+        cartpole_aba_jvp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
+        cartpole_store8(results, dddq_places_without_fext, 2, dddq + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_aba_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        cartpole_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        cartpole_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, fext + 12 * k, dddq + 2 * k);
+            }
+            continue;
+        }
+        cartpole_aba_jvp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, fext_lanes, results);
+        cartpole_store8(results, dddq_places_with_fext, 2, dddq + 2 * i);
     }
     return i;
 }
@@ -90,9 +175,7 @@ void cartpole_aba_jvp_batch(size_t n, const double *restrict q, const double *re
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_aba_jvp_blocks(n, q, v, tau, dq, dv, dtau, dddq);
-    }
+    i = fext != NULL ? cartpole_aba_jvp_with_fext_blocks(n, q, v, tau, dq, dv, dtau, fext, dddq) : cartpole_aba_jvp_without_fext_blocks(n, q, v, tau, dq, dv, dtau, dddq);
 #endif
     for (; i < n; ++i) {
         cartpole_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
@@ -100,7 +183,7 @@ void cartpole_aba_jvp_batch(size_t n, const double *restrict q, const double *re
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static void cartpole_aba_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
     double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], dddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -129,21 +212,82 @@ static void cartpole_aba_jvp_apart(const double *restrict q, const double *restr
     }
 }
 
-void cartpole_aba_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static void cartpole_aba_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_jvp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
+            cartpole_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
             continue;
         }
-        cartpole_aba_jvp_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(dtau + 16 * i), results);
-        cartpole_expand8(results, dddq_places, 2, dddq + 16 * i);
+        cartpole_aba_jvp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(dtau + 16 * i), results);
+        cartpole_expand8(results, dddq_places_without_fext, 2, dddq + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_jvp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
+        cartpole_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], fext_one[12], dddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dq_one[k] = dq[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dv_one[k] = dv[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dtau_one[k] = dtau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_aba_jvp(q_one, v_one, tau_one, dq_one, dv_one, dtau_one, fext_one, dddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            dddq[8 * k + j] = dddq_one[k];
+        }
+    }
+}
+
+static void cartpole_aba_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
+            continue;
+        }
+        cartpole_aba_jvp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(dtau + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, dddq_places_with_fext, 2, dddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
+    }
+#endif
+}
+
+void cartpole_aba_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    if (fext != NULL) {
+        cartpole_aba_jvp_with_fext_lanes(n, q, v, tau, dq, dv, dtau, fext, dddq);
+    } else {
+        cartpole_aba_jvp_without_fext_lanes(n, q, v, tau, dq, dv, dtau, dddq);
+    }
 }

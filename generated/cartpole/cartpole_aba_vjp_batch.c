@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_aba_vjp_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
+static void cartpole_aba_vjp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -61,23 +61,99 @@ static void cartpole_aba_vjp_kernel8(const cartpole_lanes8 *restrict q, const ca
     results[1] = t50 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t20 + t20);
 }
 
+static void cartpole_aba_vjp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* cart: IC = I + sum of X* IC_child X: composite inertia */
+    const cartpole_vector8 M1_0 = cos_q1 * 0.05;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t10 = v[1] * v[1];
+
+    /* pole: tau = S^T f */
+    const cartpole_vector8 t14 = fext[10] + sin_q1 * 0.49050000000000005;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t10);
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const cartpole_vector8 moving_0 = tau[0] + t23;
+    const cartpole_vector8 moving_1 = tau[1] + t14;
+
+    /* pole: v = X v_parent + S qdot */
+    const cartpole_vector8 t29 = sin_q1 * v[0];
+
+    /* cart: a = X a_parent + S qddot + v x S qdot */
+    const cartpole_vector8 t31 = cos_q1 * 0.04878048780487806;
+    const cartpole_vector8 t36 = 1.0 / (1.1 - M1_0 * t31);
+    const cartpole_vector8 a0_2 = (moving_0 - moving_1 * t31) * t36;
+
+    /* pole: a = X a_parent + S qddot + v x S qdot */
+    const cartpole_vector8 t40 = cos_q1 * 9.81 + sin_q1 * a0_2;
+    const cartpole_vector8 a1_5 = moving_1 * 0.9756097560975611 - t31 * a0_2;
+
+    /* pole: f = I a + v x* I v */
+    const cartpole_vector8 B1_0 = 0.05 * v[1];
+
+    /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const cartpole_vector8 B1_7 = 0.05 * t29;
+
+    /* pole: fC: force of the subtree */
+    const cartpole_vector8 t48 = fext[6] - 0.05 * a1_5;
+    const cartpole_vector8 fC1_1 = fext[8] + v[1] * B1_0;
+
+    /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const cartpole_vector8 W0_2 = t36 * (w[0] - t31 * w[1]);
+    results[2] = W0_2;
+    const cartpole_vector8 W1_5 = 0.9756097560975611 * w[1] - t31 * W0_2;
+    results[3] = W1_5;
+    const cartpole_vector8 G1_0 = 0.05 * W1_5;
+
+    /* pole: W = X W_parent + S w */
+    const cartpole_vector8 W1_0 = cos_q1 * W0_2;
+    const cartpole_vector8 t61 = sin_q1 * W0_2;
+
+    /* results:  */
+    results[0] = fC1_1 * W1_0 + t40 * G1_0 - t48 * t61;
+    results[1] = t61 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t29 + t29);
+}
+
 /* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places[8] = {
+static const unsigned short w_ddq_dq_places_without_fext[8] = {
     4, 0, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places[8] = {
+static const unsigned short w_ddq_dv_places_without_fext[8] = {
     4, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places[8] = {
+static const unsigned short w_ddq_dtau_places_without_fext[8] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dq is among the results */
+static const unsigned short w_ddq_dq_places_with_fext[8] = {
+    4, 0, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dv is among the results */
+static const unsigned short w_ddq_dv_places_with_fext[8] = {
+    4, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dtau is among the results */
+static const unsigned short w_ddq_dtau_places_with_fext[8] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_aba_vjp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static size_t cartpole_aba_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[5];
     size_t i = 0;
@@ -93,10 +169,36 @@ static size_t cartpole_aba_vjp_blocks(size_t n, const double *restrict q, const 
             }
             continue;
         }
-        cartpole_aba_vjp_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
-        cartpole_store8(results, w_ddq_dq_places, 2, w_ddq_dq + 2 * i);
-        cartpole_store8(results, w_ddq_dv_places, 2, w_ddq_dv + 2 * i);
-        cartpole_store8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 2 * i);
+        cartpole_aba_vjp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
+        cartpole_store8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 2 * i);
+        cartpole_store8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 2 * i);
+        cartpole_store8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_aba_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[5];
+    size_t i = 0;
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, fext + 12 * k, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
+            }
+            continue;
+        }
+        cartpole_aba_vjp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, fext_lanes, results);
+        cartpole_store8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 2 * i);
+        cartpole_store8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 2 * i);
+        cartpole_store8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 2 * i);
     }
     return i;
 }
@@ -106,9 +208,7 @@ void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *re
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_aba_vjp_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-    }
+    i = fext != NULL ? cartpole_aba_vjp_with_fext_blocks(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau) : cartpole_aba_vjp_without_fext_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
 #endif
     for (; i < n; ++i) {
         cartpole_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
@@ -116,7 +216,7 @@ void cartpole_aba_vjp_batch(size_t n, const double *restrict q, const double *re
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void cartpole_aba_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -145,24 +245,88 @@ static void cartpole_aba_vjp_apart(const double *restrict q, const double *restr
     }
 }
 
-void cartpole_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void cartpole_aba_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[5];
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+            cartpole_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
             continue;
         }
-        cartpole_aba_vjp_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
-        cartpole_expand8(results, w_ddq_dq_places, 2, w_ddq_dq + 16 * i);
-        cartpole_expand8(results, w_ddq_dv_places, 2, w_ddq_dv + 16 * i);
-        cartpole_expand8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 16 * i);
+        cartpole_aba_vjp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
+        cartpole_expand8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 16 * i);
+        cartpole_expand8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 16 * i);
+        cartpole_expand8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+        cartpole_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_aba_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_aba_vjp(q_one, v_one, tau_one, w_one, fext_one, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dv[8 * k + j] = w_ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dtau[8 * k + j] = w_ddq_dtau_one[k];
+        }
+    }
+}
+
+static void cartpole_aba_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[5];
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+            continue;
+        }
+        cartpole_aba_vjp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(tau + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 16 * i);
+        cartpole_expand8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 16 * i);
+        cartpole_expand8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+    }
+#endif
+}
+
+void cartpole_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    if (fext != NULL) {
+        cartpole_aba_vjp_with_fext_lanes(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    } else {
+        cartpole_aba_vjp_without_fext_lanes(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_rnea_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
+static void cartpole_rnea_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -29,13 +29,41 @@ static void cartpole_rnea_kernel8(const cartpole_lanes8 *restrict q, const cartp
     results[0] = f0_from1_2;
 }
 
+static void cartpole_rnea_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 t12 = v[1] * v[1];
+    const cartpole_vector8 f1_5 = a[1] * 0.5 + a[1] * 0.5249999999999999 + m1_6 * 0.05;
+
+    /* pole: tau = S^T f */
+    const cartpole_vector8 tau1 = f1_5 - fext[10];
+    results[1] = tau1;
+
+    /* pole: f_parent = f_parent + X* f */
+    const cartpole_vector8 f0_from1_2 = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
+    results[0] = f0_from1_2;
+}
+
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[8] = {
+static const unsigned short tau_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of tau is among the results */
+static const unsigned short tau_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static size_t cartpole_rnea_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2];
     size_t i = 0;
@@ -49,8 +77,30 @@ static size_t cartpole_rnea_blocks(size_t n, const double *restrict q, const dou
             }
             continue;
         }
-        cartpole_rnea_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, tau_places, 2, tau + 2 * i);
+        cartpole_rnea_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
+        cartpole_store8(results, tau_places_without_fext, 2, tau + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_rnea_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_rnea(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, tau + 2 * k);
+            }
+            continue;
+        }
+        cartpole_rnea_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
+        cartpole_store8(results, tau_places_with_fext, 2, tau + 2 * i);
     }
     return i;
 }
@@ -60,9 +110,7 @@ void cartpole_rnea_batch(size_t n, const double *restrict q, const double *restr
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_rnea_blocks(n, q, v, a, tau);
-    }
+    i = fext != NULL ? cartpole_rnea_with_fext_blocks(n, q, v, a, fext, tau) : cartpole_rnea_without_fext_blocks(n, q, v, a, tau);
 #endif
     for (; i < n; ++i) {
         cartpole_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
@@ -70,7 +118,7 @@ void cartpole_rnea_batch(size_t n, const double *restrict q, const double *restr
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static void cartpole_rnea_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
     double q_one[2], v_one[2], a_one[2], tau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -90,21 +138,73 @@ static void cartpole_rnea_apart(const double *restrict q, const double *restrict
     }
 }
 
-void cartpole_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static void cartpole_rnea_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+            cartpole_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
             continue;
         }
-        cartpole_rnea_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, tau_places, 2, tau + 16 * i);
+        cartpole_rnea_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
+        cartpole_expand8(results, tau_places_without_fext, 2, tau + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+        cartpole_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_rnea_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    double q_one[2], v_one[2], a_one[2], fext_one[12], tau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_rnea(q_one, v_one, a_one, fext_one, tau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            tau[8 * k + j] = tau_one[k];
+        }
+    }
+}
+
+static void cartpole_rnea_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
+            continue;
+        }
+        cartpole_rnea_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, tau_places_with_fext, 2, tau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
+    }
+#endif
+}
+
+void cartpole_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    if (fext != NULL) {
+        cartpole_rnea_with_fext_lanes(n, q, v, a, fext, tau);
+    } else {
+        cartpole_rnea_without_fext_lanes(n, q, v, a, tau);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_rnea_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
+static void cartpole_rnea_derivatives_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -42,23 +42,72 @@ static void cartpole_rnea_derivatives_kernel8(const cartpole_lanes8 *restrict q,
     results[1] = d1_1;
 }
 
+static void cartpole_rnea_derivatives_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 t11 = cos_q1 * 9.81 + sin_q1 * a[0];
+
+    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    const cartpole_vector8 f1_0 = a[1] * 0.05 - fext[6];
+    const cartpole_vector8 f1_1 = fext[8] + 0.05 * (v[1] * v[1]);
+
+    /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const cartpole_vector8 B1_0 = v[1] * 0.1;
+
+    /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const cartpole_vector8 d1_5 = -(sin_q1 * B1_0);
+    results[2] = d1_5;
+
+    /* cart: fC: force of the subtree */
+    const cartpole_vector8 d1_2 = -(sin_q1 * f1_0) - cos_q1 * f1_1;
+    results[0] = d1_2;
+
+    /* cart: IC = I + sum of X* IC_child X: composite inertia */
+    const cartpole_vector8 d1_6 = cos_q1 * 0.05;
+    results[3] = d1_6;
+
+    /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const cartpole_vector8 d1_1 = -(t11 * 0.05);
+    results[1] = d1_1;
+}
+
 /* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places[8] = {
+static const unsigned short dtau_dq_places_without_fext[8] = {
     4, 0, 4, 1, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places[8] = {
+static const unsigned short dtau_dv_places_without_fext[8] = {
     4, 2, 4, 4, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places[8] = {
+static const unsigned short dtau_da_places_without_fext[8] = {
+    5, 3, 3, 6, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_dq is among the results */
+static const unsigned short dtau_dq_places_with_fext[8] = {
+    4, 0, 4, 1, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_dv is among the results */
+static const unsigned short dtau_dv_places_with_fext[8] = {
+    4, 2, 4, 4, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_da is among the results */
+static const unsigned short dtau_da_places_with_fext[8] = {
     5, 3, 3, 6, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static size_t cartpole_rnea_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[7];
     size_t i = 0;
@@ -75,10 +124,37 @@ static size_t cartpole_rnea_derivatives_blocks(size_t n, const double *restrict 
             }
             continue;
         }
-        cartpole_rnea_derivatives_kernel8(q_lanes, v_lanes, a_lanes, results);
-        cartpole_store8(results, dtau_dq_places, 4, dtau_dq + 4 * i);
-        cartpole_store8(results, dtau_dv_places, 4, dtau_dv + 4 * i);
-        cartpole_store8(results, dtau_da_places, 4, dtau_da + 4 * i);
+        cartpole_rnea_derivatives_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
+        cartpole_store8(results, dtau_dq_places_without_fext, 4, dtau_dq + 4 * i);
+        cartpole_store8(results, dtau_dv_places_without_fext, 4, dtau_dv + 4 * i);
+        cartpole_store8(results, dtau_da_places_without_fext, 4, dtau_da + 4 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_rnea_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[7];
+    size_t i = 0;
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
+            }
+            continue;
+        }
+        cartpole_rnea_derivatives_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
+        cartpole_store8(results, dtau_dq_places_with_fext, 4, dtau_dq + 4 * i);
+        cartpole_store8(results, dtau_dv_places_with_fext, 4, dtau_dv + 4 * i);
+        cartpole_store8(results, dtau_da_places_with_fext, 4, dtau_da + 4 * i);
     }
     return i;
 }
@@ -88,9 +164,7 @@ void cartpole_rnea_derivatives_batch(size_t n, const double *restrict q, const d
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_rnea_derivatives_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
-    }
+    i = fext != NULL ? cartpole_rnea_derivatives_with_fext_blocks(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da) : cartpole_rnea_derivatives_without_fext_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
 #endif
     for (; i < n; ++i) {
         cartpole_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
@@ -98,7 +172,7 @@ void cartpole_rnea_derivatives_batch(size_t n, const double *restrict q, const d
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void cartpole_rnea_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -124,7 +198,7 @@ static void cartpole_rnea_derivatives_apart(const double *restrict q, const doub
     }
 }
 
-void cartpole_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void cartpole_rnea_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[7];
@@ -133,17 +207,80 @@ void cartpole_rnea_derivatives_lanes(size_t n, const double *restrict q, const d
     results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+            cartpole_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
             continue;
         }
-        cartpole_rnea_derivatives_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, dtau_dq_places, 4, dtau_dq + 32 * i);
-        cartpole_expand8(results, dtau_dv_places, 4, dtau_dv + 32 * i);
-        cartpole_expand8(results, dtau_da_places, 4, dtau_da + 32 * i);
+        cartpole_rnea_derivatives_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
+        cartpole_expand8(results, dtau_dq_places_without_fext, 4, dtau_dq + 32 * i);
+        cartpole_expand8(results, dtau_dv_places_without_fext, 4, dtau_dv + 32 * i);
+        cartpole_expand8(results, dtau_da_places_without_fext, 4, dtau_da + 32 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+        cartpole_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_rnea_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], fext_one[12], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_rnea_derivatives(q_one, v_one, a_one, fext_one, dtau_dq_one, dtau_dv_one, dtau_da_one);
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dq[8 * k + j] = dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dv[8 * k + j] = dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_da[8 * k + j] = dtau_da_one[k];
+        }
+    }
+}
+
+static void cartpole_rnea_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[7];
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[5] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
+    results[6] = (cartpole_vector8){1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025, 1.025};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+            continue;
+        }
+        cartpole_rnea_derivatives_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, dtau_dq_places_with_fext, 4, dtau_dq + 32 * i);
+        cartpole_expand8(results, dtau_dv_places_with_fext, 4, dtau_dv + 32 * i);
+        cartpole_expand8(results, dtau_da_places_with_fext, 4, dtau_da + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+    }
+#endif
+}
+
+void cartpole_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    if (fext != NULL) {
+        cartpole_rnea_derivatives_with_fext_lanes(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da);
+    } else {
+        cartpole_rnea_derivatives_without_fext_lanes(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_rnea_vjp_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
+static void cartpole_rnea_vjp_without_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */
@@ -46,23 +46,78 @@ static void cartpole_rnea_vjp_kernel8(const cartpole_lanes8 *restrict q, const c
     results[3] = 1.025 * w[1] + 0.05 * W1_0;
 }
 
+static void cartpole_rnea_vjp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
+{
+
+    /* pole: X = X_T X_J(q): joint placement */
+    cartpole_vector8 sin_q1, cos_q1;
+    cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
+
+    /* pole: v = X v_parent + S qdot */
+    const cartpole_vector8 t5 = sin_q1 * v[0];
+
+    /* pole: a = X a_parent + S qddot + v x S qdot */
+    const cartpole_vector8 t11 = cos_q1 * 9.81 + sin_q1 * a[0];
+
+    /* pole: f = I a + v x* I v */
+    const cartpole_vector8 B1_0 = v[1] * 0.05;
+
+    /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const cartpole_vector8 B1_7 = t5 * 0.05;
+
+    /* pole: fC: force of the subtree */
+    const cartpole_vector8 fC1_0 = a[1] * 0.05 - fext[6];
+    const cartpole_vector8 fC1_1 = fext[8] + v[1] * B1_0;
+
+    /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const cartpole_vector8 G1_0 = 0.05 * w[1];
+
+    /* cart: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const cartpole_vector8 G0_2 = 1.1 * w[0] + cos_q1 * G1_0;
+    results[2] = G0_2;
+
+    /* pole: W = X W_parent + S w */
+    const cartpole_vector8 W1_0 = cos_q1 * w[0];
+    const cartpole_vector8 t31 = sin_q1 * w[0];
+
+    /* results:  */
+    results[0] = -(fC1_0 * t31) - fC1_1 * W1_0 - t11 * G1_0;
+    results[1] = w[1] * (B1_7 + B1_7) - t31 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    results[3] = 1.025 * w[1] + 0.05 * W1_0;
+}
+
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places[8] = {
+static const unsigned short w_dtau_dq_places_without_fext[8] = {
     4, 0, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places[8] = {
+static const unsigned short w_dtau_dv_places_without_fext[8] = {
     4, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places[8] = {
+static const unsigned short w_dtau_da_places_without_fext[8] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_dq is among the results */
+static const unsigned short w_dtau_dq_places_with_fext[8] = {
+    4, 0, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_dv is among the results */
+static const unsigned short w_dtau_dv_places_with_fext[8] = {
+    4, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_da is among the results */
+static const unsigned short w_dtau_da_places_with_fext[8] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_rnea_vjp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static size_t cartpole_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[5];
     size_t i = 0;
@@ -78,10 +133,36 @@ static size_t cartpole_rnea_vjp_blocks(size_t n, const double *restrict q, const
             }
             continue;
         }
-        cartpole_rnea_vjp_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        cartpole_store8(results, w_dtau_dq_places, 2, w_dtau_dq + 2 * i);
-        cartpole_store8(results, w_dtau_dv_places, 2, w_dtau_dv + 2 * i);
-        cartpole_store8(results, w_dtau_da_places, 2, w_dtau_da + 2 * i);
+        cartpole_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
+        cartpole_store8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 2 * i);
+        cartpole_store8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 2 * i);
+        cartpole_store8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t cartpole_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5];
+    size_t i = 0;
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (; i + 8 <= n; i += 8) {
+        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
+        cartpole_load8(v + 2 * i, 2, n - i, v_lanes);
+        cartpole_load8(a + 2 * i, 2, n - i, a_lanes);
+        cartpole_load8(w + 2 * i, 2, n - i, w_lanes);
+        cartpole_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!cartpole_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                cartpole_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, fext + 12 * k, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
+            }
+            continue;
+        }
+        cartpole_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
+        cartpole_store8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 2 * i);
+        cartpole_store8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 2 * i);
+        cartpole_store8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 2 * i);
     }
     return i;
 }
@@ -91,9 +172,7 @@ void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *r
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = cartpole_rnea_vjp_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
-    }
+    i = fext != NULL ? cartpole_rnea_vjp_with_fext_blocks(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da) : cartpole_rnea_vjp_without_fext_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
 #endif
     for (; i < n; ++i) {
         cartpole_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
@@ -101,7 +180,7 @@ void cartpole_rnea_vjp_batch(size_t n, const double *restrict q, const double *r
 }
 
 /* The samples of one block, one by one. */
-static void cartpole_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void cartpole_rnea_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -130,24 +209,88 @@ static void cartpole_rnea_vjp_apart(const double *restrict q, const double *rest
     }
 }
 
-void cartpole_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void cartpole_rnea_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
 #if defined(__GNUC__)
     cartpole_lanes8 results[5];
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
-            cartpole_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+            cartpole_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
             continue;
         }
-        cartpole_rnea_vjp_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
-        cartpole_expand8(results, w_dtau_dq_places, 2, w_dtau_dq + 16 * i);
-        cartpole_expand8(results, w_dtau_dv_places, 2, w_dtau_dv + 16 * i);
-        cartpole_expand8(results, w_dtau_da_places, 2, w_dtau_da + 16 * i);
+        cartpole_rnea_vjp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), results);
+        cartpole_expand8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 16 * i);
+        cartpole_expand8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 16 * i);
+        cartpole_expand8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        cartpole_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+        cartpole_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void cartpole_rnea_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        cartpole_rnea_vjp(q_one, v_one, a_one, w_one, fext_one, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dv[8 * k + j] = w_dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_da[8 * k + j] = w_dtau_da_one[k];
+        }
+    }
+}
+
+static void cartpole_rnea_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+#if defined(__GNUC__)
+    cartpole_lanes8 results[5];
+    results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    for (size_t i = 0; i < n; ++i) {
+        if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
+            cartpole_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+            continue;
+        }
+        cartpole_rnea_vjp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(w + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
+        cartpole_expand8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 16 * i);
+        cartpole_expand8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 16 * i);
+        cartpole_expand8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        cartpole_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+    }
+#endif
+}
+
+void cartpole_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    if (fext != NULL) {
+        cartpole_rnea_vjp_with_fext_lanes(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    } else {
+        cartpole_rnea_vjp_without_fext_lanes(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    }
 }

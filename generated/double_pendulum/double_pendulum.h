@@ -3,7 +3,7 @@
  *
  * Every function is re-entrant, allocates nothing and keeps no state. Arrays are row-major and must not overlap.
  * Spatial vectors are [linear; angular]; SI units, radians. A _batch function takes n samples stored one after the other.
- * A _lanes function takes n blocks of eight samples: in a block entry k of sample j is at 8 k + j. External forces are zero there.
+ * A _lanes function takes n blocks of eight samples: in a block entry k of sample j is at 8 k + j.
  */
 #ifndef RBDC_DOUBLE_PENDULUM_H
 #define RBDC_DOUBLE_PENDULUM_H
@@ -42,7 +42,7 @@ enum { DOUBLE_PENDULUM_LOCAL = 0, DOUBLE_PENDULUM_WORLD = 1, DOUBLE_PENDULUM_LOC
  */
 void double_pendulum_rnea(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_rnea_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT tau);
-void double_pendulum_rnea_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT tau);
+void double_pendulum_rnea_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT tau);
 
 /* Nonlinear effects: C(q, v) v + g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -95,7 +95,7 @@ void double_pendulum_minverse_lanes(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
-void double_pendulum_aba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, double *DOUBLE_PENDULUM_RESTRICT ddq);
+void double_pendulum_aba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 
 /* Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -118,7 +118,7 @@ void double_pendulum_torque_regressor_lanes(size_t n, const double *DOUBLE_PENDU
  */
 void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 void double_pendulum_rnea_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
-void double_pendulum_rnea_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
+void double_pendulum_rnea_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 
 /* Derivatives of forward dynamics by q (in the tangent space), v and tau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -131,7 +131,7 @@ void double_pendulum_rnea_derivatives_lanes(size_t n, const double *DOUBLE_PENDU
  */
 void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
 void double_pendulum_aba_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
-void double_pendulum_aba_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
+void double_pendulum_aba_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
 
 /* Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -145,7 +145,7 @@ void double_pendulum_aba_derivatives_lanes(size_t n, const double *DOUBLE_PENDUL
  */
 void double_pendulum_rnea_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
 void double_pendulum_rnea_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
-void double_pendulum_rnea_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
+void double_pendulum_rnea_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dq, double *DOUBLE_PENDULUM_RESTRICT w_dtau_dv, double *DOUBLE_PENDULUM_RESTRICT w_dtau_da);
 
 /* Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -159,7 +159,7 @@ void double_pendulum_rnea_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 void double_pendulum_aba_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
-void double_pendulum_aba_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
+void double_pendulum_aba_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 
 /* Derivative of inverse dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -173,7 +173,7 @@ void double_pendulum_aba_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTR
  */
 void double_pendulum_rnea_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 void double_pendulum_rnea_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
-void double_pendulum_rnea_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, double *DOUBLE_PENDULUM_RESTRICT dtau);
+void double_pendulum_rnea_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 
 /* Derivative of forward dynamics in one direction.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -187,7 +187,7 @@ void double_pendulum_rnea_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_REST
  */
 void double_pendulum_aba_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
 void double_pendulum_aba_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
-void double_pendulum_aba_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, double *DOUBLE_PENDULUM_RESTRICT dddq);
+void double_pendulum_aba_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
 
 /* Placements of all frames in the world, as 4x4 matrices.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

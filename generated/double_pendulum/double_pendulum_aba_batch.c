@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_aba_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_aba_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -60,13 +60,73 @@ static void double_pendulum_aba_kernel8(const double_pendulum_lanes8 *restrict q
     results[1] = 7.356637062775818 * (X1_0 * (0.1 * a0_5)) - t38 * 219.40138952367545 - a0_5;
 }
 
+static void double_pendulum_aba_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+
+    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t12 = v[0] * v[0];
+    const double_pendulum_vector8 t17 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t12 * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t28 = m1_2 * m1_2;
+
+    /* link2: tau = S^T f */
+    const double_pendulum_vector8 tau1 = m1_7 * 0.0335304944 - fext[9];
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t43 = X1_3 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t28) + X1_0 * (1.920202341916674e-09 * fext[8] - fext[7]);
+    const double_pendulum_vector8 t48 = fext[3] + t17 - 0.1 * t43 - tau1;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const double_pendulum_vector8 moving_0 = tau[0] + t48;
+    const double_pendulum_vector8 t52 = tau1 - tau[1];
+
+    /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
+    const double_pendulum_vector8 t57 = t52 - 0.1 * (X1_0 * (t52 * 7.356637062775818));
+
+    /* link1: U = IA S */
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
+    const double_pendulum_vector8 t67 = 1.0 / U0_5;
+
+    /* link1: u = tau - S^T pA */
+    const double_pendulum_vector8 u0 = moving_0 + t57;
+
+    /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 a0_5 = t67 * u0;
+    results[0] = a0_5;
+
+    /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    results[1] = 7.356637062775818 * (X1_0 * (0.1 * a0_5)) - t52 * 219.40138952367545 - a0_5;
+}
+
 /* where each entry of ddq is among the results */
-static const unsigned short ddq_places[8] = {
+static const unsigned short ddq_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq is among the results */
+static const unsigned short ddq_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static size_t double_pendulum_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2];
     size_t i = 0;
@@ -80,8 +140,30 @@ static size_t double_pendulum_aba_blocks(size_t n, const double *restrict q, con
             }
             continue;
         }
-        double_pendulum_aba_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_places, 2, ddq + 2 * i);
+        double_pendulum_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
+        double_pendulum_store8(results, ddq_places_without_fext, 2, ddq + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
+        double_pendulum_store8(results, ddq_places_with_fext, 2, ddq + 2 * i);
     }
     return i;
 }
@@ -91,9 +173,7 @@ void double_pendulum_aba_batch(size_t n, const double *restrict q, const double 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_aba_blocks(n, q, v, tau, ddq);
-    }
+    i = fext != NULL ? double_pendulum_aba_with_fext_blocks(n, q, v, tau, fext, ddq) : double_pendulum_aba_without_fext_blocks(n, q, v, tau, ddq);
 #endif
     for (; i < n; ++i) {
         double_pendulum_aba(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq + 2 * i);
@@ -101,7 +181,7 @@ void double_pendulum_aba_batch(size_t n, const double *restrict q, const double 
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static void double_pendulum_aba_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], ddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -121,21 +201,73 @@ static void double_pendulum_aba_apart(const double *restrict q, const double *re
     }
 }
 
-void double_pendulum_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
+static void double_pendulum_aba_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+            double_pendulum_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
             continue;
         }
-        double_pendulum_aba_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
-        double_pendulum_expand8(results, ddq_places, 2, ddq + 16 * i);
+        double_pendulum_aba_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
+        double_pendulum_expand8(results, ddq_places_without_fext, 2, ddq + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
+        double_pendulum_aba_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_aba_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_aba(q_one, v_one, tau_one, fext_one, ddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            ddq[8 * k + j] = ddq_one[k];
+        }
+    }
+}
+
+static void double_pendulum_aba_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
+            continue;
+        }
+        double_pendulum_aba_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, ddq_places_with_fext, 2, ddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_aba_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_aba_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
+{
+    if (fext != NULL) {
+        double_pendulum_aba_with_fext_lanes(n, q, v, tau, fext, ddq);
+    } else {
+        double_pendulum_aba_without_fext_lanes(n, q, v, tau, ddq);
+    }
 }

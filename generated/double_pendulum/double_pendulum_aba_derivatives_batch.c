@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_aba_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_aba_derivatives_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -138,23 +138,172 @@ static void double_pendulum_aba_derivatives_kernel8(const double_pendulum_lanes8
     results[10] = Minv_1_1;
 }
 
+static void double_pendulum_aba_derivatives_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double_pendulum_vector8 t12 = X1_0 * 0.0335304944;
+    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t12;
+    const double_pendulum_vector8 t15 = X1_3 * 0.0335304944;
+    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t15;
+    const double_pendulum_vector8 t23 = X1_3 * (X1_3 * 0.004534603275072 - X1_0 * 6.048672483535449e-12);
+    const double_pendulum_vector8 IC0_4 = 0.008596210907444321 - X1_0 * 0.006706098880000001 - t23;
+    const double_pendulum_vector8 IC0_6 = 4.001700126054811e-05 + t23;
+
+    /* link1: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
+    const double_pendulum_vector8 M0 = IC0_4 + IC0_6;
+
+    /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
+    const double_pendulum_vector8 t38 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+
+    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 t41 = cos_q0 * 9.81;
+    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t43 = v[0] * v[0];
+    const double_pendulum_vector8 t48 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 t53 = t41 - t43 * 0.1;
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t53;
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t57 = m1_2 * m1_2;
+
+    /* link2: tau = S^T f */
+    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_7 - fext[9];
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t65 = 1.920202341916674e-09 * fext[8] - fext[7];
+    const double_pendulum_vector8 t69 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t57;
+    const double_pendulum_vector8 t77 = fext[3] + t48 - 0.1 * (X1_3 * t69 + X1_0 * t65) - tau1;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const double_pendulum_vector8 moving_0 = tau[0] + t77;
+    const double_pendulum_vector8 t81 = tau1 - tau[1];
+
+    /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
+    const double_pendulum_vector8 t83 = t38 * 219.40138952367545;
+    const double_pendulum_vector8 Minv_0_0 = 1.0 / (M0 - t38 * t83);
+    results[8] = Minv_0_0;
+    const double_pendulum_vector8 qddot_0 = (moving_0 - t81 * t83) * Minv_0_0;
+    const double_pendulum_vector8 t92 = t81 * 219.40138952367545 - t83 * qddot_0;
+
+    /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_5 = qddot_0 - t92;
+    const double_pendulum_vector8 t94 = v[0] * 0.1;
+    const double_pendulum_vector8 t95 = X1_3 * t94;
+    const double_pendulum_vector8 t96 = X1_0 * t94;
+    const double_pendulum_vector8 t101 = X1_0 * t53 - X1_3 * (m0_7 - 0.1 * qddot_0);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t103 = t65 - 0.0335304944 * m1_5;
+
+    /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 t106 = t95 * 0.0670609888;
+    const double_pendulum_vector8 t107 = 6.048672483535449e-12 * m1_2;
+    const double_pendulum_vector8 t108 = t106 - t107;
+    const double_pendulum_vector8 t112 = t96 * 0.0670609888 - m1_2 * 0.009092459550143999;
+
+    /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t121 = X1_3 * (X1_3 * (t107 - t108) - X1_0 * (t112 + m1_2 * 2.3252999999999067e-05));
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 t124 = v[0] * 2.9099397942056007e-08;
+    const double_pendulum_vector8 t127 = t124 - d1_5 + t108 + t121;
+    const double_pendulum_vector8 B0_7 = t124 - t107 + t121;
+
+    /* link1: fC: force of the subtree */
+    const double_pendulum_vector8 t132 = X1_0 * t69 - X1_3 * t103;
+
+    /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const double_pendulum_vector8 d0_0 = IC0_1 * t41 - IC0_2 * m0_7;
+    const double_pendulum_vector8 t136 = t127 - B0_7;
+
+    /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const double_pendulum_vector8 d1_0 = t12 * t41 - t15 * m0_7;
+    const double_pendulum_vector8 d1_1 = 0.0335304944 * t101;
+    const double_pendulum_vector8 d1_2 = d1_1 + 0.1 * t132;
+
+    /* forward dynamics: column 0 of ddq_dq */
+    const double_pendulum_vector8 t145 = Minv_0_0 * (d0_0 + t83 * d1_0);
+    const double_pendulum_vector8 ddq_dq_0_0 = -t145;
+    results[0] = ddq_dq_0_0;
+    const double_pendulum_vector8 ddq_dq_0_1 = -(219.40138952367545 * d1_0) - t83 * t145;
+    results[2] = ddq_dq_0_1;
+
+    /* forward dynamics: column 1 of ddq_dq */
+    const double_pendulum_vector8 t153 = Minv_0_0 * (d1_2 + t83 * d1_1);
+    const double_pendulum_vector8 ddq_dq_1_0 = -t153;
+    results[1] = ddq_dq_1_0;
+    const double_pendulum_vector8 ddq_dq_1_1 = -(t101 * 7.356637062775818) - t83 * t153;
+    results[3] = ddq_dq_1_1;
+
+    /* forward dynamics: column 0 of ddq_dv */
+    const double_pendulum_vector8 ddq_dv_0_0 = Minv_0_0 * (t136 + t83 * t106);
+    results[4] = ddq_dv_0_0;
+    const double_pendulum_vector8 ddq_dv_0_1 = t95 * 14.713274125551637 + t83 * ddq_dv_0_0;
+    results[6] = ddq_dv_0_1;
+
+    /* forward dynamics: column 1 of ddq_dv */
+    const double_pendulum_vector8 t167 = Minv_0_0 * d1_5;
+    const double_pendulum_vector8 ddq_dv_1_0 = -t167;
+    results[5] = ddq_dv_1_0;
+    const double_pendulum_vector8 ddq_dv_1_1 = -(t83 * t167);
+    results[7] = ddq_dv_1_1;
+
+    /* forward dynamics: column 0 of Minv */
+    const double_pendulum_vector8 Minv_0_1 = t83 * Minv_0_0;
+    results[9] = Minv_0_1;
+
+    /* forward dynamics: column 1 of Minv */
+    const double_pendulum_vector8 Minv_1_1 = 219.40138952367545 + t83 * Minv_0_1;
+    results[10] = Minv_1_1;
+}
+
 /* where each entry of ddq_dq is among the results */
-static const unsigned short ddq_dq_places[8] = {
+static const unsigned short ddq_dq_places_without_fext[8] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dv is among the results */
-static const unsigned short ddq_dv_places[8] = {
+static const unsigned short ddq_dv_places_without_fext[8] = {
     4, 5, 6, 7, 0, 0, 0, 0,
 };
 
 /* where each entry of ddq_dtau is among the results */
-static const unsigned short ddq_dtau_places[8] = {
+static const unsigned short ddq_dtau_places_without_fext[8] = {
+    8, 9, 9, 10, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dq is among the results */
+static const unsigned short ddq_dq_places_with_fext[8] = {
+    0, 1, 2, 3, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dv is among the results */
+static const unsigned short ddq_dv_places_with_fext[8] = {
+    4, 5, 6, 7, 0, 0, 0, 0,
+};
+
+/* where each entry of ddq_dtau is among the results */
+static const unsigned short ddq_dtau_places_with_fext[8] = {
     8, 9, 9, 10, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static size_t double_pendulum_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[11];
     size_t i = 0;
@@ -168,10 +317,34 @@ static size_t double_pendulum_aba_derivatives_blocks(size_t n, const double *res
             }
             continue;
         }
-        double_pendulum_aba_derivatives_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_dq_places, 4, ddq_dq + 4 * i);
-        double_pendulum_store8(results, ddq_dv_places, 4, ddq_dv + 4 * i);
-        double_pendulum_store8(results, ddq_dtau_places, 4, ddq_dtau + 4 * i);
+        double_pendulum_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
+        double_pendulum_store8(results, ddq_dq_places_without_fext, 4, ddq_dq + 4 * i);
+        double_pendulum_store8(results, ddq_dv_places_without_fext, 4, ddq_dv + 4 * i);
+        double_pendulum_store8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 4 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba_derivatives(q + 2 * k, v + 2 * k, tau + 2 * k, fext + 12 * k, ddq_dq + 4 * k, ddq_dv + 4 * k, ddq_dtau + 4 * k);
+            }
+            continue;
+        }
+        double_pendulum_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
+        double_pendulum_store8(results, ddq_dq_places_with_fext, 4, ddq_dq + 4 * i);
+        double_pendulum_store8(results, ddq_dv_places_with_fext, 4, ddq_dv + 4 * i);
+        double_pendulum_store8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 4 * i);
     }
     return i;
 }
@@ -181,9 +354,7 @@ void double_pendulum_aba_derivatives_batch(size_t n, const double *restrict q, c
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_aba_derivatives_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
-    }
+    i = fext != NULL ? double_pendulum_aba_derivatives_with_fext_blocks(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau) : double_pendulum_aba_derivatives_without_fext_blocks(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
 #endif
     for (; i < n; ++i) {
         double_pendulum_aba_derivatives(q + 2 * i, v + 2 * i, tau + 2 * i, fext != NULL ? fext + 12 * i : NULL, ddq_dq + 4 * i, ddq_dv + 4 * i, ddq_dtau + 4 * i);
@@ -191,7 +362,7 @@ void double_pendulum_aba_derivatives_batch(size_t n, const double *restrict q, c
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void double_pendulum_aba_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -217,23 +388,83 @@ static void double_pendulum_aba_derivatives_apart(const double *restrict q, cons
     }
 }
 
-void double_pendulum_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+static void double_pendulum_aba_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[11];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+            double_pendulum_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
             continue;
         }
-        double_pendulum_aba_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
-        double_pendulum_expand8(results, ddq_dq_places, 4, ddq_dq + 32 * i);
-        double_pendulum_expand8(results, ddq_dv_places, 4, ddq_dv + 32 * i);
-        double_pendulum_expand8(results, ddq_dtau_places, 4, ddq_dtau + 32 * i);
+        double_pendulum_aba_derivatives_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), results);
+        double_pendulum_expand8(results, ddq_dq_places_without_fext, 4, ddq_dq + 32 * i);
+        double_pendulum_expand8(results, ddq_dv_places_without_fext, 4, ddq_dv + 32 * i);
+        double_pendulum_expand8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 32 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_derivatives_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+        double_pendulum_aba_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_aba_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_dq_one[4], ddq_dv_one[4], ddq_dtau_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_aba_derivatives(q_one, v_one, tau_one, fext_one, ddq_dq_one, ddq_dv_one, ddq_dtau_one);
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dq[8 * k + j] = ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dv[8 * k + j] = ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            ddq_dtau[8 * k + j] = ddq_dtau_one[k];
+        }
+    }
+}
+
+static void double_pendulum_aba_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[11];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+            continue;
+        }
+        double_pendulum_aba_derivatives_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, ddq_dq_places_with_fext, 4, ddq_dq + 32 * i);
+        double_pendulum_expand8(results, ddq_dv_places_with_fext, 4, ddq_dv + 32 * i);
+        double_pendulum_expand8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_aba_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, fext + 96 * i, ddq_dq + 32 * i, ddq_dv + 32 * i, ddq_dtau + 32 * i);
+    }
+#endif
+}
+
+void double_pendulum_aba_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
+{
+    if (fext != NULL) {
+        double_pendulum_aba_derivatives_with_fext_lanes(n, q, v, tau, fext, ddq_dq, ddq_dv, ddq_dtau);
+    } else {
+        double_pendulum_aba_derivatives_without_fext_lanes(n, q, v, tau, ddq_dq, ddq_dv, ddq_dtau);
+    }
 }

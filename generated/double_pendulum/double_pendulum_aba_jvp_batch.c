@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_aba_jvp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -109,13 +109,123 @@ static void double_pendulum_aba_jvp_kernel8(const double_pendulum_lanes8 *restri
     results[1] = 7.356637062775818 * (X1_0 * (0.1 * t112)) - 219.40138952367545 * t104 - t112;
 }
 
+static void double_pendulum_aba_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+
+    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t12 = v[0] * v[0];
+    const double_pendulum_vector8 t17 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 t23 = cos_q0 * 9.81 - t12 * 0.1;
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t23;
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t28 = m1_2 * m1_2;
+
+    /* link2: tau = S^T f */
+    const double_pendulum_vector8 tau1 = m1_7 * 0.0335304944 - fext[9];
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t36 = 1.920202341916674e-09 * fext[8] - fext[7];
+    const double_pendulum_vector8 t40 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t28;
+    const double_pendulum_vector8 t48 = fext[3] + t17 - 0.1 * (X1_3 * t40 + X1_0 * t36) - tau1;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const double_pendulum_vector8 moving_0 = tau[0] + t48;
+    const double_pendulum_vector8 t52 = tau1 - tau[1];
+
+    /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
+    const double_pendulum_vector8 t57 = t52 - 0.1 * (X1_0 * (t52 * 7.356637062775818));
+
+    /* link1: U = IA S */
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
+    const double_pendulum_vector8 t67 = 1.0 / U0_5;
+
+    /* link1: u = tau - S^T pA */
+    const double_pendulum_vector8 u0 = moving_0 + t57;
+
+    /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 a0_5 = t67 * u0;
+
+    /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 t70 = 0.1 * a0_5;
+    const double_pendulum_vector8 a1_5 = a0_5 - t52 * 219.40138952367545 - a0_5 + 7.356637062775818 * (X1_0 * t70);
+
+    /* link1: rate of X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+
+    /* link2: rate of X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t82 = X1_3 * dq[1];
+    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+
+    /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 dm0_7 = 9.81 * dX0_3;
+
+    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t86 = v[0] * dv[0];
+    const double_pendulum_vector8 t89 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 t90 = m0_7 - t70;
+
+    /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_7 = t23 * dX1_3 + X1_0 * dm0_7 - X1_3 * (t86 * 0.2 + 9.81 * dX0_6) - t82 * t90;
+
+    /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t106 = 0.0670609888 * (m1_2 * dm1_2);
+    const double_pendulum_vector8 df1_5 = 0.0335304944 * dm1_7;
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t109 = t36 - 0.0335304944 * a1_5;
+
+    /* link2: rate of f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t117 = t89 - df1_5 - 0.1 * (X1_3 * t106 + t40 * dX1_3 - t82 * t109);
+
+    /* link2: u = tau - S^T pA */
+    const double_pendulum_vector8 t119 = df1_5 - dtau[1];
+
+    /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
+    const double_pendulum_vector8 t123 = t119 - 0.1 * (X1_0 * (7.356637062775818 * t119));
+
+    /* link1: u = tau - S^T pA */
+    const double_pendulum_vector8 t126 = dtau[0] + t123 + t117;
+
+    /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 t127 = t67 * t126;
+    results[0] = t127;
+
+    /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    results[1] = 7.356637062775818 * (X1_0 * (0.1 * t127)) - 219.40138952367545 * t119 - t127;
+}
+
 /* where each entry of dddq is among the results */
-static const unsigned short dddq_places[8] = {
+static const unsigned short dddq_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of dddq is among the results */
+static const unsigned short dddq_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_jvp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static size_t double_pendulum_aba_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], results[2];
     size_t i = 0;
@@ -132,8 +242,33 @@ static size_t double_pendulum_aba_jvp_blocks(size_t n, const double *restrict q,
             }
             continue;
         }
-        double_pendulum_aba_jvp_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
-        double_pendulum_store8(results, dddq_places, 2, dddq + 2 * i);
+        double_pendulum_aba_jvp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, results);
+        double_pendulum_store8(results, dddq_places_without_fext, 2, dddq + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_aba_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], dq_lanes[8], dv_lanes[8], dtau_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        double_pendulum_load8(dtau + 2 * i, 2, n - i, dtau_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba_jvp(q + 2 * k, v + 2 * k, tau + 2 * k, dq + 2 * k, dv + 2 * k, dtau + 2 * k, fext + 12 * k, dddq + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_aba_jvp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, dq_lanes, dv_lanes, dtau_lanes, fext_lanes, results);
+        double_pendulum_store8(results, dddq_places_with_fext, 2, dddq + 2 * i);
     }
     return i;
 }
@@ -143,9 +278,7 @@ void double_pendulum_aba_jvp_batch(size_t n, const double *restrict q, const dou
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_aba_jvp_blocks(n, q, v, tau, dq, dv, dtau, dddq);
-    }
+    i = fext != NULL ? double_pendulum_aba_jvp_with_fext_blocks(n, q, v, tau, dq, dv, dtau, fext, dddq) : double_pendulum_aba_jvp_without_fext_blocks(n, q, v, tau, dq, dv, dtau, dddq);
 #endif
     for (; i < n; ++i) {
         double_pendulum_aba_jvp(q + 2 * i, v + 2 * i, tau + 2 * i, dq + 2 * i, dv + 2 * i, dtau + 2 * i, fext != NULL ? fext + 12 * i : NULL, dddq + 2 * i);
@@ -153,7 +286,7 @@ void double_pendulum_aba_jvp_batch(size_t n, const double *restrict q, const dou
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static void double_pendulum_aba_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
     double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], dddq_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -182,21 +315,82 @@ static void double_pendulum_aba_jvp_apart(const double *restrict q, const double
     }
 }
 
-void double_pendulum_aba_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
+static void double_pendulum_aba_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_jvp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
+            double_pendulum_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
             continue;
         }
-        double_pendulum_aba_jvp_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), results);
-        double_pendulum_expand8(results, dddq_places, 2, dddq + 16 * i);
+        double_pendulum_aba_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), results);
+        double_pendulum_expand8(results, dddq_places_without_fext, 2, dddq + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_jvp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
+        double_pendulum_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_aba_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    double q_one[2], v_one[2], tau_one[2], dq_one[2], dv_one[2], dtau_one[2], fext_one[12], dddq_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dq_one[k] = dq[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dv_one[k] = dv[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dtau_one[k] = dtau[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_aba_jvp(q_one, v_one, tau_one, dq_one, dv_one, dtau_one, fext_one, dddq_one);
+        for (size_t k = 0; k < 2; ++k) {
+            dddq[8 * k + j] = dddq_one[k];
+        }
+    }
+}
+
+static void double_pendulum_aba_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
+            continue;
+        }
+        double_pendulum_aba_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, dddq_places_with_fext, 2, dddq + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_aba_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
+{
+    if (fext != NULL) {
+        double_pendulum_aba_jvp_with_fext_lanes(n, q, v, tau, dq, dv, dtau, fext, dddq);
+    } else {
+        double_pendulum_aba_jvp_without_fext_lanes(n, q, v, tau, dq, dv, dtau, dddq);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_aba_vjp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -126,23 +126,162 @@ static void double_pendulum_aba_vjp_kernel8(const double_pendulum_lanes8 *restri
     results[3] = t143 + a1_0 * (B1_1 + B1_1) - G1_1 * (psi1_1 + psi1_1);
 }
 
+static void double_pendulum_aba_vjp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+
+    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 psi0_7 = cos_q0 * 9.81;
+    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t14 = v[0] * v[0];
+    const double_pendulum_vector8 t20 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (psi0_7 - t14 * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t30 = m1_2 * m1_2;
+
+    /* link2: tau = S^T f */
+    const double_pendulum_vector8 tau1 = m1_7 * 0.0335304944 - fext[9];
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t38 = 1.920202341916674e-09 * fext[8] - fext[7];
+    const double_pendulum_vector8 t40 = fext[8] + 1.920202341916674e-09 * fext[7];
+    const double_pendulum_vector8 t50 = fext[3] + t20 - 0.1 * (X1_3 * (t40 + 0.0335304944 * t30) + X1_0 * t38) - tau1;
+
+    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    const double_pendulum_vector8 moving_0 = tau[0] + t50;
+    const double_pendulum_vector8 t54 = tau1 - tau[1];
+
+    /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
+    const double_pendulum_vector8 t59 = t54 - 0.1 * (X1_0 * (t54 * 7.356637062775818));
+
+    /* link1: U = IA S */
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
+    const double_pendulum_vector8 t69 = 1.0 / U0_5;
+
+    /* link1: u = tau - S^T pA */
+    const double_pendulum_vector8 u0 = moving_0 + t59;
+
+    /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 a0_5 = t69 * u0;
+
+    /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 t72 = 0.1 * a0_5;
+    const double_pendulum_vector8 a1_5 = a0_5 - t54 * 219.40138952367545 - a0_5 + 7.356637062775818 * (X1_0 * t72);
+
+    /* link2: pA_parent += X* (pA + Ia c + U D^-1 u) */
+    const double_pendulum_vector8 pA0_from1_1 = X1_0 * (7.356637062775818 * w[1]);
+    const double_pendulum_vector8 pA0_from1_5 = w[1] - 0.1 * pA0_from1_1;
+
+    /* link1: u = tau - S^T pA */
+    const double_pendulum_vector8 t86 = pA0_from1_5 - w[0];
+
+    /* link1: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 t87 = t69 * t86;
+    const double_pendulum_vector8 t88 = -t87;
+    results[4] = t88;
+
+    /* link2: qddot = D^-1 (u - U^T a'), a = a' + S qddot */
+    const double_pendulum_vector8 t89 = 0.1 * t87;
+    const double_pendulum_vector8 a1_0 = X1_3 * t89;
+    const double_pendulum_vector8 a1_1 = X1_0 * t89;
+    const double_pendulum_vector8 t95 = t87 + 219.40138952367545 * w[1] - 7.356637062775818 * a1_1;
+    results[5] = t95;
+
+    /* link2: v = X v_parent + S qdot */
+    const double_pendulum_vector8 t96 = v[0] * 0.1;
+    const double_pendulum_vector8 psi1_1 = X1_3 * t96;
+    const double_pendulum_vector8 t98 = X1_0 * t96;
+
+    /* link2: a = X a_parent + S qddot + v x S qdot */
+    const double_pendulum_vector8 t102 = X1_3 * (m0_7 - t72) - X1_0 * psi0_7;
+
+    /* link2: f = I a + v x* I v */
+    const double_pendulum_vector8 B1_1 = m1_2 * 0.0335304944;
+
+    /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t105 = m1_2 * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t107 = 0.0335304944 * psi1_1 - t105;
+    const double_pendulum_vector8 t111 = 0.0335304944 * t98 - m1_2 * 0.004546229775071999;
+
+    /* link2: fC: force of the subtree */
+    const double_pendulum_vector8 t114 = t40 + m1_2 * B1_1;
+    const double_pendulum_vector8 t116 = t38 - 0.0335304944 * a1_5;
+
+    /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t124 = X1_3 * (X1_3 * (t105 - t107) - X1_0 * (t111 + m1_2 * 1.1626499999999534e-05));
+    const double_pendulum_vector8 t126 = v[0] * 1.4549698971028004e-08;
+    const double_pendulum_vector8 t130 = t126 - 0.1 * (X1_3 * B1_1) + t107 + t124;
+    const double_pendulum_vector8 B0_7 = t126 - t105 + t124;
+
+    /* link2: psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot */
+    const double_pendulum_vector8 t134 = t102 + v[0] * t98;
+
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double_pendulum_vector8 IC0_1 = -0.04285428436 + X1_0 * 0.0335304944;
+    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + X1_3 * 0.0335304944;
+
+    /* link2: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const double_pendulum_vector8 G1_1 = 0.0335304944 * t95;
+
+    /* link1: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const double_pendulum_vector8 t142 = X1_3 * G1_1 - t87 * IC0_2;
+    const double_pendulum_vector8 G0_1 = X1_0 * G1_1 - t87 * IC0_1;
+
+    /* results:  */
+    results[0] = m0_7 * t142 - psi0_7 * G0_1;
+    results[1] = a1_1 * t114 + t134 * G1_1 - t87 * (0.0335304944 * t134) - a1_0 * t116;
+    const double_pendulum_vector8 t159 = t95 * (psi1_1 * 0.0670609888);
+    const double_pendulum_vector8 t160 = t130 - B0_7;
+    results[2] = t159 - t87 * (t160 + t160);
+    results[3] = t159 + a1_0 * (B1_1 + B1_1) - G1_1 * (psi1_1 + psi1_1);
+}
+
 /* where each entry of w_ddq_dq is among the results */
-static const unsigned short w_ddq_dq_places[8] = {
+static const unsigned short w_ddq_dq_places_without_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dv is among the results */
-static const unsigned short w_ddq_dv_places[8] = {
+static const unsigned short w_ddq_dv_places_without_fext[8] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_ddq_dtau is among the results */
-static const unsigned short w_ddq_dtau_places[8] = {
+static const unsigned short w_ddq_dtau_places_without_fext[8] = {
+    4, 5, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dq is among the results */
+static const unsigned short w_ddq_dq_places_with_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dv is among the results */
+static const unsigned short w_ddq_dv_places_with_fext[8] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_ddq_dtau is among the results */
+static const unsigned short w_ddq_dtau_places_with_fext[8] = {
     4, 5, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_aba_vjp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static size_t double_pendulum_aba_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[6];
     size_t i = 0;
@@ -157,10 +296,35 @@ static size_t double_pendulum_aba_vjp_blocks(size_t n, const double *restrict q,
             }
             continue;
         }
-        double_pendulum_aba_vjp_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_ddq_dq_places, 2, w_ddq_dq + 2 * i);
-        double_pendulum_store8(results, w_ddq_dv_places, 2, w_ddq_dv + 2 * i);
-        double_pendulum_store8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 2 * i);
+        double_pendulum_aba_vjp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
+        double_pendulum_store8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 2 * i);
+        double_pendulum_store8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 2 * i);
+        double_pendulum_store8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_aba_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[6];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(tau + 2 * i, 2, n - i, tau_lanes);
+        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_aba_vjp(q + 2 * k, v + 2 * k, tau + 2 * k, w + 2 * k, fext + 12 * k, w_ddq_dq + 2 * k, w_ddq_dv + 2 * k, w_ddq_dtau + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_aba_vjp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, fext_lanes, results);
+        double_pendulum_store8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 2 * i);
+        double_pendulum_store8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 2 * i);
+        double_pendulum_store8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 2 * i);
     }
     return i;
 }
@@ -170,9 +334,7 @@ void double_pendulum_aba_vjp_batch(size_t n, const double *restrict q, const dou
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_aba_vjp_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
-    }
+    i = fext != NULL ? double_pendulum_aba_vjp_with_fext_blocks(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau) : double_pendulum_aba_vjp_without_fext_blocks(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
 #endif
     for (; i < n; ++i) {
         double_pendulum_aba_vjp(q + 2 * i, v + 2 * i, tau + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_ddq_dq + 2 * i, w_ddq_dv + 2 * i, w_ddq_dtau + 2 * i);
@@ -180,7 +342,7 @@ void double_pendulum_aba_vjp_batch(size_t n, const double *restrict q, const dou
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void double_pendulum_aba_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -209,23 +371,86 @@ static void double_pendulum_aba_vjp_apart(const double *restrict q, const double
     }
 }
 
-void double_pendulum_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+static void double_pendulum_aba_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[6];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+            double_pendulum_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
             continue;
         }
-        double_pendulum_aba_vjp_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
-        double_pendulum_expand8(results, w_ddq_dq_places, 2, w_ddq_dq + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dv_places, 2, w_ddq_dv + 16 * i);
-        double_pendulum_expand8(results, w_ddq_dtau_places, 2, w_ddq_dtau + 16 * i);
+        double_pendulum_aba_vjp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
+        double_pendulum_expand8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 16 * i);
+        double_pendulum_expand8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 16 * i);
+        double_pendulum_expand8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_aba_vjp_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+        double_pendulum_aba_vjp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_aba_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            tau_one[k] = tau[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_aba_vjp(q_one, v_one, tau_one, w_one, fext_one, w_ddq_dq_one, w_ddq_dv_one, w_ddq_dtau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dq[8 * k + j] = w_ddq_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dv[8 * k + j] = w_ddq_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_ddq_dtau[8 * k + j] = w_ddq_dtau_one[k];
+        }
+    }
+}
+
+static void double_pendulum_aba_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[6];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+            continue;
+        }
+        double_pendulum_aba_vjp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 16 * i);
+        double_pendulum_expand8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 16 * i);
+        double_pendulum_expand8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_aba_vjp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, w + 16 * i, fext + 96 * i, w_ddq_dq + 16 * i, w_ddq_dv + 16 * i, w_ddq_dtau + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_aba_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
+{
+    if (fext != NULL) {
+        double_pendulum_aba_vjp_with_fext_lanes(n, q, v, tau, w, fext, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    } else {
+        double_pendulum_aba_vjp_without_fext_lanes(n, q, v, tau, w, w_ddq_dq, w_ddq_dv, w_ddq_dtau);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_rnea_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_rnea_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -40,13 +40,53 @@ static void double_pendulum_rnea_kernel8(const double_pendulum_lanes8 *restrict 
     results[0] = f0_from1_5;
 }
 
+static void double_pendulum_rnea_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t11 = v[0] * v[0];
+    const double_pendulum_vector8 t22 = sin_q0 * 0.4204005295716 - a[0] * 0.004049981132372321 - a[0] * 2.8390501260548576e-05 - cos_q0 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 m1_7 = X1_3 * (cos_q0 * 9.81 - t11 * 0.1) + X1_0 * (sin_q0 * 9.81 - a[0] * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t38 = m1_2 * m1_2;
+    const double_pendulum_vector8 f1_5 = m1_5 * 0.004546229775071999 + m1_5 * 1.1626499999999534e-05 + m1_7 * 0.0335304944;
+
+    /* link2: tau = S^T f */
+    const double_pendulum_vector8 tau1 = f1_5 - fext[9];
+    results[1] = tau1;
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t61 = X1_0 * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944) - X1_3 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t38);
+    const double_pendulum_vector8 f0_from1_5 = tau1 - fext[3] - 0.1 * t61 - t22;
+    results[0] = f0_from1_5;
+}
+
 /* where each entry of tau is among the results */
-static const unsigned short tau_places[8] = {
+static const unsigned short tau_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of tau is among the results */
+static const unsigned short tau_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static size_t double_pendulum_rnea_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2];
     size_t i = 0;
@@ -60,8 +100,30 @@ static size_t double_pendulum_rnea_blocks(size_t n, const double *restrict q, co
             }
             continue;
         }
-        double_pendulum_rnea_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, tau_places, 2, tau + 2 * i);
+        double_pendulum_rnea_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
+        double_pendulum_store8(results, tau_places_without_fext, 2, tau + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_rnea_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, tau + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_rnea_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
+        double_pendulum_store8(results, tau_places_with_fext, 2, tau + 2 * i);
     }
     return i;
 }
@@ -71,9 +133,7 @@ void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_rnea_blocks(n, q, v, a, tau);
-    }
+    i = fext != NULL ? double_pendulum_rnea_with_fext_blocks(n, q, v, a, fext, tau) : double_pendulum_rnea_without_fext_blocks(n, q, v, a, tau);
 #endif
     for (; i < n; ++i) {
         double_pendulum_rnea(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, tau + 2 * i);
@@ -81,7 +141,7 @@ void double_pendulum_rnea_batch(size_t n, const double *restrict q, const double
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static void double_pendulum_rnea_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
     double q_one[2], v_one[2], a_one[2], tau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -101,21 +161,73 @@ static void double_pendulum_rnea_apart(const double *restrict q, const double *r
     }
 }
 
-void double_pendulum_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
+static void double_pendulum_rnea_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+            double_pendulum_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
             continue;
         }
-        double_pendulum_rnea_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, tau_places, 2, tau + 16 * i);
+        double_pendulum_rnea_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
+        double_pendulum_expand8(results, tau_places_without_fext, 2, tau + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
+        double_pendulum_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    double q_one[2], v_one[2], a_one[2], fext_one[12], tau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_rnea(q_one, v_one, a_one, fext_one, tau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            tau[8 * k + j] = tau_one[k];
+        }
+    }
+}
+
+static void double_pendulum_rnea_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
+            continue;
+        }
+        double_pendulum_rnea_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, tau_places_with_fext, 2, tau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_rnea_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
+{
+    if (fext != NULL) {
+        double_pendulum_rnea_with_fext_lanes(n, q, v, a, fext, tau);
+    } else {
+        double_pendulum_rnea_without_fext_lanes(n, q, v, a, tau);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_rnea_derivatives_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_rnea_derivatives_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -88,23 +88,118 @@ static void double_pendulum_rnea_derivatives_kernel8(const double_pendulum_lanes
     results[8] = d1_6;
 }
 
+static void double_pendulum_rnea_derivatives_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+
+    /* link1: w, alpha, v, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 t12 = cos_q0 * 9.81;
+    const double_pendulum_vector8 m0_10 = sin_q0 * 9.81;
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t15 = v[0] * v[0];
+
+    /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 t24 = v[0] * 0.1;
+    const double_pendulum_vector8 t25 = X1_3 * t24;
+    const double_pendulum_vector8 t26 = X1_0 * t24;
+    const double_pendulum_vector8 m1_9 = X1_3 * (m0_10 - a[0] * 0.1) - X1_0 * (t12 - t15 * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t42 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_2 * m1_2);
+    const double_pendulum_vector8 f1_1 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+
+    /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 t51 = t25 * 0.0670609888;
+    const double_pendulum_vector8 d1_3 = -t51;
+    results[6] = d1_3;
+    const double_pendulum_vector8 t54 = m1_2 * 6.048672483535449e-12;
+    const double_pendulum_vector8 t55 = t51 - t54;
+    const double_pendulum_vector8 t59 = t26 * 0.0670609888 - m1_2 * 0.009092459550143999;
+
+    /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t68 = X1_3 * (X1_3 * (t54 - t55) - X1_0 * (t59 + m1_2 * 2.3252999999999067e-05));
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    results[5] = d1_5;
+    const double_pendulum_vector8 t71 = v[0] * 2.9099397942056007e-08;
+    const double_pendulum_vector8 t74 = t71 - d1_5 + t55 + t68;
+    const double_pendulum_vector8 B0_7 = t71 - t54 + t68;
+
+    /* link1: fC: force of the subtree */
+    const double_pendulum_vector8 t79 = X1_0 * t42 + X1_3 * f1_1;
+
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double_pendulum_vector8 t80 = X1_0 * 0.0335304944;
+    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t80;
+    const double_pendulum_vector8 t82 = X1_3 * 0.0335304944;
+    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t82;
+    const double_pendulum_vector8 t88 = X1_3 * (X1_3 * 0.004534603275072 - X1_0 * 6.048672483535449e-12);
+    const double_pendulum_vector8 IC0_4 = 0.008596210907444321 - X1_0 * 0.006706098880000001 - t88;
+    const double_pendulum_vector8 IC0_6 = 4.001700126054811e-05 + t88;
+
+    /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const double_pendulum_vector8 d0_0 = t12 * IC0_1 - m0_10 * IC0_2;
+    results[0] = d0_0;
+    const double_pendulum_vector8 d0_1 = B0_7 - t74;
+    results[4] = d0_1;
+    const double_pendulum_vector8 d0_2 = IC0_4 + IC0_6;
+    results[7] = d0_2;
+
+    /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
+    const double_pendulum_vector8 d1_0 = t12 * t80 - m0_10 * t82;
+    results[2] = d1_0;
+    const double_pendulum_vector8 t105 = m1_9 * 0.0335304944;
+    const double_pendulum_vector8 d1_1 = -t105;
+    results[3] = d1_1;
+    const double_pendulum_vector8 d1_2 = 0.1 * t79 - t105;
+    results[1] = d1_2;
+    const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_0 * 0.0033530494400000003;
+    results[8] = d1_6;
+}
+
 /* where each entry of dtau_dq is among the results */
-static const unsigned short dtau_dq_places[8] = {
+static const unsigned short dtau_dq_places_without_fext[8] = {
     0, 1, 2, 3, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_dv is among the results */
-static const unsigned short dtau_dv_places[8] = {
+static const unsigned short dtau_dv_places_without_fext[8] = {
     4, 5, 6, 9, 0, 0, 0, 0,
 };
 
 /* where each entry of dtau_da is among the results */
-static const unsigned short dtau_da_places[8] = {
+static const unsigned short dtau_da_places_without_fext[8] = {
+    7, 8, 8, 10, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_dq is among the results */
+static const unsigned short dtau_dq_places_with_fext[8] = {
+    0, 1, 2, 3, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_dv is among the results */
+static const unsigned short dtau_dv_places_with_fext[8] = {
+    4, 5, 6, 9, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau_da is among the results */
+static const unsigned short dtau_da_places_with_fext[8] = {
     7, 8, 8, 10, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static size_t double_pendulum_rnea_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[11];
     size_t i = 0;
@@ -120,10 +215,36 @@ static size_t double_pendulum_rnea_derivatives_blocks(size_t n, const double *re
             }
             continue;
         }
-        double_pendulum_rnea_derivatives_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, dtau_dq_places, 4, dtau_dq + 4 * i);
-        double_pendulum_store8(results, dtau_dv_places, 4, dtau_dv + 4 * i);
-        double_pendulum_store8(results, dtau_da_places, 4, dtau_da + 4 * i);
+        double_pendulum_rnea_derivatives_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
+        double_pendulum_store8(results, dtau_dq_places_without_fext, 4, dtau_dq + 4 * i);
+        double_pendulum_store8(results, dtau_dv_places_without_fext, 4, dtau_dv + 4 * i);
+        double_pendulum_store8(results, dtau_da_places_without_fext, 4, dtau_da + 4 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_rnea_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11];
+    size_t i = 0;
+    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea_derivatives(q + 2 * k, v + 2 * k, a + 2 * k, fext + 12 * k, dtau_dq + 4 * k, dtau_dv + 4 * k, dtau_da + 4 * k);
+            }
+            continue;
+        }
+        double_pendulum_rnea_derivatives_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
+        double_pendulum_store8(results, dtau_dq_places_with_fext, 4, dtau_dq + 4 * i);
+        double_pendulum_store8(results, dtau_dv_places_with_fext, 4, dtau_dv + 4 * i);
+        double_pendulum_store8(results, dtau_da_places_with_fext, 4, dtau_da + 4 * i);
     }
     return i;
 }
@@ -133,9 +254,7 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, 
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_rnea_derivatives_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
-    }
+    i = fext != NULL ? double_pendulum_rnea_derivatives_with_fext_blocks(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da) : double_pendulum_rnea_derivatives_without_fext_blocks(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
 #endif
     for (; i < n; ++i) {
         double_pendulum_rnea_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau_dq + 4 * i, dtau_dv + 4 * i, dtau_da + 4 * i);
@@ -143,7 +262,7 @@ void double_pendulum_rnea_derivatives_batch(size_t n, const double *restrict q, 
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_derivatives_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void double_pendulum_rnea_derivatives_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
     for (size_t j = 0; j < 8; ++j) {
@@ -169,7 +288,7 @@ static void double_pendulum_rnea_derivatives_apart(const double *restrict q, con
     }
 }
 
-void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+static void double_pendulum_rnea_derivatives_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[11];
@@ -177,17 +296,79 @@ void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, 
     results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+            double_pendulum_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
             continue;
         }
-        double_pendulum_rnea_derivatives_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
-        double_pendulum_expand8(results, dtau_dq_places, 4, dtau_dq + 32 * i);
-        double_pendulum_expand8(results, dtau_dv_places, 4, dtau_dv + 32 * i);
-        double_pendulum_expand8(results, dtau_da_places, 4, dtau_da + 32 * i);
+        double_pendulum_rnea_derivatives_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), results);
+        double_pendulum_expand8(results, dtau_dq_places_without_fext, 4, dtau_dq + 32 * i);
+        double_pendulum_expand8(results, dtau_dv_places_without_fext, 4, dtau_dv + 32 * i);
+        double_pendulum_expand8(results, dtau_da_places_without_fext, 4, dtau_da + 32 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+        double_pendulum_rnea_derivatives_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_derivatives_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], fext_one[12], dtau_dq_one[4], dtau_dv_one[4], dtau_da_one[4];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_rnea_derivatives(q_one, v_one, a_one, fext_one, dtau_dq_one, dtau_dv_one, dtau_da_one);
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dq[8 * k + j] = dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_dv[8 * k + j] = dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 4; ++k) {
+            dtau_da[8 * k + j] = dtau_da_one[k];
+        }
+    }
+}
+
+static void double_pendulum_rnea_derivatives_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[11];
+    results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
+    results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+            continue;
+        }
+        double_pendulum_rnea_derivatives_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, dtau_dq_places_with_fext, 4, dtau_dq + 32 * i);
+        double_pendulum_expand8(results, dtau_dv_places_with_fext, 4, dtau_dv + 32 * i);
+        double_pendulum_expand8(results, dtau_da_places_with_fext, 4, dtau_da + 32 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_derivatives_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, dtau_dq + 32 * i, dtau_dv + 32 * i, dtau_da + 32 * i);
+    }
+#endif
+}
+
+void double_pendulum_rnea_derivatives_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
+{
+    if (fext != NULL) {
+        double_pendulum_rnea_derivatives_with_fext_lanes(n, q, v, a, fext, dtau_dq, dtau_dv, dtau_da);
+    } else {
+        double_pendulum_rnea_derivatives_without_fext_lanes(n, q, v, a, dtau_dq, dtau_dv, dtau_da);
+    }
 }

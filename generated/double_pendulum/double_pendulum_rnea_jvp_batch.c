@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_rnea_jvp_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_rnea_jvp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -61,13 +61,74 @@ static void double_pendulum_rnea_jvp_kernel8(const double_pendulum_lanes8 *restr
     results[0] = df0_from1_5;
 }
 
+static void double_pendulum_rnea_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link1: rate of X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t8 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t8, &X1_3, &X1_0);
+
+    /* link2: rate of X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t12 = X1_3 * dq[1];
+    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t19 = v[0] * v[0];
+
+    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t24 = v[0] * dv[0];
+    const double_pendulum_vector8 t31 = dX0_3 * 0.4204005295716 - da[0] * 0.004049981132372321 - da[0] * 2.8390501260548576e-05 + dX0_6 * 5.69152735461e-06;
+
+    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 t39 = sin_q0 * 9.81 - a[0] * 0.1;
+    const double_pendulum_vector8 t42 = cos_q0 * 9.81 - t19 * 0.1;
+
+    /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_5 = da[0] + da[1];
+    const double_pendulum_vector8 dm1_7 = dX1_3 * t42 - t12 * t39 - X1_3 * (t24 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t62 = m1_2 * m1_2;
+
+    /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double_pendulum_vector8 t67 = 0.0670609888 * (m1_2 * dm1_2);
+    const double_pendulum_vector8 df1_1 = dm1_5 * 0.0335304944;
+    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004546229775071999 + dm1_5 * 1.1626499999999534e-05 + dm1_7 * 0.0335304944;
+    results[1] = df1_5;
+
+    /* link2: f_parent = f_parent + X* f */
+    const double_pendulum_vector8 t80 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t62;
+    const double_pendulum_vector8 t84 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+
+    /* link2: rate of f_parent = f_parent + X* f */
+    const double_pendulum_vector8 df0_from1_5 = df1_5 - t31 - 0.1 * (X1_0 * df1_1 - X1_3 * t67 - t12 * t84 - dX1_3 * t80);
+    results[0] = df0_from1_5;
+}
+
 /* where each entry of dtau is among the results */
-static const unsigned short dtau_places[8] = {
+static const unsigned short dtau_places_without_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of dtau is among the results */
+static const unsigned short dtau_places_with_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_jvp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+static size_t double_pendulum_rnea_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2];
     size_t i = 0;
@@ -84,8 +145,33 @@ static size_t double_pendulum_rnea_jvp_blocks(size_t n, const double *restrict q
             }
             continue;
         }
-        double_pendulum_rnea_jvp_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
-        double_pendulum_store8(results, dtau_places, 2, dtau + 2 * i);
+        double_pendulum_rnea_jvp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
+        double_pendulum_store8(results, dtau_places_without_fext, 2, dtau + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_rnea_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(dq + 2 * i, 2, n - i, dq_lanes);
+        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
+        double_pendulum_load8(da + 2 * i, 2, n - i, da_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea_jvp(q + 2 * k, v + 2 * k, a + 2 * k, dq + 2 * k, dv + 2 * k, da + 2 * k, fext + 12 * k, dtau + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_rnea_jvp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext_lanes, results);
+        double_pendulum_store8(results, dtau_places_with_fext, 2, dtau + 2 * i);
     }
     return i;
 }
@@ -95,9 +181,7 @@ void double_pendulum_rnea_jvp_batch(size_t n, const double *restrict q, const do
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_rnea_jvp_blocks(n, q, v, a, dq, dv, da, dtau);
-    }
+    i = fext != NULL ? double_pendulum_rnea_jvp_with_fext_blocks(n, q, v, a, dq, dv, da, fext, dtau) : double_pendulum_rnea_jvp_without_fext_blocks(n, q, v, a, dq, dv, da, dtau);
 #endif
     for (; i < n; ++i) {
         double_pendulum_rnea_jvp(q + 2 * i, v + 2 * i, a + 2 * i, dq + 2 * i, dv + 2 * i, da + 2 * i, fext != NULL ? fext + 12 * i : NULL, dtau + 2 * i);
@@ -105,7 +189,7 @@ void double_pendulum_rnea_jvp_batch(size_t n, const double *restrict q, const do
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_jvp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+static void double_pendulum_rnea_jvp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
     double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], dtau_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -134,21 +218,82 @@ static void double_pendulum_rnea_jvp_apart(const double *restrict q, const doubl
     }
 }
 
-void double_pendulum_rnea_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
+static void double_pendulum_rnea_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
+            double_pendulum_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
             continue;
         }
-        double_pendulum_rnea_jvp_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), results);
-        double_pendulum_expand8(results, dtau_places, 2, dtau + 16 * i);
+        double_pendulum_rnea_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), results);
+        double_pendulum_expand8(results, dtau_places_without_fext, 2, dtau + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_jvp_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
+        double_pendulum_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_jvp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+    double q_one[2], v_one[2], a_one[2], dq_one[2], dv_one[2], da_one[2], fext_one[12], dtau_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dq_one[k] = dq[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            dv_one[k] = dv[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            da_one[k] = da[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_rnea_jvp(q_one, v_one, a_one, dq_one, dv_one, da_one, fext_one, dtau_one);
+        for (size_t k = 0; k < 2; ++k) {
+            dtau[8 * k + j] = dtau_one[k];
+        }
+    }
+}
+
+static void double_pendulum_rnea_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[2];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
+            continue;
+        }
+        double_pendulum_rnea_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(da + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, dtau_places_with_fext, 2, dtau + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_rnea_jvp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
+{
+    if (fext != NULL) {
+        double_pendulum_rnea_jvp_with_fext_lanes(n, q, v, a, dq, dv, da, fext, dtau);
+    } else {
+        double_pendulum_rnea_jvp_without_fext_lanes(n, q, v, a, dq, dv, da, dtau);
+    }
 }

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_rnea_vjp_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
+static void double_pendulum_rnea_vjp_without_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: X = X_T X_J(q): joint placement */
@@ -86,23 +86,118 @@ static void double_pendulum_rnea_vjp_kernel8(const double_pendulum_lanes8 *restr
     results[5] = G1_5 + 0.004557856275071999 * w[0] - 0.0335304944 * t96;
 }
 
+static void double_pendulum_rnea_vjp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
+{
+
+    /* link1: X = X_T X_J(q): joint placement */
+    double_pendulum_vector8 sin_q0, cos_q0;
+    double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
+
+    /* link2: X = X_T X_J(q): joint placement */
+    const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
+    double_pendulum_vector8 X1_3, X1_0;
+    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+
+    /* link2: v = X v_parent + S qdot */
+    const double_pendulum_vector8 t10 = v[0] * 0.1;
+    const double_pendulum_vector8 psi1_1 = X1_3 * t10;
+    const double_pendulum_vector8 t12 = X1_0 * t10;
+    const double_pendulum_vector8 v1_5 = v[0] + v[1];
+
+    /* link1: a = X a_parent + S qddot + v x S qdot */
+    const double_pendulum_vector8 psi0_7 = cos_q0 * 9.81;
+    const double_pendulum_vector8 a0_1 = sin_q0 * 9.81;
+
+    /* link2: a = X a_parent + S qddot + v x S qdot */
+    const double_pendulum_vector8 t23 = X1_3 * (a0_1 - 0.1 * a[0]) - X1_0 * psi0_7;
+    const double_pendulum_vector8 a1_5 = a[0] + a[1];
+
+    /* link2: f = I a + v x* I v */
+    const double_pendulum_vector8 B1_1 = v1_5 * 0.0335304944;
+
+    /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t32 = v1_5 * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t34 = psi1_1 * 0.0335304944 - t32;
+    const double_pendulum_vector8 t38 = t12 * 0.0335304944 - v1_5 * 0.004546229775071999;
+
+    /* link2: fC: force of the subtree */
+    const double_pendulum_vector8 t46 = fext[8] + 1.920202341916674e-09 * fext[7] + v1_5 * B1_1;
+    const double_pendulum_vector8 fC1_1 = fext[7] - 1.920202341916674e-09 * fext[8] + a1_5 * 0.0335304944;
+
+    /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
+    const double_pendulum_vector8 t58 = X1_3 * (X1_3 * (t32 - t34) - X1_0 * (t38 + v1_5 * 1.1626499999999534e-05));
+    const double_pendulum_vector8 t60 = v[0] * 1.4549698971028004e-08;
+    const double_pendulum_vector8 t64 = t60 - 0.1 * (X1_3 * B1_1) + t34 + t58;
+    const double_pendulum_vector8 B0_7 = t60 - t32 + t58;
+
+    /* link2: psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot */
+    const double_pendulum_vector8 t70 = t23 + v[0] * t12;
+
+    /* link1: IC = I + sum of X* IC_child X: composite inertia */
+    const double_pendulum_vector8 IC0_1 = -0.04285428436 + X1_0 * 0.0335304944;
+    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + X1_3 * 0.0335304944;
+    const double_pendulum_vector8 t80 = X1_3 * (X1_3 * 0.004534603275072 - X1_0 * 6.048672483535449e-12);
+    const double_pendulum_vector8 IC0_4 = 0.008596210907444321 - X1_0 * 0.006706098880000001 - t80;
+    const double_pendulum_vector8 IC0_6 = 4.001700126054811e-05 + t80;
+
+    /* link2: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const double_pendulum_vector8 G1_1 = 0.0335304944 * w[1];
+    const double_pendulum_vector8 G1_5 = 0.004557856275071999 * w[1];
+
+    /* link1: G = sum of I s w, G_b = sum of 2 B^T s w below */
+    const double_pendulum_vector8 t94 = X1_3 * G1_1 + IC0_2 * w[0];
+    const double_pendulum_vector8 t95 = X1_0 * G1_1;
+    const double_pendulum_vector8 G0_1 = t95 + IC0_1 * w[0];
+    const double_pendulum_vector8 G0_5 = G1_5 - 0.1 * t95 + w[0] * (IC0_4 + IC0_6);
+    results[4] = G0_5;
+
+    /* link2: W = X W_parent + S w */
+    const double_pendulum_vector8 t103 = 0.1 * w[0];
+    const double_pendulum_vector8 t104 = X1_3 * t103;
+    const double_pendulum_vector8 t105 = X1_0 * t103;
+
+    /* results:  */
+    results[0] = psi0_7 * G0_1 - a0_1 * t94;
+    results[1] = fC1_1 * t104 + t46 * t105 - t70 * G1_1 - w[0] * (0.0335304944 * t70);
+    const double_pendulum_vector8 t119 = w[1] * (psi1_1 * 0.0670609888);
+    const double_pendulum_vector8 t120 = t64 - B0_7;
+    results[2] = -t119 - w[0] * (t120 + t120);
+    results[3] = t104 * (B1_1 + B1_1) + G1_1 * (psi1_1 + psi1_1) - t119;
+    results[5] = G1_5 + 0.004557856275071999 * w[0] - 0.0335304944 * t105;
+}
+
 /* where each entry of w_dtau_dq is among the results */
-static const unsigned short w_dtau_dq_places[8] = {
+static const unsigned short w_dtau_dq_places_without_fext[8] = {
     0, 1, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_dv is among the results */
-static const unsigned short w_dtau_dv_places[8] = {
+static const unsigned short w_dtau_dv_places_without_fext[8] = {
     2, 3, 0, 0, 0, 0, 0, 0,
 };
 
 /* where each entry of w_dtau_da is among the results */
-static const unsigned short w_dtau_da_places[8] = {
+static const unsigned short w_dtau_da_places_without_fext[8] = {
+    4, 5, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_dq is among the results */
+static const unsigned short w_dtau_dq_places_with_fext[8] = {
+    0, 1, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_dv is among the results */
+static const unsigned short w_dtau_dv_places_with_fext[8] = {
+    2, 3, 0, 0, 0, 0, 0, 0,
+};
+
+/* where each entry of w_dtau_da is among the results */
+static const unsigned short w_dtau_da_places_with_fext[8] = {
     4, 5, 0, 0, 0, 0, 0, 0,
 };
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_rnea_vjp_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static size_t double_pendulum_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[6];
     size_t i = 0;
@@ -117,10 +212,35 @@ static size_t double_pendulum_rnea_vjp_blocks(size_t n, const double *restrict q
             }
             continue;
         }
-        double_pendulum_rnea_vjp_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_dtau_dq_places, 2, w_dtau_dq + 2 * i);
-        double_pendulum_store8(results, w_dtau_dv_places, 2, w_dtau_dv + 2 * i);
-        double_pendulum_store8(results, w_dtau_da_places, 2, w_dtau_da + 2 * i);
+        double_pendulum_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
+        double_pendulum_store8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 2 * i);
+        double_pendulum_store8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 2 * i);
+        double_pendulum_store8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 2 * i);
+    }
+    return i;
+}
+
+/* As many whole blocks of 8 samples as there are; how many samples that were. */
+static size_t double_pendulum_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[6];
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
+        double_pendulum_load8(v + 2 * i, 2, n - i, v_lanes);
+        double_pendulum_load8(a + 2 * i, 2, n - i, a_lanes);
+        double_pendulum_load8(w + 2 * i, 2, n - i, w_lanes);
+        double_pendulum_load8(fext + 12 * i, 12, n - i, fext_lanes);
+        if (!double_pendulum_moderate8(q_lanes, 2)) {
+            for (size_t k = i; k < i + 8; ++k) {
+                double_pendulum_rnea_vjp(q + 2 * k, v + 2 * k, a + 2 * k, w + 2 * k, fext + 12 * k, w_dtau_dq + 2 * k, w_dtau_dv + 2 * k, w_dtau_da + 2 * k);
+            }
+            continue;
+        }
+        double_pendulum_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
+        double_pendulum_store8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 2 * i);
+        double_pendulum_store8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 2 * i);
+        double_pendulum_store8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 2 * i);
     }
     return i;
 }
@@ -130,9 +250,7 @@ void double_pendulum_rnea_vjp_batch(size_t n, const double *restrict q, const do
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    if (fext == NULL) {
-        i = double_pendulum_rnea_vjp_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
-    }
+    i = fext != NULL ? double_pendulum_rnea_vjp_with_fext_blocks(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da) : double_pendulum_rnea_vjp_without_fext_blocks(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
 #endif
     for (; i < n; ++i) {
         double_pendulum_rnea_vjp(q + 2 * i, v + 2 * i, a + 2 * i, w + 2 * i, fext != NULL ? fext + 12 * i : NULL, w_dtau_dq + 2 * i, w_dtau_dv + 2 * i, w_dtau_da + 2 * i);
@@ -140,7 +258,7 @@ void double_pendulum_rnea_vjp_batch(size_t n, const double *restrict q, const do
 }
 
 /* The samples of one block, one by one. */
-static void double_pendulum_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void double_pendulum_rnea_vjp_without_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
     for (size_t j = 0; j < 8; ++j) {
@@ -169,23 +287,86 @@ static void double_pendulum_rnea_vjp_apart(const double *restrict q, const doubl
     }
 }
 
-void double_pendulum_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+static void double_pendulum_rnea_vjp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
 #if defined(__GNUC__)
     double_pendulum_lanes8 results[6];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
-            double_pendulum_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+            double_pendulum_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
             continue;
         }
-        double_pendulum_rnea_vjp_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
-        double_pendulum_expand8(results, w_dtau_dq_places, 2, w_dtau_dq + 16 * i);
-        double_pendulum_expand8(results, w_dtau_dv_places, 2, w_dtau_dv + 16 * i);
-        double_pendulum_expand8(results, w_dtau_da_places, 2, w_dtau_da + 16 * i);
+        double_pendulum_rnea_vjp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), results);
+        double_pendulum_expand8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 16 * i);
+        double_pendulum_expand8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 16 * i);
+        double_pendulum_expand8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 16 * i);
     }
 #else
     for (size_t i = 0; i < n; ++i) {
-        double_pendulum_rnea_vjp_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+        double_pendulum_rnea_vjp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
     }
 #endif
+}
+
+/* The samples of one block, one by one. */
+static void double_pendulum_rnea_vjp_with_fext_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
+    for (size_t j = 0; j < 8; ++j) {
+        for (size_t k = 0; k < 2; ++k) {
+            q_one[k] = q[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            v_one[k] = v[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            a_one[k] = a[8 * k + j];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_one[k] = w[8 * k + j];
+        }
+        for (size_t k = 0; k < 12; ++k) {
+            fext_one[k] = fext[8 * k + j];
+        }
+        double_pendulum_rnea_vjp(q_one, v_one, a_one, w_one, fext_one, w_dtau_dq_one, w_dtau_dv_one, w_dtau_da_one);
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dq[8 * k + j] = w_dtau_dq_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_dv[8 * k + j] = w_dtau_dv_one[k];
+        }
+        for (size_t k = 0; k < 2; ++k) {
+            w_dtau_da[8 * k + j] = w_dtau_da_one[k];
+        }
+    }
+}
+
+static void double_pendulum_rnea_vjp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+#if defined(__GNUC__)
+    double_pendulum_lanes8 results[6];
+    for (size_t i = 0; i < n; ++i) {
+        if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
+            double_pendulum_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+            continue;
+        }
+        double_pendulum_rnea_vjp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(a + 16 * i), (const double_pendulum_lanes8 *)(w + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
+        double_pendulum_expand8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 16 * i);
+        double_pendulum_expand8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 16 * i);
+        double_pendulum_expand8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 16 * i);
+    }
+#else
+    for (size_t i = 0; i < n; ++i) {
+        double_pendulum_rnea_vjp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, w + 16 * i, fext + 96 * i, w_dtau_dq + 16 * i, w_dtau_dv + 16 * i, w_dtau_da + 16 * i);
+    }
+#endif
+}
+
+void double_pendulum_rnea_vjp_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
+{
+    if (fext != NULL) {
+        double_pendulum_rnea_vjp_with_fext_lanes(n, q, v, a, w, fext, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    } else {
+        double_pendulum_rnea_vjp_without_fext_lanes(n, q, v, a, w, w_dtau_dq, w_dtau_dv, w_dtau_da);
+    }
 }

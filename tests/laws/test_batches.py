@@ -21,13 +21,15 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
     return full_module(*request.param)
 
 
-def arguments(module: ModuleType, name: str, count: int) -> dict[str, Array]:
-    """Random inputs for `count` samples by name, external forces left out, each array beginning 8 bytes after a 64-byte boundary."""
+def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False) -> dict[str, Array]:
+    """Random inputs for `count` samples by name, external forces if asked for, each array beginning 8 bytes after a 64-byte boundary."""
     rng = np.random.default_rng(0)
     made = {}
     for p in inspect.signature(getattr(module, name)).parameters.values():
         if p.name in ("q", "q0", "q1"):
             made[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
+        elif p.name == "fext" and forces:
+            made[p.name] = misaligned(rng.standard_normal((count, module.njoints, 6)))
         elif p.kind is not p.KEYWORD_ONLY and p.name not in ("fext", "frame", "reference"):
             made[p.name] = misaligned(rng.standard_normal((count, module.nv)))
     return made
@@ -57,9 +59,12 @@ def names_of(module: ModuleType) -> list[str]:
     return [name for name, value in public.items() if inspect.isfunction(value)]
 
 
-def test_batches_equal_single_calls(module: ModuleType) -> None:
+@pytest.mark.parametrize("forces", [False, True])
+def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
     for name in names_of(module):
-        function, given = getattr(module, name), arguments(module, name, max(SIZES))
+        function, given = getattr(module, name), arguments(module, name, max(SIZES), forces=forces)
+        if forces and "fext" not in given:
+            continue
         extra = (
             {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
         )
@@ -127,16 +132,17 @@ def test_many_samples_come_in_pieces(module: ModuleType) -> None:
     assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), TOLERANCE)
 
 
-def test_blocks_of_lanes(module: ModuleType) -> None:
+@pytest.mark.parametrize("forces", [False, True])
+def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
     """layout="lanes" gives the same numbers, transposed in blocks of eight; a block with a huge angle as well."""
     for name in names_of(module):
         function, parameters = getattr(module, name), inspect.signature(getattr(module, name)).parameters
         if "layout" not in parameters:
             continue
-        given = arguments(module, name, 24)
+        given = arguments(module, name, 24, forces=forces)
         if "q" in given and name != "integrate":
             given["q"][9, -1] = 3.0e6
-        blocks = [np.ascontiguousarray(x.reshape(3, 8, -1).swapaxes(1, 2)) for x in given.values()]
+        blocks = [np.ascontiguousarray(np.moveaxis(x.reshape(3, 8, *x.shape[1:]), 1, -1)) for x in given.values()]
         try:
             results = as_tuple(function(*blocks, layout="lanes"))
         except ValueError as error:
@@ -162,8 +168,8 @@ def test_lanes_refuse_what_they_cannot_take(module: ModuleType) -> None:
         module.rnea(q, v[:, ::-1], a, layout="lanes")
     with pytest.raises(ValueError, match="not finite"):
         module.rnea(np.full_like(q, np.nan), v, a, layout="lanes")
-    with pytest.raises(ValueError, match="leave it out"):
-        module.rnea(q, v, a, np.zeros((2, module.njoints, 6, 8)), layout="lanes")
+    with pytest.raises(ValueError, match="fext has shape"):
+        module.rnea(q, v, a, np.zeros((2, module.njoints, 8)), layout="lanes")
     with pytest.raises(ValueError, match="overlaps an input"):
         module.rnea(q, v, a, out=a, layout="lanes")
     target = np.empty((2, module.nv, 8))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.emit import trigonometry
@@ -19,18 +19,47 @@ from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
 _IN_A_LINE = 24
 
 
-def add_batch(source: FunctionSource, robot: str, program: Program, version: str) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files. `program` is scalar and has all inputs but the optional one."""
+@dataclass(frozen=True)
+class Form:
+    """One way of running a batch: with the optional input or without. whole: the function that is declared; declaration: what the form
+    takes and gives of it. suffix: of its names in C.
+    """
+
+    robot: str
+    whole: FunctionDeclaration
+    declaration: FunctionDeclaration
+    suffix: str
+    samples: Samples
+
+    @property
+    def name(self) -> str:
+        """What its C functions' names begin with."""
+        return f"{self.robot}_{self.declaration.name}{self.suffix}"
+
+    @property
+    def lanes(self) -> int:
+        """How many samples it runs side by side."""
+        return self.declaration.scalar.lanes
+
+    def places(self, output: str) -> str:
+        """The name of an output's table of places."""
+        return f"{output}_places{self.suffix}"
+
+
+def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; the first goes without the optional input,
+    if there is one, and a second takes it.
+    """
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
-    scalar, lanes = declaration.scalar, declaration.scalar.lanes
+    scalar = declaration.scalar
     source.declaration = declaration
-    samples = side_by_side(program, lanes)
+    forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
     headers = {
         trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
         f"{robot}_batch.h": batch_header(robot, version, scalar),
     }
-    kernel = FunctionSource(declaration, cost(samples.program), headers)
-    parts, foreign = kernel_parts(robot, f"{name}_kernel{lanes}", samples.program, kernel, version)
+    kernel = FunctionSource(declaration, cost(forms[0].samples.program), headers)
+    made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version) for f in forms]
     source.batch_files |= kernel.files
     source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(
@@ -40,15 +69,40 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
         summary=comment(declaration.summary),
         figures=figures(kernel.cost),
         version=version,
-        lanes=lanes,
+        lanes=scalar.lanes,
         **scalar.words,
-        parts=parts,
-        foreign=foreign,
-        tables=[_table(p.name, places, lanes) for p, places in zip(declaration.outputs, samples.places, strict=True)],
-        blocks=_blocks(robot, declaration, samples),
-        apart=_apart(robot, declaration),
-        batch={**batch_view(robot, declaration), "optional": declaration.optional},
+        parts=[part for parts, _ in made for part in parts],
+        foreign=[prototype for _, foreign in made for prototype in foreign],
+        tables=[_table(f, p.name, k) for f in forms for k, p in enumerate(declaration.outputs)],
+        forms=[{**_blocks(form), "apart": _apart(form)} for form in forms],
+        entry=_entry(declaration, forms),
+        batch=batch_view(robot, declaration),
     )
+
+
+def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[Form]:
+    if declaration.optional is None:
+        return [Form(robot, declaration, declaration, "", samples[0])]
+    bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.optional.name
+    without, given = samples
+    return [
+        Form(robot, declaration, bare, f"_without_{suffix}", without),
+        Form(robot, declaration, declaration, f"_with_{suffix}", given),
+    ]
+
+
+def _entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dict[str, Any]:
+    """The view of the public functions: which form they take."""
+    blocks = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
+    if declaration.optional is None:
+        return {"blocks": blocks[0], "lanes": None}
+    given = f"{declaration.optional.name} != NULL"
+    lanes = [f"{form.name}_lanes({_names(form.declaration)});" for form in forms]
+    return {
+        "blocks": f"{given} ? {blocks[1]} : {blocks[0]}",
+        "prototype": declaration.lanes_prototype(forms[0].robot),
+        "lanes": [f"if ({given}) {{", f"    {lanes[1]}", "} else {", f"    {lanes[0]}", "}"],
+    }
 
 
 def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
@@ -57,83 +111,99 @@ def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
     return render("batch.h.jinja", **context, **scalar.words, **trigonometry.batch_context(scalar))
 
 
-def _blocks(robot: str, declaration: FunctionDeclaration, samples: Samples) -> dict[str, Any]:
-    """The view of the loop over whole blocks."""
-    name, inputs, scalar = f"{robot}_{declaration.name}", declaration.required, declaration.scalar
-    lanes = scalar.lanes
+def _blocks(form: Form) -> dict[str, Any]:
+    """The view of the loops over whole blocks."""
+    declaration, samples, robot, lanes = form.declaration, form.samples, form.robot, form.lanes
+    inputs, outputs, constants = declaration.inputs, declaration.outputs, samples.constants
     count = samples.program.outputs[0].size
-    sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(samples.constants)}]"]
-    arguments = [f"{p.name}_lanes" for p in inputs] + [RESULTS]
-    blocks = {p.name: f"{p.name} + {lanes * p.size} * i" for p in (*inputs, *declaration.outputs)}
+    sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]"]
+    blocks = {p.name: f"{p.name} + {lanes * p.size} * i" for p in (*inputs, *outputs)}
     read = {p.name: f"(const {robot}_lanes{lanes} *)({blocks[p.name]})" for p in inputs}
-    names = ["n", *(p.name for p in (*inputs, *declaration.outputs))]
+    kernel = f"{form.name}_kernel{lanes}"
+    static = "static " if form.suffix else ""
     return {
-        "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration)})",
-        "call": f"{name}_blocks({', '.join(names)})",
+        "prototype": f"static size_t {form.name}_blocks(size_t n, {_parameters(declaration)})",
         "buffers": ", ".join(sizes),
         "constants": [
-            f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([scalar.literal(x)] * lanes)}}};"
-            for k, x in enumerate(samples.constants)
+            f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
+            for k, x in enumerate(constants)
         ],
-        "lanes_prototype": declaration.lanes_prototype(robot),
-        "results": f"{RESULTS}[{max(count + len(samples.constants), 1)}]",
-        "huge": _huge(robot, declaration, read),
-        "lanes_kernel": f"{name}_kernel{lanes}({', '.join([*read.values(), RESULTS])});",
-        "lanes_stores": [f"{robot}_expand{lanes}({RESULTS}, {p.name}_places, {p.size}, {blocks[p.name]});" for p in declaration.outputs],
-        "apart": f"{name}_apart({', '.join(blocks.values())});",
+        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {_parameters(declaration)})",
+        "results": f"{RESULTS}[{max(count + len(constants), 1)}]",
+        "huge": _huge(form, read),
+        "lanes_kernel": f"{kernel}({', '.join([*read.values(), RESULTS])});",
+        "lanes_stores": [f"{robot}_expand{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {blocks[p.name]});" for p in outputs],
+        "apart_call": f"{form.name}_apart({', '.join(blocks.values())});",
         "lines": [
             *(f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
-            *_only_moderate(robot, declaration),
-            f"{name}_kernel{lanes}({', '.join(arguments)});",
-            *(f"{robot}_store{lanes}({RESULTS}, {p.name}_places, {p.size}, {p.name} + {p.size} * i);" for p in declaration.outputs),
+            *_only_moderate(form),
+            f"{kernel}({', '.join([*(f'{p.name}_lanes' for p in inputs), RESULTS])});",
+            *(f"{robot}_store{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {p.name} + {p.size} * i);" for p in outputs),
         ],
     }
 
 
-def _apart(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
+def _apart(form: Form) -> dict[str, Any]:
     """The view of the function that takes the samples of one block one by one."""
-    arguments = ["NULL" if p.optional else f"{p.name}_one" for p in (*declaration.inputs, *declaration.outputs)]
+    arrays = (*form.declaration.inputs, *form.declaration.outputs)
     return {
-        "prototype": f"static void {robot}_{declaration.name}_apart({_parameters(declaration)})",
-        "inputs": [(p.name, p.size) for p in declaration.required],
-        "outputs": [(p.name, p.size) for p in declaration.outputs],
-        "call": f"{robot}_{declaration.name}({', '.join(arguments)});",
+        "prototype": f"static void {form.name}_apart({_parameters(form.declaration)})",
+        "inputs": [(p.name, p.size) for p in form.declaration.inputs],
+        "outputs": [(p.name, p.size) for p in form.declaration.outputs],
+        "call": _single_call(form, {p.name: f"{p.name}_one" for p in arrays}),
     }
+
+
+def _single_call(form: Form, places: Mapping[str, str]) -> str:
+    """The statement that computes one sample. `places`: by name where inputs and outputs of the form are."""
+    arguments = [places.get(p.name, "NULL") for p in (*form.whole.inputs, *form.whole.outputs)]
+    return f"{form.robot}_{form.whole.name}({', '.join(arguments)});"
+
+
+def _names(declaration: FunctionDeclaration) -> str:
+    """How many, and all arrays, as arguments."""
+    return ", ".join(["n", *(p.name for p in (*declaration.inputs, *declaration.outputs))])
 
 
 def _parameters(declaration: FunctionDeclaration) -> str:
-    """Those of what does without the optional input."""
-    inputs = [f"const {declaration.scalar.name} *restrict {p.name}" for p in declaration.required]
+    """All arrays, as parameters."""
+    inputs = [f"const {declaration.scalar.name} *restrict {p.name}" for p in declaration.inputs]
     return ", ".join([*inputs, *(f"{declaration.scalar.name} *restrict {p.name}" for p in declaration.outputs)])
 
 
-def _huge(robot: str, declaration: FunctionDeclaration, lanes: Mapping[str, str]) -> str:
+def _huge(form: Form, lanes: Mapping[str, str]) -> str:
     """Whether a block has angles that are huge or no numbers; "" where there are no angles. `lanes`: by name where an input is."""
-    moderate = f"{robot}_moderate{declaration.scalar.lanes}"
-    return " || ".join(f"!{moderate}({lanes[p.name]}, {p.size})" for p in declaration.required if p.configuration)
+    angles = [p for p in form.declaration.inputs if p.configuration]
+    return " || ".join(f"!{form.robot}_moderate{form.lanes}({lanes[p.name]}, {p.size})" for p in angles)
 
 
-def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
+def _only_moderate(form: Form) -> list[str]:
     """The statements that leave a block with such angles to single calls."""
-    huge = _huge(robot, declaration, {p.name: f"{p.name}_lanes" for p in declaration.required})
+    arrays = (*form.declaration.inputs, *form.declaration.outputs)
+    huge = _huge(form, {p.name: f"{p.name}_lanes" for p in form.declaration.inputs})
     if not huge:
         return []
-    arguments = [f"{p.name} + {p.size} * k" if not p.optional else "NULL" for p in (*declaration.inputs, *declaration.outputs)]
     return [
         f"if ({huge}) {{",
-        f"    for (size_t k = i; k < i + {declaration.scalar.lanes}; ++k) {{",
-        f"        {robot}_{declaration.name}({', '.join(arguments)});",
+        f"    for (size_t k = i; k < i + {form.lanes}; ++k) {{",
+        f"        {_single_call(form, {p.name: f'{p.name} + {p.size} * k' for p in arrays})}",
         "    }",
         "    continue;",
         "}",
     ]
 
 
-def _table(name: str, places: Sequence[int], lanes: int) -> dict[str, Any]:
+def _table(form: Form, output: str, number: int) -> dict[str, Any]:
     """The view of a table of places, at least as long as there are lanes."""
-    padded = [*places, *[0] * (lanes - len(places))]
+    places = form.samples.places[number]
+    padded = [*places, *[0] * (form.lanes - len(places))]
     rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
-    return {"name": name, "size": len(padded), "lines": [", ".join(map(str, row)) + "," for row in rows]}
+    return {
+        "output": output,
+        "name": form.places(output),
+        "size": len(padded),
+        "lines": [", ".join(map(str, row)) + "," for row in rows],
+    }
 
 
 def _transposition(lanes: int) -> list[list[str]]:

@@ -38,8 +38,8 @@ class FunctionDeclaration:
     C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)``, or of the other
     scalars of `scalar`, and
     ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With `lanes` also
-    ``void <robot>_<name>_lanes(size_t n, ...the same without the optional input...)`` over n blocks of
-    `scalar.lanes` samples, each entry of an array so many times, once for each sample.
+    ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes` samples, each entry of an array so many
+    times, once for each sample.
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in Python `frame` is a
     name or an index and `reference` one of the names, "LOCAL" by default.
     """
@@ -70,7 +70,7 @@ class FunctionDeclaration:
     def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
         """The C declaration of the function over blocks, likewise."""
         qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.required]
+        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.inputs]
         arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
         return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
 

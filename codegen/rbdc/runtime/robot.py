@@ -112,9 +112,8 @@ class Entry:
             raise ValueError(f"{self._name}: layout: this module has no form of it for lanes; give samples, (..., n)")
         pointers, blocks = [], None
         for x, (name, shape, optional, configuration) in zip(arguments, self._inputs, strict=True):
-            if optional:
-                if x is not None:
-                    self._refuse(ValueError, name, "is given", "with layout='lanes' there is no such input; leave it out")
+            if optional and x is None:
+                pointers.append(self._null)
                 continue
             blocks = self._block_count(x, name, shape, blocks)
             if configuration and not self._is_finite(x):
