@@ -16,44 +16,107 @@ typedef long long cartpole_mask8 __attribute__((vector_size(64)));
 #endif
 #endif
 
-/* Rows r_0 .. r_7 become columns, in place: entry k of r_j is exchanged with entry j of r_k. */
-static inline void cartpole_transpose8(cartpole_vector8 *restrict r)
+/* Rows become columns: entry k of from[j] goes to entry j of to[k]. */
+static inline void cartpole_transpose8(const double *const *from, double *const *to)
 {
-#ifdef RBDC_SHUFFLES
-    cartpole_vector8 t[8];
-    t[0] = __builtin_shufflevector(r[0], r[1], 0, 8, 2, 10, 4, 12, 6, 14);
-    t[1] = __builtin_shufflevector(r[0], r[1], 1, 9, 3, 11, 5, 13, 7, 15);
-    t[2] = __builtin_shufflevector(r[2], r[3], 0, 8, 2, 10, 4, 12, 6, 14);
-    t[3] = __builtin_shufflevector(r[2], r[3], 1, 9, 3, 11, 5, 13, 7, 15);
-    t[4] = __builtin_shufflevector(r[4], r[5], 0, 8, 2, 10, 4, 12, 6, 14);
-    t[5] = __builtin_shufflevector(r[4], r[5], 1, 9, 3, 11, 5, 13, 7, 15);
-    t[6] = __builtin_shufflevector(r[6], r[7], 0, 8, 2, 10, 4, 12, 6, 14);
-    t[7] = __builtin_shufflevector(r[6], r[7], 1, 9, 3, 11, 5, 13, 7, 15);
-    memcpy(r, t, sizeof t);
-    t[0] = __builtin_shufflevector(r[0], r[2], 0, 1, 8, 9, 4, 5, 12, 13);
-    t[1] = __builtin_shufflevector(r[1], r[3], 0, 1, 8, 9, 4, 5, 12, 13);
-    t[2] = __builtin_shufflevector(r[0], r[2], 2, 3, 10, 11, 6, 7, 14, 15);
-    t[3] = __builtin_shufflevector(r[1], r[3], 2, 3, 10, 11, 6, 7, 14, 15);
-    t[4] = __builtin_shufflevector(r[4], r[6], 0, 1, 8, 9, 4, 5, 12, 13);
-    t[5] = __builtin_shufflevector(r[5], r[7], 0, 1, 8, 9, 4, 5, 12, 13);
-    t[6] = __builtin_shufflevector(r[4], r[6], 2, 3, 10, 11, 6, 7, 14, 15);
-    t[7] = __builtin_shufflevector(r[5], r[7], 2, 3, 10, 11, 6, 7, 14, 15);
-    memcpy(r, t, sizeof t);
-    t[0] = __builtin_shufflevector(r[0], r[4], 0, 1, 2, 3, 8, 9, 10, 11);
-    t[1] = __builtin_shufflevector(r[1], r[5], 0, 1, 2, 3, 8, 9, 10, 11);
-    t[2] = __builtin_shufflevector(r[2], r[6], 0, 1, 2, 3, 8, 9, 10, 11);
-    t[3] = __builtin_shufflevector(r[3], r[7], 0, 1, 2, 3, 8, 9, 10, 11);
-    t[4] = __builtin_shufflevector(r[0], r[4], 4, 5, 6, 7, 12, 13, 14, 15);
-    t[5] = __builtin_shufflevector(r[1], r[5], 4, 5, 6, 7, 12, 13, 14, 15);
-    t[6] = __builtin_shufflevector(r[2], r[6], 4, 5, 6, 7, 12, 13, 14, 15);
-    t[7] = __builtin_shufflevector(r[3], r[7], 4, 5, 6, 7, 12, 13, 14, 15);
-    memcpy(r, t, sizeof t);
+#if defined(RBDC_SHUFFLES) && defined(__AVX512F__)
+    cartpole_vector8 s0[8], s1[8], s2[8], s3[8];
+    memcpy(&s0[0], from[0], sizeof *s0);
+    memcpy(&s0[1], from[1], sizeof *s0);
+    memcpy(&s0[2], from[2], sizeof *s0);
+    memcpy(&s0[3], from[3], sizeof *s0);
+    memcpy(&s0[4], from[4], sizeof *s0);
+    memcpy(&s0[5], from[5], sizeof *s0);
+    memcpy(&s0[6], from[6], sizeof *s0);
+    memcpy(&s0[7], from[7], sizeof *s0);
+    s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 8, 2, 10, 4, 12, 6, 14);
+    s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 9, 3, 11, 5, 13, 7, 15);
+    s1[2] = __builtin_shufflevector(s0[2], s0[3], 0, 8, 2, 10, 4, 12, 6, 14);
+    s1[3] = __builtin_shufflevector(s0[2], s0[3], 1, 9, 3, 11, 5, 13, 7, 15);
+    s1[4] = __builtin_shufflevector(s0[4], s0[5], 0, 8, 2, 10, 4, 12, 6, 14);
+    s1[5] = __builtin_shufflevector(s0[4], s0[5], 1, 9, 3, 11, 5, 13, 7, 15);
+    s1[6] = __builtin_shufflevector(s0[6], s0[7], 0, 8, 2, 10, 4, 12, 6, 14);
+    s1[7] = __builtin_shufflevector(s0[6], s0[7], 1, 9, 3, 11, 5, 13, 7, 15);
+    s2[0] = __builtin_shufflevector(s1[0], s1[2], 0, 1, 8, 9, 4, 5, 12, 13);
+    s2[1] = __builtin_shufflevector(s1[1], s1[3], 0, 1, 8, 9, 4, 5, 12, 13);
+    s2[2] = __builtin_shufflevector(s1[0], s1[2], 2, 3, 10, 11, 6, 7, 14, 15);
+    s2[3] = __builtin_shufflevector(s1[1], s1[3], 2, 3, 10, 11, 6, 7, 14, 15);
+    s2[4] = __builtin_shufflevector(s1[4], s1[6], 0, 1, 8, 9, 4, 5, 12, 13);
+    s2[5] = __builtin_shufflevector(s1[5], s1[7], 0, 1, 8, 9, 4, 5, 12, 13);
+    s2[6] = __builtin_shufflevector(s1[4], s1[6], 2, 3, 10, 11, 6, 7, 14, 15);
+    s2[7] = __builtin_shufflevector(s1[5], s1[7], 2, 3, 10, 11, 6, 7, 14, 15);
+    s3[0] = __builtin_shufflevector(s2[0], s2[4], 0, 1, 2, 3, 8, 9, 10, 11);
+    s3[1] = __builtin_shufflevector(s2[1], s2[5], 0, 1, 2, 3, 8, 9, 10, 11);
+    s3[2] = __builtin_shufflevector(s2[2], s2[6], 0, 1, 2, 3, 8, 9, 10, 11);
+    s3[3] = __builtin_shufflevector(s2[3], s2[7], 0, 1, 2, 3, 8, 9, 10, 11);
+    s3[4] = __builtin_shufflevector(s2[0], s2[4], 4, 5, 6, 7, 12, 13, 14, 15);
+    s3[5] = __builtin_shufflevector(s2[1], s2[5], 4, 5, 6, 7, 12, 13, 14, 15);
+    s3[6] = __builtin_shufflevector(s2[2], s2[6], 4, 5, 6, 7, 12, 13, 14, 15);
+    s3[7] = __builtin_shufflevector(s2[3], s2[7], 4, 5, 6, 7, 12, 13, 14, 15);
+    memcpy(to[0], &s3[0], sizeof *s0);
+    memcpy(to[1], &s3[1], sizeof *s0);
+    memcpy(to[2], &s3[2], sizeof *s0);
+    memcpy(to[3], &s3[3], sizeof *s0);
+    memcpy(to[4], &s3[4], sizeof *s0);
+    memcpy(to[5], &s3[5], sizeof *s0);
+    memcpy(to[6], &s3[6], sizeof *s0);
+    memcpy(to[7], &s3[7], sizeof *s0);
+#elif defined(RBDC_SHUFFLES) && defined(__AVX__)
+    /* in squares of what a register holds */
+    typedef double part __attribute__((vector_size(32)));
+    for (int a = 0; a < 8; a += 4) {
+        for (int b = 0; b < 8; b += 4) {
+            part s0[4], s1[4], s2[4];
+            memcpy(&s0[0], from[a + 0] + b, sizeof *s0);
+            memcpy(&s0[1], from[a + 1] + b, sizeof *s0);
+            memcpy(&s0[2], from[a + 2] + b, sizeof *s0);
+            memcpy(&s0[3], from[a + 3] + b, sizeof *s0);
+            s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 4, 2, 6);
+            s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 5, 3, 7);
+            s1[2] = __builtin_shufflevector(s0[2], s0[3], 0, 4, 2, 6);
+            s1[3] = __builtin_shufflevector(s0[2], s0[3], 1, 5, 3, 7);
+            s2[0] = __builtin_shufflevector(s1[0], s1[2], 0, 1, 4, 5);
+            s2[1] = __builtin_shufflevector(s1[1], s1[3], 0, 1, 4, 5);
+            s2[2] = __builtin_shufflevector(s1[0], s1[2], 2, 3, 6, 7);
+            s2[3] = __builtin_shufflevector(s1[1], s1[3], 2, 3, 6, 7);
+            memcpy(to[b + 0] + a, &s2[0], sizeof *s0);
+            memcpy(to[b + 1] + a, &s2[1], sizeof *s0);
+            memcpy(to[b + 2] + a, &s2[2], sizeof *s0);
+            memcpy(to[b + 3] + a, &s2[3], sizeof *s0);
+        }
+    }
+#elif defined(RBDC_SHUFFLES) && defined(__SSE2__)
+    /* in squares of what a register holds */
+    typedef double part __attribute__((vector_size(16)));
+    for (int a = 0; a < 8; a += 2) {
+        for (int b = 0; b < 8; b += 2) {
+            part s0[2], s1[2];
+            memcpy(&s0[0], from[a + 0] + b, sizeof *s0);
+            memcpy(&s0[1], from[a + 1] + b, sizeof *s0);
+            s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 2);
+            s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 3);
+            memcpy(to[b + 0] + a, &s1[0], sizeof *s0);
+            memcpy(to[b + 1] + a, &s1[1], sizeof *s0);
+        }
+    }
+#elif defined(RBDC_SHUFFLES) && defined(__ARM_NEON)
+    /* in squares of what a register holds */
+    typedef double part __attribute__((vector_size(16)));
+    for (int a = 0; a < 8; a += 2) {
+        for (int b = 0; b < 8; b += 2) {
+            part s0[2], s1[2];
+            memcpy(&s0[0], from[a + 0] + b, sizeof *s0);
+            memcpy(&s0[1], from[a + 1] + b, sizeof *s0);
+            s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 2);
+            s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 3);
+            memcpy(to[b + 0] + a, &s1[0], sizeof *s0);
+            memcpy(to[b + 1] + a, &s1[1], sizeof *s0);
+        }
+    }
 #else
-    double t[8][8];
-    memcpy(t, r, sizeof t);
     for (int j = 0; j < 8; ++j) {
         for (int k = 0; k < 8; ++k) {
-            r[j][k] = t[k][j];
+            to[k][j] = from[j][k];
         }
     }
 #endif
@@ -62,14 +125,9 @@ static inline void cartpole_transpose8(cartpole_vector8 *restrict r)
 /* 8 columns of 8 rows, each n after the one before, as lanes. */
 static inline void cartpole_tile8(const double *restrict x, size_t n, cartpole_lanes8 *restrict lanes)
 {
-    cartpole_vector8 r[8];
-    for (int j = 0; j < 8; ++j) {
-        memcpy(&r[j], x + (size_t)j * n, sizeof r[j]);
-    }
-    cartpole_transpose8(r);
-    for (int j = 0; j < 8; ++j) {
-        lanes[j] = r[j];
-    }
+    const double *const from[] = {x + 0 * n, x + 1 * n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n, x + 6 * n, x + 7 * n};
+    double *const to[] = {(double *)(lanes + 0), (double *)(lanes + 1), (double *)(lanes + 2), (double *)(lanes + 3), (double *)(lanes + 4), (double *)(lanes + 5), (double *)(lanes + 6), (double *)(lanes + 7)};
+    cartpole_transpose8(from, to);
 }
 
 /* 8 samples of n entries as n lanes; `samples`: how many there are to read from x on. `lanes` has room for 8 at least. */
@@ -89,36 +147,31 @@ static inline void cartpole_load8(const double *restrict x, size_t n, size_t sam
     }
 }
 
-/* Entries places[0 .. 7] of the results as rows. */
-static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, cartpole_vector8 *restrict r)
+/* Entries places[0 .. 7] of the results as rows, each n after the one before. */
+static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
 {
-    for (int j = 0; j < 8; ++j) {
-        r[j] = results[places[j]];
-    }
-    cartpole_transpose8(r);
+    const double *const from[] = {(const double *)(results + places[0]), (const double *)(results + places[1]), (const double *)(results + places[2]), (const double *)(results + places[3]), (const double *)(results + places[4]), (const double *)(results + places[5]), (const double *)(results + places[6]), (const double *)(results + places[7])};
+    double *const to[] = {x + 0 * n, x + 1 * n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n, x + 6 * n, x + 7 * n};
+    cartpole_transpose8(from, to);
 }
 
 /* n entries of 8 samples: entry k of each sample is results[places[k]]. `places` has 8 entries at least. */
 static inline void cartpole_store8(const cartpole_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
 {
-    cartpole_vector8 r[8];
-    size_t k = 0;
     if (n < 8) {
-        cartpole_rows8(results, places, r);
+        double rows[8][8];
+        cartpole_rows8(results, places, 8, rows[0]);
         for (size_t j = 0; j < 8; ++j) {
             if (j * n + 8 <= 8 * n) {
-                memcpy(x + j * n, &r[j], sizeof r[j]); /* what runs over is written by the rows after it */
+                memcpy(x + j * n, rows[j], sizeof rows[j]); /* what runs over is written by the rows after it */
             } else {
-                memcpy(x + j * n, &r[j], n * sizeof *x);
+                memcpy(x + j * n, rows[j], n * sizeof *x);
             }
         }
         return;
     }
-    for (;;) {
-        cartpole_rows8(results, places + k, r);
-        for (size_t j = 0; j < 8; ++j) {
-            memcpy(x + j * n + k, &r[j], sizeof r[j]);
-        }
+    for (size_t k = 0;;) {
+        cartpole_rows8(results, places + k, n, x + k);
         if (k + 8 >= n) {
             return;
         }

@@ -18,6 +18,11 @@ from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
 
 _IN_A_LINE = 24
 
+_SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
+"""Bytes of the registers of other processors by the macro that says so. A square that does not fit one is transposed in parts: compilers
+take longer vectors apart, but not what exchanges their entries.
+"""
+
 
 @dataclass(frozen=True)
 class Form:
@@ -107,8 +112,9 @@ def _entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dict[str,
 
 def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of the internal header that all batches of a robot share."""
-    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "steps": _transposition(scalar.lanes)}
-    return render("batch.h.jinja", **context, **scalar.words, **trigonometry.batch_context(scalar))
+    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes)}
+    squares = [{"macro": macro, **_squares(size // scalar.size)} for macro, size in _SHORTER_REGISTERS.items()]
+    return render("batch.h.jinja", **context, squares=squares, **scalar.words, **trigonometry.batch_context(scalar))
 
 
 def _blocks(form: Form) -> dict[str, Any]:
@@ -206,19 +212,26 @@ def _table(form: Form, output: str, number: int) -> dict[str, Any]:
     }
 
 
-def _transposition(lanes: int) -> list[list[str]]:
-    """The statements that transpose a square: each step exchanges blocks of half the size between rows that far apart."""
-    steps, half = [], 1
-    while half < lanes:
-        lines = []
+def _transposition(lanes: int) -> list[str]:
+    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each step exchanges blocks of
+    twice the size between rows that far apart.
+    """
+    lines = []
+    for step in range(lanes.bit_length() - 1):
+        half = 1 << step
         for j in range(lanes):
             # Counted through both rows of the pair: the first keeps its lower halves, the second its upper ones.
             if j & half:
                 entries = [k + lanes if k & half else k | half for k in range(lanes)]
             else:
                 entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
-            pair = f"r[{j & ~half}], r[{j | half}]"
-            lines.append(f"t[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});")
-        steps.append(lines)
-        half *= 2
-    return steps
+            pair = f"s{step}[{j & ~half}], s{step}[{j | half}]"
+            lines.append(f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});")
+    return lines
+
+
+def _squares(width: int) -> dict[str, Any]:
+    """The view of a square of `width` rows and its transposition; `last` holds it in the end."""
+    steps = width.bit_length() - 1
+    arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
+    return {"width": width, "arrays": arrays, "last": f"s{steps}", "lines": _transposition(width)}
