@@ -14,13 +14,14 @@ from rbdc.ir.builder import rewrite
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
+from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
-from rbdc.ir.passes.lanes import Exchange, Source, pack
+from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
-from rbdc.model.limbs import Group, aligned, constants, groups
+from rbdc.model.limbs import Group, aligned, constants, groups, united
 from rbdc.reduction import reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import cos, sin
@@ -75,8 +76,9 @@ def lane_model(model: Model) -> LaneModel | None:
     numbers: dict[int, tuple[float, ...]] = {}
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
-        for bodies in zip(*group.limbs, strict=True):
-            columns = list(zip(*([*constants(alike.bodies[index]), signs[index]] for index in bodies), strict=True))
+        for bodies in group.lanes():
+            numbered = ([*constants(alike.bodies[index]), signs[index]] for index in bodies)  # type: ignore[arg-type]
+            columns = list(zip(*numbered, strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
             for m, index in enumerate(bodies):
@@ -173,17 +175,23 @@ def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> M
 
 def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
+    chosen = [group for group in limbs.groups if len(group.limbs) == size]
+    lanes = [bodies for group in chosen for bodies in group.lanes()]
+    within = {index for bodies in lanes for index in bodies}
+    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
+    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
+
+
+def _moves(limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]) -> dict[Source, Source]:
+    """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
-    own: dict[Source, float] = {}
-    for group in (g for g in limbs.groups if len(g.limbs) == size):
-        for m, limb in enumerate(group.limbs):
-            for here, there in zip(limb, group.limbs[(m + 1) % size], strict=True):
-                for name in names:
-                    places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
-                    moves[name, places[0]] = (name, places[1])
-                for which in range(len(limbs.same[here])):
-                    if (here, which) in slots:
-                        moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
-                        own[CONSTANTS, slots[here, which]] = limbs.numbers[here][which]
-    return Exchange(size, moves, own)
+    for here, there in step.items():
+        for name in names:
+            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[name, places[0]] = (name, places[1])
+        for which in range(len(limbs.same[here])):
+            if (here, which) in slots:
+                moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+    return moves

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, cosine_and_sine, tidy
@@ -25,9 +25,33 @@ Signature = tuple[object, ...]
 
 @dataclass(frozen=True)
 class Group:
-    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k]."""
+    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
+
+    nested: groups within each limb, with places k in place of bodies.
+    """
 
     limbs: tuple[tuple[int, ...], ...]
+    nested: tuple[Group, ...] = ()
+
+    def lanes(self) -> list[tuple[int, ...]]:
+        """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers, finger 1 of all limbs first."""
+        inner = [places for group in self.nested for places in group.lanes()]
+        alone = set(range(len(self.limbs[0]))).difference(*inner)
+        return [tuple(limb[k] for k in places for limb in self.limbs) for places in sorted([*((k,) for k in alone), *inner])]
+
+    def steps(self) -> list[dict[int, int]]:
+        """Permutations of bodies that one after the other move each lane to the next: all limbs to the next one, then, as the last of them
+        has come to be the first, the fingers of the first.
+        """
+        following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
+        first, result = self.limbs[0], [{here: there for pair in following for here, there in zip(*pair, strict=True)}]
+        inner = [{first[k]: first[n] for k, n in step.items()} for step in united(group.steps() for group in self.nested)]
+        return result + inner
+
+
+def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
+    """The steps of several groups taken together."""
+    return [{k: n for step in same for k, n in step.items()} for same in itertools.zip_longest(*found, fillvalue={})]
 
 
 def groups(model: Model) -> list[Group]:
@@ -83,8 +107,8 @@ def aligned(model: Model, found: Sequence[Group]) -> tuple[Model, list[float]]:
     bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
     signs = [1.0] * model.njoints
     for group in found:
-        for limb in group.limbs[1:]:
-            for first, index in zip(group.limbs[0], limb, strict=True):
+        for first, *others in group.lanes():
+            for index in others:
                 signs[index] = _align(model, bodies, first, index)
     return replace(model, bodies=tuple(bodies)), signs
 
