@@ -11,6 +11,7 @@ from rbdc.catalogue import Function
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.evaluation import InLanes
 from rbdc.ir.builder import rewrite
+from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
@@ -32,6 +33,9 @@ CONSTANTS = "limb_constants"
 
 BY_POSITION = ("q", "q0", "q1")
 """Inputs with entries for each coordinate; others have one for each degree of freedom."""
+
+WORTH_NESTING = 0.95
+"""Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +69,12 @@ class LaneModel:
     same: dict[int, tuple[bool, ...]]
 
 
-@lru_cache(maxsize=2)
-def lane_model(model: Model) -> LaneModel | None:
-    """The limbs of a model, their frames alike; None where there are none."""
+@lru_cache(maxsize=4)
+def lane_model(model: Model, *, nested: bool = False) -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such."""
     small = reduced(model)
-    found = groups(small)
-    if not found:
+    found = groups(small, nested=nested)
+    if not found or (nested and not any(group.nested for group in found)):
         return None
     alike, signs = aligned(small, found)
     numbers: dict[int, tuple[float, ...]] = {}
@@ -91,13 +95,23 @@ _SAME = 4e-15
 
 
 def laned(model: Model, function: Function, method: str) -> Program | None:
-    """The program of a function without its optional input, limbs in lanes; None where there are no limbs, or the function depends on
-    frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """The program of a function without its optional input, limbs in lanes, groups within them as well where that takes less; None where
+    there are no limbs, or the function depends on frames. The same values as the scalar program (tested on random trees with alike limbs).
     """
-    evaluate, limbs = function.methods[method], lane_model(model)
-    if limbs is None or not isinstance(evaluate, InLanes):
+    evaluate = function.methods[method]
+    if not isinstance(evaluate, InLanes):
         return None
-    declaration, slots = function.declaration, _slots(limbs)
+    limbs, within = lane_model(model), lane_model(model, nested=True)
+    program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
+    if within is None or program is None:
+        return program
+    nested = side_by_side(within, function.declaration, evaluate)
+    return nested if cost(nested).weight < WORTH_NESTING * cost(program).weight else program
+
+
+def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
+    """The program of a function with these limbs in lanes."""
+    slots = _slots(limbs)
     table = symbols(CONSTANTS, len(slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.inputs if not p.optional}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
@@ -183,7 +197,9 @@ def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], na
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 
-def _moves(limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]) -> dict[Source, Source]:
+def _moves(
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+) -> dict[Source, Source]:
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies

@@ -67,7 +67,8 @@ class Tree:
         made = self.builder
         self.trunk = [made.input("trunk", 0)]
         self.arms = [[made.apply("sin", (made.input("arm", m),)) for m in range(arms)]]
-        self.fingers = [[[made.input(name, m * fingers + n) for n in range(fingers)] for m in range(arms)] for name in ("finger", "table")]
+        places = [[m * fingers + n for n in range(fingers)] for m in range(arms)]
+        self.fingers = [[[made.input(name, k) for k in row] for row in places] for name in ("finger", "table")]
         self.pairs: list[int] = []
         for _ in range(12):
             for grow in (self.grow_fingers, self.grow_arms, self.grow_trunk):
