@@ -11,16 +11,18 @@ from rbdc.catalogue import Function
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.evaluation import InLanes
 from rbdc.ir.builder import rewrite
+from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
+from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
-from rbdc.ir.passes.lanes import Exchange, Source, pack
+from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
-from rbdc.model.limbs import Group, aligned, constants, groups
+from rbdc.model.limbs import Group, aligned, constants, groups, united
 from rbdc.reduction import reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import cos, sin
@@ -31,6 +33,9 @@ CONSTANTS = "limb_constants"
 
 BY_POSITION = ("q", "q0", "q1")
 """Inputs with entries for each coordinate; others have one for each degree of freedom."""
+
+WORTH_NESTING = 0.95
+"""Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
 
 
 @dataclass(frozen=True)
@@ -64,19 +69,20 @@ class LaneModel:
     same: dict[int, tuple[bool, ...]]
 
 
-@lru_cache(maxsize=2)
-def lane_model(model: Model) -> LaneModel | None:
-    """The limbs of a model, their frames alike; None where there are none."""
+@lru_cache(maxsize=4)
+def lane_model(model: Model, *, nested: bool = False) -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such."""
     small = reduced(model)
-    found = groups(small)
-    if not found:
+    found = groups(small, nested=nested)
+    if not found or (nested and not any(group.nested for group in found)):
         return None
     alike, signs = aligned(small, found)
     numbers: dict[int, tuple[float, ...]] = {}
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
-        for bodies in zip(*group.limbs, strict=True):
-            columns = list(zip(*([*constants(alike.bodies[index]), signs[index]] for index in bodies), strict=True))
+        for bodies in group.lanes():
+            numbered = ([*constants(alike.bodies[index]), signs[index]] for index in bodies)  # type: ignore[arg-type]
+            columns = list(zip(*numbered, strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
             for m, index in enumerate(bodies):
@@ -89,13 +95,23 @@ _SAME = 4e-15
 
 
 def laned(model: Model, function: Function, method: str) -> Program | None:
-    """The program of a function without its optional input, limbs in lanes; None where there are no limbs, or the function depends on
-    frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """The program of a function without its optional input, limbs in lanes, groups within them as well where that takes less; None where
+    there are no limbs, or the function depends on frames. The same values as the scalar program (tested on random trees with alike limbs).
     """
-    evaluate, limbs = function.methods[method], lane_model(model)
-    if limbs is None or not isinstance(evaluate, InLanes):
+    evaluate = function.methods[method]
+    if not isinstance(evaluate, InLanes):
         return None
-    declaration, slots = function.declaration, _slots(limbs)
+    limbs, within = lane_model(model), lane_model(model, nested=True)
+    program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
+    if within is None or program is None:
+        return program
+    nested = side_by_side(within, function.declaration, evaluate)
+    return nested if cost(nested).weight < WORTH_NESTING * cost(program).weight else program
+
+
+def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
+    """The program of a function with these limbs in lanes."""
+    slots = _slots(limbs)
     table = symbols(CONSTANTS, len(slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
@@ -173,17 +189,25 @@ def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> M
 
 def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
+    chosen = [group for group in limbs.groups if len(group.limbs) == size]
+    lanes = [bodies for group in chosen for bodies in group.lanes()]
+    within = {index for bodies in lanes for index in bodies}
+    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
+    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
+
+
+def _moves(
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+) -> dict[Source, Source]:
+    """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
-    own: dict[Source, float] = {}
-    for group in (g for g in limbs.groups if len(g.limbs) == size):
-        for m, limb in enumerate(group.limbs):
-            for here, there in zip(limb, group.limbs[(m + 1) % size], strict=True):
-                for name in names:
-                    places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
-                    moves[name, places[0]] = (name, places[1])
-                for which in range(len(limbs.same[here])):
-                    if (here, which) in slots:
-                        moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
-                        own[CONSTANTS, slots[here, which]] = limbs.numbers[here][which]
-    return Exchange(size, moves, own)
+    for here, there in step.items():
+        for name in names:
+            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[name, places[0]] = (name, places[1])
+        for which in range(len(limbs.same[here])):
+            if (here, which) in slots:
+                moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+    return moves

@@ -42,9 +42,15 @@ def stages(written: Model, model: Model, snap: float) -> list[Stage]:
 
 
 def limb_groups(model: Model) -> list[list[str]]:
-    """For each group of limbs that run in lanes the names of the links that they begin with."""
-    limbs = lane_model(model)
-    return [] if limbs is None else [[model.bodies[limb[0]].name for limb in group.limbs] for group in limbs.groups]
+    """For each group of limbs that run in lanes the names of the links that they begin with; groups within their limbs come after it, with
+    those of all these limbs together.
+    """
+    limbs = lane_model(model, nested=True) or lane_model(model)
+    roots = []
+    for group in () if limbs is None else limbs.groups:
+        roots.append([limb[0] for limb in group.limbs])
+        roots += [[limb[places[0]] for places in inner.limbs for limb in group.limbs] for inner in group.nested]
+    return [[model.bodies[index].name for index in indices] for indices in roots]
 
 
 def _operations(model: Model) -> dict[str, int]:

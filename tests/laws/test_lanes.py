@@ -18,23 +18,31 @@ from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.rnea import rnea
 from rbdc.catalogue import functions_of
-from rbdc.lanes import lane_model, laned
+from rbdc.evaluation import InLanes
+from rbdc.ir.cost import cost
+from rbdc.lanes import lane_model, laned, side_by_side
 from rbdc.model import Model as Tree
+from rbdc.savings import limb_groups
 from rbdc.spatial import Force
 from tests.support import FLAGS, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
 FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
-PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 2: ((1, 1), (1, -1))}
+PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
 TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
 
 
-def limbs(rng: np.random.Generator, count: int, kinds: tuple[str, ...], parent: str, tag: str) -> tuple[list[Link], list[Joint]]:
-    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an offset now and then."""
+def limbs(
+    rng: np.random.Generator, count: int, kinds: tuple[str, ...], parent: str, tag: str, shape: int | None = None
+) -> tuple[list[Link], list[Joint]]:
+    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an offset now and then. With the
+    same number `shape` they look like those of other calls.
+    """
     links: list[Link] = []
     joints: list[Joint] = []
-    steps = [random_placement(rng) for _ in kinds]
-    axes = [Vector3.of(rng.permutation(np.eye(3))[0].tolist()) for _ in kinds]
+    alike = rng if shape is None else np.random.default_rng(shape)
+    steps = [random_placement(alike) for _ in kinds]
+    axes = [Vector3.of(alike.permutation(np.eye(3))[0].tolist()) for _ in kinds]
     for m in range(count):
         above, (x, y) = parent, PLACES[count][m]
         for k, kind in enumerate(kinds):
@@ -64,6 +72,26 @@ def creature(seed: int) -> Tree:
         links += some_links
         joints += some_joints
     return Model.assemble(f"creature{seed}", links, joints, root_joint="fixed" if seed % 4 == 1 else "free-flyer")
+
+
+def with_hands(hands: int, fingers: int, kinds: tuple[str, ...], root: str) -> Tree:
+    """A trunk with two arms, `hands` of them with fingers."""
+    rng = np.random.default_rng(fingers)
+    links, joints = limbs(rng, 2, ("revolute", "revolute"), "trunk", "arm")
+    for m in range(hands):
+        some_links, some_joints = limbs(rng, fingers, kinds, f"arm{m}_1", f"hand{m}_", shape=1)
+        links += some_links
+        joints += some_joints
+    name = f"hands{hands}_{fingers}_{'_'.join(kinds)}_{root.replace('-', '_')}"
+    return Model.assemble(name, [Link("trunk", random_inertia(rng)), *links], joints, root_joint=root)
+
+
+def widths(model: Tree, name: str = "rnea") -> set[int]:
+    """Of the values of a function with limbs in lanes, by its first method."""
+    function = functions_of(model)[name]
+    program = laned(model, function, next(iter(function.methods)))
+    assert program is not None
+    return {value.width for value in program.arithmetic()}
 
 
 def state(model: Tree, module: ModuleType, seed: int) -> tuple[Array, Array, Array, Array]:
@@ -98,6 +126,53 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
     assert "lanes" in {entry["style"] for entry in manifest["functions"].values()}
     check(module, model, 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("fingers", "kinds", "root"),
+    [
+        (2, ("revolute", "prismatic"), "fixed"),
+        (3, ("prismatic",), "free-flyer"),
+        (4, ("revolute",), "fixed"),
+    ],
+)
+def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ...], root: str) -> None:
+    model = with_hands(2, fingers, kinds, root)
+    assert {2, 4} <= widths(model)
+    check(build_module(model, functions=FUNCTIONS), model, 1e-13)
+
+
+@pytest.mark.parametrize("target", ["avx2", "sse2"])
+def test_fingers_in_every_width_of_registers(target: str) -> None:
+    model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
+    check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"), model, 1e-13)
+
+
+@pytest.mark.parametrize(("fingers", "root"), [(2, "free-flyer"), (4, "fixed")])
+def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) -> None:
+    model = with_hands(1, fingers, ("revolute", "revolute"), root)
+    assert limb_groups(model) == [[f"hand0_{n}_0" for n in range(fingers)]]
+    assert fingers in widths(model)
+    check(build_module(model, functions=FUNCTIONS), model, 1e-13)
+
+
+def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
+    fingers = [[f"hand{m}_{n}_0" for n in pair for m in range(2)] for pair in ((0, 1), (2, 3))]
+    assert limb_groups(with_hands(2, 4, ("revolute", "revolute"), "fixed")) == [["arm0_0", "arm1_0"], *fingers]
+
+
+def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
+    monkeypatch.setattr("rbdc.lanes.WORTH_NESTING", 0.0)
+    assert max(widths(model)) == 2
+    function = functions_of(model)["rnea"]
+    outer, nested = lane_model(model), lane_model(model, nested=True)
+    assert outer is not None
+    assert nested is not None
+    evaluate = function.methods["newton_euler"]
+    assert isinstance(evaluate, InLanes)
+    one, other = (cost(side_by_side(limbs, function.declaration, evaluate)) for limbs in (outer, nested))
+    assert other.weight < 0.9 * one.weight
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -337,6 +337,6 @@ class Writer:
             return f"{vector}[{value.lane}]"
         width = self.program.values[value.arguments[0]].width
         if value.operation == "rotate":
-            return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(width))}}}"
+            return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
         halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in (range(width // 2), range(width // 2, width))]
         return f"({halves[0]}) + ({halves[1]})" if width > 2 else " + ".join(halves)

@@ -68,28 +68,42 @@ class Builder:
         if value.operation == "lanes":
             return self.constant(value.numbers[lane])
         if value.operation == "rotate":
-            return self.extract(value.arguments[0], (lane + value.lane) % value.width)
+            return self.extract(value.arguments[0], (lane + value.lane) % self.values[value.arguments[0]].width)
         return self._intern(("extract", index, lane), Value("extract", (index,), section=self.section, lane=lane))
 
-    def rotate(self, index: int, lane: int) -> int:
-        """Lane m is what was lane m + `lane`."""
+    def rotate(self, index: int, lane: int, width: int) -> int:
+        """`width` lanes of which lane m is what was lane m + `lane`, counted round."""
         value = self.values[index]
-        if lane == 0 or value.width == 1:
+        if value.width == 1 or (lane == 0 and width == value.width):
             return index
-        if value.operation == "rotate":
-            return self.rotate(value.arguments[0], (lane + value.lane) % value.width)
-        if value.operation == "gather":
-            return self.gather(value.arguments[lane:] + value.arguments[:lane])
+        places = [(m + lane) % value.width for m in range(width)]
+        if value.operation == "gather" and width <= value.width:
+            return self.gather(tuple(value.arguments[m] for m in places))
         if value.operation == "lanes":
-            return self.lanes(value.numbers[lane:] + value.numbers[:lane])
-        made = Value("rotate", (index,), section=self.section, width=value.width, lane=lane)
-        return self._intern(("rotate", index, lane), made)
+            return self.lanes([value.numbers[m] for m in places])
+        if value.operation == "rotate":
+            inner = self.values[value.arguments[0]].width
+            if value.width % inner == 0 or lane + width <= value.width:
+                return self.rotate(value.arguments[0], (lane + value.lane) % inner, width)
+        made = Value("rotate", (index,), section=self.section, width=width, lane=lane)
+        return self._intern(("rotate", index, lane, width), made)
 
     def reduce(self, index: int, lanes: int) -> int:
         """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
         if self.values[index].width == 1:
             return self.apply("mul", (self.constant(lanes), index))
         return self._intern(("reduce", index), Value("reduce", (index,), section=self.section, lane=lanes))
+
+    def fold(self, index: int, lanes: int, width: int) -> int:
+        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on: halves are added until so many are left."""
+        if width == 1:
+            return self.reduce(index, lanes)
+        if self.values[index].width == 1:
+            return self.reduce(index, lanes // width)
+        while lanes > width:
+            lanes //= 2
+            index = self.apply("add", (self.rotate(index, 0, lanes), self.rotate(index, lanes, lanes)))
+        return index
 
     def again(self, value: Value, arguments: tuple[int, ...]) -> int:
         """A value of another builder with its arguments in this one, simplified by the rules."""
@@ -101,7 +115,9 @@ class Builder:
             return self.lanes(value.numbers)
         if value.operation == "gather":
             return self.gather(arguments)
-        if value.operation in ("extract", "rotate", "reduce"):
+        if value.operation == "rotate":
+            return self.rotate(arguments[0], value.lane, value.width)
+        if value.operation in ("extract", "reduce"):
             return getattr(self, value.operation)(arguments[0], value.lane)  # type: ignore[no-any-return]
         return self.apply(value.operation, arguments)
 

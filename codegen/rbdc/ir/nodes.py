@@ -31,7 +31,8 @@ ARITY = {
     "reduce": 1,
 }
 """None: as many as there are lanes. `lanes` are constants, one a lane; `gather` makes lanes of scalars; `extract` takes lane `lane`;
-`rotate` makes lane m what was lane m + `lane`; `reduce` adds all lanes. Where widths mix, a scalar stands for the same in all lanes.
+`rotate` makes lane m what was lane m + `lane`, counted round: of a wider value it takes as many lanes as it has itself, a narrower one it
+repeats; `reduce` adds all lanes. A scalar beside vectors stands for the same in all lanes; other widths do not mix.
 """
 LANE_OPERATIONS = ("lanes", "gather", "extract", "rotate", "reduce")
 

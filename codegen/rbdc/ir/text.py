@@ -30,8 +30,10 @@ def _right_hand_side(value: Value) -> str:
     if value.operation == "lanes":
         return f"lanes{value.numbers}"
     names = [f"%{k}" for k in value.arguments]
-    if value.operation in ("extract", "rotate"):
-        return f"{value.operation}({names[0]}, {value.lane})"
+    if value.operation == "extract":
+        return f"extract({names[0]}, {value.lane})"
+    if value.operation == "rotate":
+        return f"rotate({names[0]}, {value.lane}) to {value.width} lanes"
     if value.operation in _INFIX:
         return f" {_INFIX[value.operation]} ".join(names)
     return f"{value.operation}({', '.join(names)})"

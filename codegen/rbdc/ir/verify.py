@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.ir.nodes import ARITY, Program
+from rbdc.ir.nodes import ARITY, LANE_OPERATIONS, Program
 
 
 class MalformedProgram(Exception):
@@ -17,6 +17,9 @@ def verify(program: Program) -> Program:
             raise MalformedProgram(f"{program.name}: value {index}: {value.operation} of {len(value.arguments)} arguments")
         if any(argument >= index or argument < 0 for argument in value.arguments):
             raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
+        widths = {program.values[k].width for k in value.arguments}
+        if value.operation not in LANE_OPERATIONS and not widths <= {1, value.width}:
+            raise MalformedProgram(f"{program.name}: value {index}: {value.operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
             raise MalformedProgram(f"{program.name}: value {index}: no input {value.source}")
         if value.section >= len(program.sections):

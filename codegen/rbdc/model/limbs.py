@@ -1,6 +1,7 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
 Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of four lanes, two one of two.
+Groups within the limbs of a group (fingers of arms) can run side by side for all of these: two fingers of two arms in four lanes.
 The frames of the other limbs are chosen to look like those of the first: each link's frame may be turned by quarter turns about z,
 and turned over (then its joint runs backwards), so that the constants of all limbs have their zeros in the same places.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, cosine_and_sine, tidy
@@ -18,26 +19,67 @@ from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
 
 LANES = (4, 2)
-"""Sizes of groups, larger first."""
+"""Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes code that takes up to twice
+the time of four where registers hold four doubles (AVX2); where they hold eight, eight lanes take up to a seventh less.
+"""
 
 Signature = tuple[object, ...]
 
 
 @dataclass(frozen=True)
 class Group:
-    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k]."""
+    """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
+
+    nested: groups within each limb, with places k in place of bodies.
+    """
 
     limbs: tuple[tuple[int, ...], ...]
+    nested: tuple[Group, ...] = ()
+
+    def lanes(self) -> list[tuple[int, ...]]:
+        """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers, finger 1 of all limbs first."""
+        inner = [places for group in self.nested for places in group.lanes()]
+        alone = set(range(len(self.limbs[0]))).difference(*inner)
+        return [tuple(limb[k] for k in places for limb in self.limbs) for places in sorted([*((k,) for k in alone), *inner])]
+
+    def steps(self) -> list[dict[int, int]]:
+        """Permutations of bodies that one after the other move each lane to the next: all limbs to the next one, then, as the last of them
+        has come to be the first, the fingers of the first.
+        """
+        following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
+        first, result = self.limbs[0], [{here: there for pair in following for here, there in zip(*pair, strict=True)}]
+        inner = [{first[k]: first[n] for k, n in step.items()} for step in united(group.steps() for group in self.nested)]
+        return result + inner
 
 
-def groups(model: Model) -> list[Group]:
-    """The groups of the model, outermost first; a limb is in one group only. Only limbs of one-dof joints without coupling."""
+def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
+    """The steps of several groups taken together."""
+    return [{k: n for step in same for k, n in step.items()} for same in itertools.zip_longest(*found, fillvalue={})]
+
+
+def groups(model: Model, *, nested: bool = False) -> list[Group]:
+    """The groups of the model, outermost first; a limb is in one group only, but for groups within the limbs where these are asked for.
+    Only limbs of one-dof joints without coupling.
+    """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
         signatures[index] = _signature(model, index, signatures)
+    return _groups(model, signatures, range(-1, model.njoints), LANES, nested=nested)
+
+
+def _groups(
+    model: Model,
+    signatures: Mapping[int, Signature | None],
+    bodies: Iterable[int],
+    sizes: Sequence[int],
+    *,
+    nested: bool,
+    within: bool = False,
+) -> list[Group]:
+    """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is left over is in lanes anyway."""
     found: list[Group] = []
     taken: set[int] = set()
-    for parent in range(-1, model.njoints):
+    for parent in bodies:
         if parent in taken:
             taken.update(model.children(parent))
             continue
@@ -47,13 +89,20 @@ def groups(model: Model) -> list[Group]:
             if signature is not None:
                 alike.setdefault(signature, []).append(child)
         for siblings in alike.values():
-            for size in LANES:
-                while len(siblings) >= size and len(siblings) % size == 0 and _worth(signatures[siblings[0]]):
-                    limbs = [_bodies(model, root, signatures) for root in siblings[:size]]
-                    found.append(Group(tuple(tuple(limb) for limb in limbs)))
-                    taken.update(root for root in siblings[:size])
+            for size in sizes:
+                while len(siblings) >= size and (within or (len(siblings) % size == 0 and _worth(signatures[siblings[0]]))):
+                    limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
+                    room = [n for n in sizes if nested and n * size <= sizes[0]]
+                    inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
+                    found.append(Group(limbs, tuple(_placed(group, limbs[0]) for group in inner)))
+                    taken.update(siblings[:size])
                     siblings = siblings[size:]
     return found
+
+
+def _placed(group: Group, limb: Sequence[int]) -> Group:
+    """A group within a limb, bodies as places in that limb."""
+    return replace(group, limbs=tuple(tuple(limb.index(body) for body in one) for one in group.limbs))
 
 
 def _worth(signature: Signature | None) -> bool:
@@ -61,7 +110,7 @@ def _worth(signature: Signature | None) -> bool:
     return signature is not None and len(signature) > 1
 
 
-def _signature(model: Model, index: int, known: dict[int, Signature | None]) -> Signature | None:
+def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
     """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a lane."""
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
@@ -70,7 +119,7 @@ def _signature(model: Model, index: int, known: dict[int, Signature | None]) -> 
     return (body.joint.kind, *sorted(children, key=repr))
 
 
-def _bodies(model: Model, root: int, signatures: dict[int, Signature | None]) -> list[int]:
+def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None]) -> list[int]:
     """A limb's bodies, children in the order of their signatures."""
     result = [root]
     for child in sorted(model.children(root), key=lambda c: repr(signatures[c])):
@@ -83,8 +132,8 @@ def aligned(model: Model, found: Sequence[Group]) -> tuple[Model, list[float]]:
     bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
     signs = [1.0] * model.njoints
     for group in found:
-        for limb in group.limbs[1:]:
-            for first, index in zip(group.limbs[0], limb, strict=True):
+        for first, *others in group.lanes():
+            for index in others:
                 signs[index] = _align(model, bodies, first, index)
     return replace(model, bodies=tuple(bodies)), signs
 

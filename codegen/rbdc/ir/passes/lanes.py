@@ -4,31 +4,32 @@ Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -
 its counterpart in the next. After: the counterparts are the lanes of one value. A lane m holds what the permutation, applied m times, makes
 of lane 0; so a value of another limb is a rotation of the lanes, a value of the trunk the same in all lanes, and a sum over all limbs one
 reduction. What has no counterpart stays scalar.
+
+With limbs on limbs the permutation goes through all of them, finger 1 of arm 1 -> finger 1 of arm 2 -> finger 2 of arm 1 -> finger 2 of
+arm 2, and what belongs to an arm comes back sooner: it has as many lanes as there are arms. Such a value is repeated where it meets those
+of fingers, and a sum over the fingers of each arm adds halves of vectors.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import Program, Value
-
-Source = tuple[str, int]
-Terms = Counter[tuple[int, int]]
-"""A sum as (value, sign) with multiplicities."""
-
-PACKED = ("add", "sub", "mul", "div", "neg", "sin", "cos")
-_COMMUTATIVE = ("add", "mul")
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A permutation of input entries of order `lanes`, and the numbers that some of the inputs stand for (the limbs' constants)."""
+    """A cyclic permutation of input entries, and the numbers that some of the inputs stand for (the limbs' constants).
 
-    lanes: int
-    moves: Mapping[Source, Source]
+    steps: permutations that make it one after the other, each of which leaves the program the same. widths: the numbers of lanes, smaller
+    first, each a multiple of the one before; the last is the order of the permutation.
+    """
+
+    steps: Sequence[Mapping[Source, Source]]
+    widths: Sequence[int]
     constants: Mapping[Source, float]
 
 
@@ -40,10 +41,13 @@ def pack(program: Program, exchange: Exchange) -> Program:
 class _Packer:
     def __init__(self, program: Program, exchange: Exchange) -> None:
         self.program, self.exchange = program, exchange
-        self.image: list[int | None] = []
-        self.sums: dict[int, Terms] = {}
-        self._find_images()
+        steps = [Counterparts(program, moves) for moves in exchange.steps]
+        self.image: list[int | None] = list(range(len(program.values)))
+        for step in steps:
+            self.image = [None if k is None else step.image[k] for k in self.image]
         self.orbit = [self._orbit(k) for k in range(len(program.values))]
+        self.sums = {k for step in steps for k in step.sums}
+        self._leave_what_has_no_operands()
         self.builder = Builder()
         self.wide: dict[int, int] = {}
         self.scalar: dict[int, int] = {}
@@ -55,7 +59,7 @@ class _Packer:
             self.builder.section = value.section
             orbit = self.orbit[index]
             if orbit is not None and min(orbit) == index:
-                self.wide[index] = self._pack(self._aligned(index, value, orbit))
+                self.wide[index] = self._pack(index, orbit)
         results = [[self._as_scalar(k) for k in result] for result in program.results]
         used = {value.source[0] for value in self.builder.values if value.source is not None}
         named = {source[0] for source in self.exchange.constants}
@@ -64,77 +68,62 @@ class _Packer:
         symbols |= {self.scalar[k]: name for k, name in program.symbols.items() if k in self.scalar and self.orbit[k] is None}
         return finish(program.name, inputs, program.outputs, self.builder, results, program.sections, symbols)
 
-    def _find_images(self) -> None:
-        """What the permutation makes of each value, where that is a value of the program."""
-        index_of = {self._key(value, value.arguments, value.source): k for k, value in enumerate(self.program.values)}
-        for index, value in enumerate(self.program.values):
-            if value.constant is not None:
-                self.image.append(index)
-            elif value.source is not None:
-                moved = self.exchange.moves.get(value.source, value.source)
-                self.image.append(index_of.get(self._key(value, (), moved)))
-            else:
-                arguments = [self.image[k] for k in value.arguments]
-                found = index if arguments == list(value.arguments) else None
-                narrow = value.width == 1 and all(self.program.values[k].width == 1 for k in value.arguments)
-                if found is None and narrow and value.operation in PACKED and None not in arguments:
-                    found = index_of.get(self._key(value, tuple(k for k in arguments if k is not None), None))
-                self.image.append(found if found is not None else self._as_invariant_sum(index))
-
-    @staticmethod
-    def _key(value: Value, arguments: tuple[int, ...], source: Source | None) -> object:
-        if value.operation in _COMMUTATIVE:
-            arguments = tuple(sorted(arguments))
-        return value.operation, arguments, source, value.constant
-
-    def _as_invariant_sum(self, index: int) -> int | None:
-        """The value itself where it is a sum whose terms are only exchanged with each other."""
-        value = self.program.values[index]
-        if value.operation not in ("add", "sub") or value.width > 1:
-            return None
-        terms = self._terms(index)
-        moved: Terms = Counter()
-        for (leaf, sign), count in terms.items():
-            target = self.image[leaf]
-            if target is None:
-                return None
-            moved[target, sign] += count
-        if moved != terms:
-            return None
-        self.sums[index] = terms
-        return index
-
-    def _terms(self, index: int) -> Terms:
-        """The sum below a value, down to what has a counterpart."""
-        terms: Terms = Counter()
-        stack = [(index, 1, True)]
-        while stack:
-            k, sign, top = stack.pop()
-            value = self.program.values[k]
-            counterpart = None if top else self.image[k]
-            if counterpart is None and value.width == 1 and value.operation in ("add", "sub", "neg"):
-                signs = (sign, -sign) if value.operation == "sub" else (-sign,) if value.operation == "neg" else (sign, sign)
-                stack += [(argument, s, False) for argument, s in zip(value.arguments, signs, strict=True)]
-            else:
-                terms[k, sign] += 1
-        return terms
-
     def _orbit(self, index: int) -> tuple[int, ...] | None:
         """The counterparts of a value beginning with the first made, if there are any: lane m of what stands for them all."""
         orbit = [index]
-        for _ in range(self.exchange.lanes - 1):
+        for _ in range(self.exchange.widths[-1] - 1):
             following = self.image[orbit[-1]]
             if following is None:
                 return None
             orbit.append(following)
         if self.image[orbit[-1]] != index or len(set(orbit)) == 1:
             return None
+        width = next(w for w in self.exchange.widths if w % len(set(orbit)) == 0)
         start = orbit.index(min(orbit))
-        return tuple(orbit[start:] + orbit[:start])
+        return tuple((orbit[start:] + orbit[:start])[:width])
 
-    def _aligned(self, index: int, value: Value, orbit: tuple[int, ...]) -> tuple[int, ...]:
+    def _leave_what_has_no_operands(self) -> None:
+        """Values whose operands have no lanes have none either."""
+        for index in range(len(self.program.values)):
+            orbit = self.orbit[index]
+            if orbit is None or min(orbit) != index:
+                continue
+            operands = (k for k, _ in self._terms(index)) if self._adds_up(orbit) else self._operands(orbit)
+            if not all(self._has_lanes(k) for k in operands):
+                for member in orbit:
+                    self.orbit[member] = None
+
+    def _adds_up(self, orbit: Sequence[int]) -> bool:
+        """Whether counterparts are sums of what has more lanes than they have, or of partial sums that have none."""
+        if self.program.values[orbit[0]].operation not in ("add", "sub"):
+            return False
+        return any(not self._has_lanes(k) or len(self.orbit[k] or ()) > len(orbit) for k in self._operands(orbit))
+
+    def _operands(self, orbit: Sequence[int]) -> set[int]:
+        return {k for member in orbit for k in self.program.values[member].arguments}
+
+    def _terms(self, index: int) -> Terms:
+        return terms_of(self.program, index, self._has_lanes)
+
+    def _has_lanes(self, index: int) -> bool:
+        """Whether a value can be an operand in lanes: of limbs, or the same for all."""
+        return self.orbit[index] is not None or self.image[index] == index
+
+    def _pack(self, index: int, orbit: tuple[int, ...]) -> int:
+        if self._adds_up(orbit):
+            return self._sum(self._terms(index), len(orbit))
+        orbit = self._aligned(index, orbit)
+        value = self.program.values[orbit[0]]
+        if value.source is not None:
+            if value.source in self.exchange.constants:
+                sources = [self.program.values[k].source for k in orbit]
+                return self.builder.lanes([self.exchange.constants[s] for s in sources if s is not None])
+            return self.builder.gather(tuple(self._as_scalar(k) for k in orbit))
+        return self.builder.apply(value.operation, tuple(self._as_lanes(k, len(orbit)) for k in value.arguments))
+
+    def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
         """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation."""
-        for argument in value.arguments:
+        for argument in self.program.values[index].arguments:
             lanes = self.orbit[argument]
             if lanes is not None:
                 shift = orbit.index(index) - lanes.index(argument)
@@ -144,21 +133,12 @@ class _Packer:
                 return aligned
         return orbit
 
-    def _pack(self, orbit: tuple[int, ...]) -> int:
-        value = self.program.values[orbit[0]]
-        if value.source is not None:
-            if value.source in self.exchange.constants:
-                sources = [self.program.values[k].source for k in orbit]
-                return self.builder.lanes([self.exchange.constants[s] for s in sources if s is not None])
-            return self.builder.gather(tuple(self._as_scalar(k) for k in orbit))
-        return self.builder.apply(value.operation, tuple(self._as_lanes(k) for k in value.arguments))
-
-    def _as_lanes(self, index: int) -> int:
+    def _as_lanes(self, index: int, width: int) -> int:
         """A value as an operand of lane 0: rotated if it is another limb's, scalar if it is the trunk's."""
         orbit = self.orbit[index]
-        if orbit is None:
+        if orbit is None or width == 1:
             return self._as_scalar(index)
-        return self.builder.rotate(self.wide[min(orbit)], orbit.index(index))
+        return self.builder.rotate(self.wide[min(orbit)], orbit.index(index), width)
 
     def _as_scalar(self, index: int) -> int:
         """A value as a scalar: a lane of what it is packed into, or computed on its own."""
@@ -173,25 +153,40 @@ class _Packer:
         elif value.source is not None:
             number = self.exchange.constants.get(value.source)
             made = self.builder.input(*value.source) if number is None else self.builder.constant(number)
-        elif index in self.sums:
-            made = self._sum(self.sums[index])
+        elif index in self.sums and self.image[index] == index:
+            made = self._sum(self._terms(index), 1)
         else:
             made = self.builder.again(value, tuple(self._as_scalar(k) for k in value.arguments))
         self.scalar[index] = made
         return made
 
-    def _sum(self, terms: Terms) -> int:
-        """The terms of the trunk one by one, those of the limbs by reductions."""
+    def _sum(self, terms: Terms, width: int) -> int:
+        """A sum in `width` lanes: terms with no more lanes one by one, those of limbs upon them by reductions."""
         signed: list[tuple[int, int]] = []
         for (leaf, sign), count in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):  # begin with what is added
-            orbit = self.orbit[leaf]
-            if orbit is not None and min(orbit) != leaf:
-                continue
-            term = self._as_scalar(leaf) if orbit is None else self.builder.reduce(self.wide[leaf], self.exchange.lanes)
-            if orbit is not None and len(set(orbit)) < len(orbit):  # each counterpart is in several lanes
-                term = self.builder.apply("mul", (self.builder.constant(len(set(orbit)) / len(orbit)), term))
-            signed += [(term, sign)] * count
+            exchanged = self._exchanged(leaf, width)
+            if any(terms[k, sign] != count for k in exchanged):
+                signed += [(self._as_lanes(leaf, width), sign)] * count
+            elif min(exchanged) == leaf:
+                signed += [(self._reduced(leaf, exchanged, width), sign)] * count
         total = signed[0][0] if signed[0][1] > 0 else self.builder.apply("neg", (signed[0][0],))
         for term, sign in signed[1:]:
             total = self.builder.apply("add" if sign > 0 else "sub", (total, term))
         return total
+
+    def _exchanged(self, leaf: int, width: int) -> tuple[int, ...]:
+        """The counterparts of a term that belong to the same lane of `width`: each `width`-th of them."""
+        orbit = self.orbit[leaf]
+        if orbit is None or len(orbit) <= width:
+            return (leaf,)
+        return orbit[orbit.index(leaf) % width :: width]
+
+    def _reduced(self, leaf: int, exchanged: Sequence[int], width: int) -> int:
+        """The sum of those counterparts."""
+        orbit = self.orbit[leaf]
+        if orbit is None or len(exchanged) == 1:
+            return self._as_lanes(leaf, width)
+        total = self.builder.fold(self.wide[min(orbit)], len(orbit), width)
+        if len(set(exchanged)) < len(exchanged):  # each counterpart is in several lanes
+            total = self.builder.apply("mul", (self.builder.constant(len(set(exchanged)) / len(exchanged)), total))
+        return total if width == 1 else self.builder.rotate(total, orbit.index(leaf) % width, width)
