@@ -15,19 +15,25 @@ import numpy as np
 import pytest
 
 from rbdc.catalogue import FORWARD_DYNAMICS
+from rbdc.emit.rolled import METHODS
 from tests.laws.test_batches import arguments, as_tuple, names_of
-from tests.support import SINGLE, Array, full_module
+from tests.support import SINGLE, Array, build_module, full_module
 
 UNIT = float(np.finfo(np.float32).eps)
 UNITS = 8.0
 """Of the largest entry of a result."""
 SAMPLES = 33
+ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fixed")]
 
 
-@pytest.fixture(scope="module", params=SINGLE, ids="-".join)
+@pytest.fixture(scope="module", params=[(*case, "") for case in SINGLE] + [(*case, "rolled") for case in ROLLED], ids="-".join)
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
-    """The module over floats and that over doubles."""
-    return full_module(*request.param, "float32"), full_module(*request.param)
+    """The module over floats and that over doubles: of all functions, or of those that have a rolled form."""
+    robot, root, rolled = request.param
+    if not rolled:
+        return full_module(robot, root, "float32"), full_module(robot, root)
+    made = {"root_joint": root, "style": "rolled", "functions": tuple(METHODS), "name": f"{robot}_rolled"}
+    return build_module(robot, dtype="float32", **made), build_module(robot, **made)
 
 
 def conditioning(double: ModuleType, q: Array) -> float:
