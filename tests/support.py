@@ -22,6 +22,10 @@ NO_FREE_FLYER = ("planar_floating",)
 CASES = [(robot, root) for robot in robot_names() for root in ROOTS if root == "fixed" or robot not in NO_FREE_FLYER]
 CASE_NAMES = [f"{robot}-{root}" for robot, root in CASES]
 
+SINGLE = [(robot, "fixed") for robot in ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "panda", "planar_floating", "r2d2")]
+SINGLE += [("double_pendulum", "free-flyer"), ("hyq", "free-flyer")]
+"""Those of the cases whose modules are also built in single precision."""
+
 OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
 # Correctness does not depend on the optimisation level; -O1 compiles faster, and contraction stays on as in real builds.
 FLAGS = ("-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
@@ -31,16 +35,17 @@ def build_module(description: Any, **options: Any) -> ModuleType:
     """The compiled module of a robot's name, a path or a model, from the shared cache."""
     model = description if isinstance(description, rbdc.Model) else None
     tag = "" if model is None else model.name
-    folder = OUT / f"{options.get('root_joint', 'fixed')}-{options.get('mimic', 'independent')}{tag}"
+    kind = options.get("dtype", "float64")
+    folder = OUT / f"{options.get('root_joint', 'fixed')}-{options.get('mimic', 'independent')}-{kind}{tag}"
     # Peers read angles as written; what --snap does by default has tests of its own.
     options = {"cflags": FLAGS, "jobs": 1, "snap": 0.0, "targets": ("c",), **options}
     return rbdc.load(build_package(description, BuildOptions(out=folder, **options)).directory)
 
 
 @cache
-def full_module(robot: str, root: str) -> ModuleType:
+def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, with kernels for batches."""
-    return build_module(robot, root_joint=root, preset="full", targets=("c", "batch"))
+    return build_module(robot, root_joint=root, preset="full", targets=("c", "batch"), dtype=dtype)
 
 
 def assert_close(actual: Any, expected: Any, tolerance: float = 1e-10, floor: float = 0.0, what: str = "") -> None:

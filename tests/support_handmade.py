@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import rbdc
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.package import render_python
+from rbdc.emit.scalars import DOUBLE, ScalarType
 from rbdc.native.build import compile_package, place
 from rbdc.native.toolchain import find_compiler
 
@@ -70,11 +72,13 @@ def build_tiny(
     files: dict[str, str] | None = None,
     python: dict[str, str] | None = None,
     flags: Sequence[str] = FLAGS,
+    scalar: ScalarType = DOUBLE,
 ) -> Path:
     """Compile and place the package; the folder."""
-    c = files or c_files()
-    native = compile_package(c, ROBOT, DECLARATIONS, find_compiler(), flags, 1)
-    text = {**c, **render_python(model(), ROBOT, DECLARATIONS, ["mix", "absent"], "0"), **(python or {})}
+    declarations = [replace(d, scalar=scalar) for d in DECLARATIONS]
+    c = files or c_files(declarations)
+    native = compile_package(c, ROBOT, declarations, find_compiler(), flags, 1)
+    text = {**c, **render_python(model(), ROBOT, declarations, ["mix", "absent"], "0"), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"
     package.mkdir(parents=True)
     for name, content in {**text, "manifest.json": '{"generator": "rbdc"}'}.items():
@@ -84,6 +88,6 @@ def build_tiny(
     return destination
 
 
-def load_tiny(folder: Path) -> ModuleType:
+def load_tiny(folder: Path, scalar: ScalarType = DOUBLE) -> ModuleType:
     """The tiny package, built in a folder and loaded."""
-    return rbdc.load(build_tiny(folder / ROBOT))
+    return rbdc.load(build_tiny(folder / ROBOT, scalar=scalar))

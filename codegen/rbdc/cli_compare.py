@@ -23,7 +23,7 @@ _NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repo
 @click.argument("description")
 @model_options
 @click.option("--functions", help="Comma-separated names of functions; by default all.")
-@click.option("--methods", help="Comma-separated methods or families (analytical, ad, numerical, peer); by default all.")
+@click.option("--methods", help="Comma-separated methods or families (single, analytical, ad, numerical, peer); by default all.")
 @click.option("--peers", default="pinocchio,casadi", show_default=True, help="Whom to measure against; absent ones are named.")
 @click.option("--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing.")
 @click.option("--checked", type=int, default=8, show_default=True, help="How many of them are compared with the reference.")

@@ -225,7 +225,7 @@ class Entry:
         if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
             self._refuse(TypeError, name, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}")
         if kind == "f" and size > dtype.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
-            self._refuse(ValueError, name, f"has numbers beyond {limits.max}", f"that is the largest {dtype}")
+            self._refuse(ValueError, name, f"has numbers beyond {limits.max:.3g}", f"{dtype} holds none")
 
     def _is_finite(self, x: Array) -> bool:
         if x.flags.c_contiguous and x.flags.aligned:

@@ -10,35 +10,38 @@ import numpy as np
 import pytest
 
 from rbdc.catalogue import FORWARD_DYNAMICS
-from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
+from tests.support import CASES, SINGLE, Array, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)
-TOLERANCE = 1e-13
+TOLERANCES = {"float64": (1e-13, 1e-15), "float32": (1e-5, 5e-7)}
+"""For each dtype what an order of operations may change, and for solutions with M how much more its conditioning makes of it."""
+ALL = [(*case, "float64") for case in CASES] + [(*case, "float32") for case in SINGLE]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+@pytest.fixture(scope="module", params=ALL, ids="-".join)
 def module(request: pytest.FixtureRequest) -> ModuleType:
     return full_module(*request.param)
 
 
 def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False) -> dict[str, Array]:
-    """Random inputs for `count` samples by name, external forces if asked for, each array beginning 8 bytes after a 64-byte boundary."""
+    """Random inputs for `count` samples by name, external forces if asked for, each array beginning one number after a 64-byte boundary."""
     rng = np.random.default_rng(0)
     made = {}
     for p in inspect.signature(getattr(module, name)).parameters.values():
         if p.name in ("q", "q0", "q1"):
             made[p.name] = misaligned(np.array([module.random_configuration(rng) for _ in range(count)]))
         elif p.name == "fext" and forces:
-            made[p.name] = misaligned(rng.standard_normal((count, module.njoints, 6)))
+            made[p.name] = misaligned(rng.standard_normal((count, module.njoints, 6)).astype(module.dtype))
         elif p.kind is not p.KEYWORD_ONLY and p.name not in ("fext", "frame", "reference"):
-            made[p.name] = misaligned(rng.standard_normal((count, module.nv)))
+            made[p.name] = misaligned(rng.standard_normal((count, module.nv)).astype(module.dtype))
     return made
 
 
 def misaligned(x: Array) -> Array:
-    """A copy that begins 8 bytes after a 64-byte boundary, with numbers around it that no function may change."""
-    room = np.full(x.size + 32, 7.0)
-    start = (-(room.ctypes.data // 8)) % 8 + 1 + 8
+    """A copy that begins one number after a 64-byte boundary, with numbers around it that no function may change."""
+    block = 64 // x.itemsize
+    room = np.full(x.size + 4 * block, 7.0, x.dtype)
+    start = (-(room.ctypes.data // x.itemsize)) % block + 1 + block
     room[start : start + x.size] = x.ravel()
     return room[start : start + x.size].reshape(x.shape)
 
@@ -48,10 +51,11 @@ def as_tuple(result: Any) -> tuple[Array, ...]:
 
 
 def tolerance(module: ModuleType, name: str, q: Array) -> float:
-    """1e-13, but for solutions with M what its conditioning makes of another order of operations."""
+    """What another order of operations may change, for solutions with M by its conditioning."""
+    least, factor = TOLERANCES[module.dtype.name]
     if name not in FORWARD_DYNAMICS:
-        return TOLERANCE
-    return max(TOLERANCE, 1e-15 * conditioning(module.crba(q)))
+        return least
+    return max(least, factor * conditioning(module.crba(q).astype(float)))
 
 
 def names_of(module: ModuleType) -> list[str]:
@@ -71,7 +75,7 @@ def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
         few = {key: x[: SIZES[-2]] for key, x in given.items()}
         single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
         expected = [np.array(rows) for rows in zip(*single, strict=True)]
-        bound = tolerance(module, name, few["q"]) if "q" in few else TOLERANCE
+        bound = tolerance(module, name, few["q"]) if "q" in few else TOLERANCES[module.dtype.name][0]
         for size in SIZES:
             results = as_tuple(function(*(x[:size] for x in given.values()), **extra))
             for result, rows in zip(results, expected, strict=True):
@@ -81,18 +85,19 @@ def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
 
 
 def test_any_leading_shape_and_out(module: ModuleType) -> None:
-    given = arguments(module, "rnea", 24)
+    count = 3 * module.block
+    given = arguments(module, "rnea", count)
     expected = module.rnea(*given.values())
-    shaped = module.rnea(*(x.reshape(2, 3, 4, -1) for x in given.values()))
-    np.testing.assert_array_equal(shaped.reshape(24, -1), expected)
-    target = misaligned(np.zeros((24, module.nv)))
+    shaped = module.rnea(*(x.reshape(3, 2, module.block // 2, -1) for x in given.values()))
+    np.testing.assert_array_equal(shaped.reshape(count, -1), expected)
+    target = misaligned(np.zeros((count, module.nv), module.dtype))
     assert module.rnea(*given.values(), out=target) is target
     np.testing.assert_array_equal(target, expected)
     assert target.base is not None
-    outside = np.concatenate([target.base[:8], target.base[-8:]])
+    outside = np.concatenate([target.base[: module.block], target.base[-module.block :]])
     np.testing.assert_array_equal(outside, 7.0)
     backwards = module.rnea(*(x[::-1] for x in given.values()))
-    np.testing.assert_array_equal(backwards[::-1][:8], module.rnea(*(x[:8] for x in given.values())))
+    np.testing.assert_array_equal(backwards[::-1][: module.block], module.rnea(*(x[: module.block] for x in given.values())))
 
 
 def test_threads_change_no_bit(module: ModuleType) -> None:
@@ -115,34 +120,35 @@ def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
     result = module.rnea(*given.values())
     for k in (0, 3, 7, 8, 20, 23):
         expected = module.rnea(*(x[k] for x in given.values()))
-        assert_close(result[k], expected, TOLERANCE, float(np.abs(expected).max()), f"rnea {k}")
+        assert_close(result[k], expected, TOLERANCES[module.dtype.name][0], float(np.abs(expected).max()), f"rnea {k}")
 
 
 def test_many_samples_come_in_pieces(module: ModuleType) -> None:
     """Broadcast and strided inputs of more samples than one call of the C code takes, along several axes."""
     rng = np.random.default_rng(1)
     q = np.array([module.random_configuration(rng) for _ in range(5)])
-    v = rng.standard_normal((9000, 1, module.nv))
+    v = rng.standard_normal((9000, 1, module.nv)).astype(module.dtype)
+    tolerance, _ = TOLERANCES[module.dtype.name]
     result = module.nle(q, v)
     assert result.shape == (9000, 5, module.nv)
     for i, j in ((0, 0), (1500, 3), (1500, 4), (1638, 4), (8191, 2), (8999, 4)):
         expected = module.nle(q[j], v[i, 0])
-        assert_close(result[i, j], expected, TOLERANCE, float(np.abs(expected).max()))
+        assert_close(result[i, j], expected, tolerance, float(np.abs(expected).max()))
     strided = module.nle(np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv)))
-    assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), TOLERANCE)
+    assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), tolerance)
 
 
 @pytest.mark.parametrize("forces", [False, True])
 def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
-    """layout="lanes" gives the same numbers, transposed in blocks of eight; a block with a huge angle as well."""
+    """layout="lanes" gives the same numbers, transposed in blocks; a block with a huge angle as well."""
     for name in names_of(module):
         function, parameters = getattr(module, name), inspect.signature(getattr(module, name)).parameters
         if "layout" not in parameters:
             continue
-        given = arguments(module, name, 24, forces=forces)
+        given, lanes = arguments(module, name, 3 * module.block, forces=forces), module.block
         if "q" in given and name != "integrate":
             given["q"][9, -1] = 3.0e6
-        blocks = [np.ascontiguousarray(np.moveaxis(x.reshape(3, 8, *x.shape[1:]), 1, -1)) for x in given.values()]
+        blocks = [np.ascontiguousarray(np.moveaxis(x.reshape(3, lanes, *x.shape[1:]), 1, -1)) for x in given.values()]
         try:
             results = as_tuple(function(*blocks, layout="lanes"))
         except ValueError as error:
@@ -151,12 +157,13 @@ def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
             continue
         expected = as_tuple(function(*given.values()))
         for result, rows in zip(results, expected, strict=True):
-            assert result.shape == (3, *rows.shape[1:], 8)
+            assert result.shape == (3, *rows.shape[1:], lanes)
             assert_close(np.moveaxis(result, -1, 1).reshape(rows.shape), rows, 0.0, 0.0, name)
 
 
 def test_lanes_refuse_what_they_cannot_take(module: ModuleType) -> None:
-    q, v, a = np.zeros((2, module.nq, 8)), np.zeros((2, module.nv, 8)), np.zeros((2, module.nv, 8))
+    lanes, dtype = module.block, module.dtype
+    q, v, a = (np.zeros((2, n, lanes), dtype) for n in (module.nq, module.nv, module.nv))
     q += module.q_neutral[:, None]
     with pytest.raises(ValueError, match="neither 'samples' nor 'lanes'"):
         module.rnea(q, v, a, layout="columns")
@@ -166,12 +173,14 @@ def test_lanes_refuse_what_they_cannot_take(module: ModuleType) -> None:
         module.rnea(q, v[:1], a, layout="lanes")
     with pytest.raises(TypeError, match="C-contiguous"):
         module.rnea(q, v[:, ::-1], a, layout="lanes")
+    with pytest.raises(TypeError, match=f"argument v is not a C-contiguous {dtype} array"):
+        module.rnea(q, v.astype(np.float16), a, layout="lanes")
     with pytest.raises(ValueError, match="not finite"):
         module.rnea(np.full_like(q, np.nan), v, a, layout="lanes")
     with pytest.raises(ValueError, match="fext has shape"):
-        module.rnea(q, v, a, np.zeros((2, module.njoints, 8)), layout="lanes")
+        module.rnea(q, v, a, np.zeros((2, module.njoints, lanes), dtype), layout="lanes")
     with pytest.raises(ValueError, match="overlaps an input"):
         module.rnea(q, v, a, out=a, layout="lanes")
-    target = np.empty((2, module.nv, 8))
+    target = np.empty((2, module.nv, lanes), dtype)
     assert module.rnea(q, v, a, out=target, layout="lanes") is target
-    assert module.rnea(q[:0], v[:0], a[:0], layout="lanes").shape == (0, module.nv, 8)
+    assert module.rnea(q[:0], v[:0], a[:0], layout="lanes").shape == (0, module.nv, lanes)

@@ -181,6 +181,23 @@ def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert [line.split(":")[1] for line in wrong_results(report_of(tmp_path))] == [" generated-batch is wrong"]
 
 
+def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
+    options = ("--batch-samples", "40", "--functions", "rnea,frame_jacobian", "--methods", "single")
+    result = run("--batch", *options, "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    report = report_of(tmp_path)
+    jsonschema.validate(report, json.loads(files("rbdc.report").joinpath("report.schema.json").read_text()))
+    words = {"rnea": "16 samples side by side", "frame_jacobian": "a loop over samples"}
+    for name, batch in batches(report).items():
+        own, single = batch["methods"][0], batch["methods"][2]
+        assert (single["method"], single["of"], single["family"]) == ("generated-float32-batch", "generated-float32", "single")
+        assert words[name] in single["algorithm"]
+        assert 2 * single["bytes"] == own["bytes"]
+        assert single["right"] is None and 1e-10 < single["errors"]["max_rel"] < 1e-5
+        assert all(p["nanoseconds"] > 0.0 and p["peak_percent"] is None for p in single["points"])
+    assert "generated-float32-batch" in result.stdout
+
+
 def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_assembly, "MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
     result = run("--batch", "--batch-samples", "100", "--functions", "rnea", "--methods", "casadi", "--out", str(tmp_path))
@@ -216,8 +233,8 @@ def test_a_peer_is_called_for_every_sample() -> None:
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = compiled(loop_over_peer(function.declaration), compiler, default_flags(compiler)).library
-    peer = {"library": str(library), "call": "peer", "fetch": None, "archive": "any"}
-    method = BatchMethod({"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer})
+    peer = {"library": str(library), "call": "peer", "fetch": None, "archive": "any", "dtype": "float64"}
+    method = BatchMethod({"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer, "dtype": "float64"})
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
@@ -279,7 +296,7 @@ def test_timers_keep_to_their_blocks() -> None:
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
-    method = BatchMethod({"method": "m", "library": str(library), "call": "sums", "stores": True, "peer": None})
+    method = BatchMethod({"method": "m", "library": str(library), "call": "sums", "stores": True, "peer": None, "dtype": "float64"})
     BatchTimer(str(timer_library(compiler)), inputs, outputs, 3, 2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 

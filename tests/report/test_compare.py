@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from rbdc.cli import commands
 from rbdc.ir import passes
 from rbdc.report.baseline import judge
+from rbdc.report.document import wrong_results
 from rbdc.report.page import page
 
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O1")
@@ -75,7 +76,8 @@ def test_every_function_has_its_shares_of_the_peak(pendulum: Path) -> None:
         else:
             assert own["flops"] == single, "two joints in a row: no lanes"
         for method in function["methods"]:
-            assert (method["flops"] is None) is (method["operations"] is None) is (method["peak_percent"] is None)
+            assert (method["flops"] is None) is (method["operations"] is None)
+            assert (method["peak_percent"] is None) is (method["flops"] is None or method["family"] == "single")
             for of, share in (method["peak_percent"] or {}).items():
                 expected = 100.0 * method["flops"] / (1e-9 * method["nanoseconds"]["minimum"]) / peaks[of]
                 assert share == pytest.approx(expected, rel=0.05, abs=1e-3), "but for the rounding of the time"
@@ -118,9 +120,24 @@ def test_every_method_is_right(robot: str, root: str, functions: str | None, pen
         assert function["methods"][0]["method"] == "generated"
         for method in function["methods"]:
             what = f"{function['name']} {method['method']}"
+            if method["family"] == "single":
+                continue  # the next test's
             assert method["errors"]["scaled"] <= (1e-3 if method["method"].endswith("-difference") else EXACT), what
             assert method["right"], what
             assert method["nanoseconds"]["minimum"] > 0.0, what
+
+
+def test_single_precision_states_its_error_and_is_not_judged_by_it(pendulum: Path) -> None:
+    report = report_of(pendulum)
+    for function in report["functions"]:
+        (single,) = (m for m in function["methods"] if m["family"] == "single")
+        assert (single["method"], single["right"], single["peak_percent"]) == ("generated-float32", None, None)
+        assert single["errors"]["max_rel"] < 1e-4, function["name"]
+        assert single["errors"]["max_rel"] > 1e-10 or function["name"] == "difference", "nothing moves: its arguments are zeros"
+        assert single["operations"] == function["methods"][0]["operations"]
+        assert function["ratios"]["generated-float32"] > 0.0
+        single["errors"]["scaled"] = 1.0
+    assert wrong_results(report) == []
 
 
 def test_derivatives_are_compared_with_every_family_of_methods(pendulum: Path) -> None:
@@ -228,8 +245,6 @@ def test_a_file_that_is_no_report_is_refused(tmp_path: Path) -> None:
 
 
 def test_wrong_results_are_named(pendulum: Path) -> None:
-    from rbdc.report.document import wrong_results
-
     report = report_of(pendulum)
     assert wrong_results(report) == []
     report["functions"][0]["methods"][0]["right"] = False

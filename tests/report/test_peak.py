@@ -75,7 +75,7 @@ def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
     library = str(peak_library(compiler, ()))
     with pytest.raises(AttributeError):
-        Method({"library": library, "call": "rbdc_peak_none", "fetch": None, "archive": None}, [1])
+        Method({"library": library, "call": "rbdc_peak_none", "fetch": None, "archive": None, "dtype": "float64"}, [1])
 
 
 def test_shares() -> None:

@@ -230,6 +230,8 @@ class Writer:
             return True
         if value.operation == "extract":
             return index not in self.chunks.slot_of
+        if value.operation == "gather" and all(user in self._angles for user in self._uses[index]):
+            return True  # nothing but the list of angles has them, one by one
         if value.width > 1 and value.operation in _LIBRARY:
             return False
         if value.operation == "gather" and all(user in self._angles for user in self._uses[index]):

@@ -7,13 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from os import cpu_count
 
+from rbdc.emit.scalars import FLOAT
 from rbdc.model import Model
 from rbdc.pipeline import Progress
 from rbdc.report.assembly import Measured
 from rbdc.report.batch_methods import BATCH, LOOP, casadi_map, generated, loop_over_peer
 from rbdc.report.batches import MEMORY, Batches, BatchMethod
 from rbdc.report.contenders import Contender, compiled
-from rbdc.report.implementation import Implementation, without_optional
+from rbdc.report.implementation import SINGLE, Implementation, without_optional
 from rbdc.report.options import CompareOptions, peer_of
 from rbdc.report.toolchains import Toolchains
 from rbdc.report.wording import NO_SUCH_METHOD
@@ -52,6 +53,11 @@ def _of_function(model: Model, one: Measured, absent: Mapping[str, str], wanted:
     flops = next(c.flops for c in one.contenders if c.method == "generated")
     batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, flops)
     made = [(code.made, _generated_methods(code.lanes, read + written))]
+    if any(contender.method == SINGLE for contender in one.contenders):
+        floats = generated(model, one.function, FLOAT)
+        how = "in single precision, " + _how(floats.lanes)
+        method = BatchMethod(f"{SINGLE}-batch", SINGLE, "single", how, (read + written) // 2, BATCH, dtype=FLOAT.dtype)
+        made.append((floats.made, [method]))
     pinocchio, casadi = _fastest(one, "pinocchio"), _fastest(one, "casadi")
     if pinocchio is not None:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
@@ -66,11 +72,14 @@ def _of_function(model: Model, one: Measured, absent: Mapping[str, str], wanted:
     return batches, made
 
 
+def _how(lanes: int | None) -> str:
+    return "the generated batch function: " + ("a loop over samples" if lanes is None else f"{lanes} samples side by side")
+
+
 def _generated_methods(lanes: int | None, moved: int) -> list[BatchMethod]:
-    how = "the generated batch function: " + ("a loop over samples" if lanes is None else f"{lanes} samples side by side")
     loop = "the generated function for one sample, sample by sample"
     return [
-        BatchMethod("generated-batch", "generated", "generated", how, moved, BATCH),
+        BatchMethod("generated-batch", "generated", "generated", _how(lanes), moved, BATCH),
         BatchMethod("generated-loop", "generated", "generated", loop, moved, LOOP),
     ]
 

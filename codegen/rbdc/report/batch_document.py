@@ -31,6 +31,7 @@ def batch_data(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None,
 
 def _method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwidth, tolerance: float) -> dict[str, Any]:
     errors = batches.errors.get(method.method)
+    single = method.dtype != "float64"  # what is known of double precision, peak and errors, says nothing of it
     points = zip(batches.samples, batches.times[method.method], strict=True)
     return {
         "method": method.method,
@@ -38,9 +39,9 @@ def _method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwi
         "family": method.family,
         "algorithm": method.how,
         "bytes": method.moved,
-        "points": [_point(n, times, batches.flops, method.moved, peak, bandwidth) for n, times in points],
+        "points": [_point(n, times, None if single else batches.flops, method.moved, peak, bandwidth) for n, times in points],
         "errors": None if errors is None else errors.data(),
-        "right": None if errors is None else errors.scaled <= tolerance,
+        "right": None if errors is None or single else errors.scaled <= tolerance,
     }
 
 

@@ -9,6 +9,7 @@ import rbdc
 from rbdc.catalogue import Function
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE, ScalarType
 from rbdc.generate import generate
 from rbdc.model import Model
 from rbdc.report.ad import casadi_maps, of_casadi
@@ -16,7 +17,9 @@ from rbdc.report.implementation import ROBOT, Implementation, arguments, without
 from rbdc.report.literature import deepest_frame
 
 BATCH, LOOP = "rbdc_batch", "rbdc_loop"
-"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out), n samples one after the other."""
+"""Entry points: void rbdc_batch(void *context, size_t n, const double *const *in, double *const *out), n samples one after the
+other, or with floats.
+"""
 
 _ADAPTER = "batch_adapter.c"
 
@@ -31,16 +34,16 @@ class Generated:
     lanes: int | None
 
 
-def generated(model: Model, function: Function) -> Generated:
+def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> Generated:
     """`BATCH` calls the batch function that `rbdc build` makes, `LOOP` the function for one sample again and again."""
     name = function.declaration.name
-    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True)
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True, scalar=scalar)
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     frame = deepest_frame(model)
     batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
     single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
-    files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])})
+    files[_ADAPTER] = _adapter({BATCH: [batch], LOOP: _each([single])}, scalar)
     lanes = source.declaration.scalar.lanes if source.batch_files else None
     return Generated(Implementation(name, "generated-batch", "generated", source.method, files), lanes)
 
@@ -75,9 +78,9 @@ def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[in
     return Implementation(function.declaration.name, "casadi-map", "ad", "", files)
 
 
-def _adapter(entries: dict[str, list[str]]) -> str:
+def _adapter(entries: dict[str, list[str]], scalar: ScalarType = DOUBLE) -> str:
     views = [{"name": name, "lines": lines} for name, lines in entries.items()]
-    return render("batch_adapter.c.jinja", robot=ROBOT, entries=views)
+    return render("batch_adapter.c.jinja", robot=ROBOT, entries=views, **scalar.words)
 
 
 def _each(lines: Sequence[str]) -> list[str]:

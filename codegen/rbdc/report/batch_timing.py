@@ -59,10 +59,14 @@ def _function(one: Measured, batches: Batches, inputs: Mapping[str, Array]) -> d
 
 def _method(method: BatchMethod) -> dict[str, Any]:
     peer = method.peer
+    loaded = None
+    if peer is not None:
+        loaded = {"library": str(peer.library), "call": peer.call, "fetch": None, "archive": str(peer.archive), "dtype": peer.dtype}
     return {
         "method": method.method,
         "library": str(method.library),
         "call": method.call,
         "stores": peer is None,
-        "peer": None if peer is None else {"library": str(peer.library), "call": peer.call, "fetch": None, "archive": str(peer.archive)},
+        "dtype": method.dtype,
+        "peer": loaded,
     }

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class BatchMethod:
 
     def __init__(self, entry: dict[str, Any]) -> None:
         self.name: str = entry["method"]
+        self.dtype: str = entry["dtype"]
         self.call = getattr(ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL), entry["call"])
         self.stores: bool = entry["stores"]
         self.context = ctypes.c_void_p(None)
@@ -65,14 +67,14 @@ class BatchTimer:
 
 
 class Samples:
-    """One function's inputs, repeated until there are enough, and room for its outputs."""
+    """One function's inputs, repeated until there are enough, and room for its outputs, for methods that take this dtype."""
 
-    def __init__(self, library: str, inputs: list[Array], outputs: list[int], count: int) -> None:
+    def __init__(self, library: str, inputs: list[Array], outputs: list[int], count: int, dtype: str = "float64") -> None:
         self.library, self.count = library, count
         self.different = min(len(inputs[0]), count)
         rows = np.arange(count) % len(inputs[0])
-        self.inputs = [np.take(x, rows, axis=0) for x in inputs]
-        self.outputs = [np.full((count, size), np.nan) for size in outputs]
+        self.inputs = [np.take(x, rows, axis=0).astype(dtype, copy=False) for x in inputs]
+        self.outputs = [np.full((count, size), np.nan, dtype) for size in outputs]
 
     def cut(self, n: int) -> BatchTimer:
         """Batches of n: as many as the different samples make, so that small ones are not the same every time."""
@@ -83,7 +85,7 @@ class Samples:
         for x in self.outputs:
             x.fill(np.nan)
         self.cut(self.count).hot(method, 1)
-        return [x[:checked].copy() for x in self.outputs]
+        return [x[:checked].astype(np.float64) for x in self.outputs]
 
 
 class Bandwidth:
@@ -93,7 +95,8 @@ class Bandwidth:
         self.size, self.reached = size, 0.0
         self.factors, self.buffer = np.array([0.5, 0.5]), np.zeros(size // 8)
         self.timer = BatchTimer(timer, [self.factors], [self.buffer], size // 8, 1)
-        self.kernel = BatchMethod({"method": "bandwidth", "library": library, "call": "rbdc_bandwidth", "stores": True, "peer": None})
+        entry = {"method": "bandwidth", "library": library, "call": "rbdc_bandwidth", "stores": True, "peer": None, "dtype": "float64"}
+        self.kernel = BatchMethod(entry)
 
     def measure(self) -> None:
         """Try again; what is read and what is written both count."""
@@ -110,13 +113,18 @@ def buffer_size() -> int:
     return min(max(BUFFER[0], 8 * cache), BUFFER[1])
 
 
-def measure(samples: Samples, methods: list[BatchMethod], sizes: list[int], seconds: float) -> dict[str, list[dict[str, Any]]]:
-    """For each method its times, nanoseconds a sample, one batch size after the other, each for about an equal part of `seconds`."""
+def measure(
+    samples: Mapping[str, Samples], methods: list[BatchMethod], sizes: list[int], seconds: float
+) -> dict[str, list[dict[str, Any]]]:
+    """For each method, over the samples of its dtype, its times, nanoseconds a sample, one batch size after the other, each for about an
+    equal part of `seconds`.
+    """
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
-        timer = samples.cut(n)
-        hot = [partial(timer.hot, method) for method in methods]
-        _, passes = interleaved(hot, timer.blocks, seconds / len(sizes), ROUNDS, PASS_NANOSECONDS)
+        timers = {dtype: s.cut(n) for dtype, s in samples.items()}
+        hot = [partial(timers[method.dtype].hot, method) for method in methods]
+        blocks = next(iter(timers.values())).blocks
+        _, passes = interleaved(hot, blocks, seconds / len(sizes), ROUNDS, PASS_NANOSECONDS)
         for method, ns in zip(methods, passes, strict=True):
             times[method.name].append({"minimum": min(ns) / n, "median": float(np.median(ns)) / n, "rounds": len(ns)})
     return times
@@ -133,12 +141,14 @@ def run(folder: Path) -> None:
     for function in job["functions"]:
         name, sizes = function["name"], function["samples"]
         bandwidth.measure()
-        samples = Samples(job["timer"], [data[key] for key in function["inputs"]], function["outputs"], max(sizes))
         methods = [BatchMethod(entry) for entry in function["methods"]]
+        inputs, sizes_of_outputs = [data[key] for key in function["inputs"]], function["outputs"]
+        dtypes = sorted({method.dtype for method in methods})
+        samples = {dtype: Samples(job["timer"], inputs, sizes_of_outputs, max(sizes), dtype) for dtype in dtypes}
         times["functions"][name] = measure(samples, methods, sizes, job["seconds"])
         for method in methods:
             if method.stores:
-                for k, rows in enumerate(samples.results(method, job["checked"])):
+                for k, rows in enumerate(samples[method.dtype].results(method, job["checked"])):
                     outputs[f"{name}/{method.name}/{k}"] = rows
     times["bandwidth"] = {"bytes_per_second": bandwidth.reached, "buffer_bytes": bandwidth.size}
     np.savez(folder / "outputs.npz", **outputs)  # type: ignore[arg-type]

@@ -22,6 +22,7 @@ class BatchMethod:
 
     of: the method of the comparison whose code it calls; family: that one's. how: in words. moved: bytes of a sample that are read and
     written. call: the entry point of its library. peer: whose function the loop calls, if not ours; results stay in the peer's own data.
+    dtype: of inputs and outputs.
     """
 
     method: str
@@ -32,6 +33,7 @@ class BatchMethod:
     call: str
     peer: Contender | None = None
     library: Path | None = None
+    dtype: str = "float64"
 
 
 @dataclass

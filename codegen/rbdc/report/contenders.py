@@ -14,7 +14,7 @@ from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.ad import ad_methods
-from rbdc.report.implementation import CALL, Absent, Implementation, by_method, generated, rolled
+from rbdc.report.implementation import CALL, SINGLE, Absent, Implementation, by_method, generated, rolled, single
 from rbdc.report.literature import by_the_papers
 from rbdc.report.numerical import numerical_methods
 
@@ -26,7 +26,7 @@ class Contender:
     """A compiled method of one function, ready to be timed.
 
     `call` computes, `fetch` (peers only) copies the results out afterwards, untimed; `archive` is what the library's context is loaded
-    from. Figures are None where they do not exist for the method.
+    from; `dtype` is that of inputs and outputs. Figures are None where they do not exist for the method.
     """
 
     function: str
@@ -37,6 +37,7 @@ class Contender:
     call: str
     fetch: str | None = None
     archive: Path | None = None
+    dtype: str = "float64"
     operations: int | None = None
     additions: int | None = None
     multiplications: int | None = None
@@ -52,7 +53,10 @@ class Contender:
 
 def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
     """Every method that is ours to compile: name, family, and how to make it, in the order of the report."""
-    made: list[tuple[str, str, Make]] = [("generated", "generated", lambda: generated(model, function))]
+    made: list[tuple[str, str, Make]] = [
+        ("generated", "generated", lambda: generated(model, function)),
+        (SINGLE, "single", lambda: single(model, function)),
+    ]
     if function.declaration.name in METHODS:
         made.append(("rolled", "analytical", lambda: rolled(model, function)))
     for method, evaluate in _others(model, function).items():
@@ -92,6 +96,7 @@ def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> 
         made.algorithm,
         library.path,
         CALL,
+        dtype=made.scalar.dtype,
         operations=None if total is None else total.operations,
         additions=None if total is None else total.additions,
         multiplications=None if total is None else total.multiplications,

@@ -118,10 +118,15 @@ def _method(one: Measured, contender: Contender, peak: Peak) -> dict[str, Any]:
             "calls_per_round": times["calls"],
         },
         **{name: getattr(contender, name) for name in FIGURES},
-        "peak_percent": peak.percent(contender.flops, times["minimum"]),
+        "peak_percent": None if _single(contender) else peak.percent(contender.flops, times["minimum"]),
         "errors": None if measured is None else measured.data(),
-        "right": None if measured is None else bool(measured.scaled <= _tolerance(contender)),
+        "right": None if measured is None or _single(contender) else bool(measured.scaled <= _tolerance(contender)),
     }
+
+
+def _single(contender: Contender) -> bool:
+    """Whether what is known of double precision, its peak and its errors, says nothing of a method."""
+    return contender.dtype != "float64"
 
 
 def _tolerance(contender: Contender) -> float:

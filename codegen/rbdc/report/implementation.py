@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import rbdc
 from rbdc.catalogue import Function
@@ -11,6 +11,7 @@ from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
+from rbdc.emit.scalars import DOUBLE, FLOAT, ScalarType
 from rbdc.evaluation import Evaluate
 from rbdc.generate import generate, programs
 from rbdc.ir.cost import Cost
@@ -21,12 +22,16 @@ from rbdc.report.literature import deepest_frame
 ROBOT = "robot"
 """The prefix of the C functions that are compared; a description's name would add nothing."""
 
+SINGLE = "generated-float32"
+"""The method that is in single precision."""
+
 CALL = "rbdc_call"
-"""What every method's library exports: void rbdc_call(void *context, const double *const *in, double *const *out)."""
+"""What every method's library exports: void rbdc_call(void *context, const double *const *in, double *const *out), or with floats."""
 
 FAMILIES = {
     "generated": "what rbdc build makes",
     "analytical": "the same mathematics in another form: loops over the model as data, or another algorithm of the literature",
+    "single": "what rbdc build --dtype float32 makes; its inputs are rounded too, and its errors are not judged",
     "ad": "CasADi's algorithmic differentiation of the unrolled algorithm, or CasADi's C of the algorithm itself",
     "numerical": "finite differences and complex-step",
     "peer": "Pinocchio's C++",
@@ -38,7 +43,7 @@ class Implementation:
     """C files of one method for one function.
 
     `algorithm`: which recursion, in words. `cost` and `statements` are None where they are not ours to count; `text_bytes` is the size
-    of what was generated.
+    of what was generated. `scalar`: what the entry point takes and gives.
     """
 
     function: str
@@ -49,6 +54,7 @@ class Implementation:
     cost: Cost | None = None
     statements: int | None = None
     text_bytes: int = 0
+    scalar: ScalarType = DOUBLE
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,12 @@ def generated(model: Model, function: Function) -> Implementation:
     """What `rbdc build` makes of the function."""
     made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None)
     return of_files(model, made.files, made.sources[0], "generated", "generated")
+
+
+def single(model: Model, function: Function) -> Implementation:
+    """The same in single precision."""
+    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, scalar=FLOAT)
+    return of_files(model, made.files, made.sources[0], SINGLE, "single")
 
 
 def rolled(model: Model, function: Function) -> Implementation:
@@ -86,7 +98,8 @@ def of_files(model: Model, files: Mapping[str, str], source: FunctionSource, met
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
     text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
     kept["adapter.c"] = adapter(source.declaration, deepest_frame(model))
-    return Implementation(source.declaration.name, method, family, source.method, kept, source.cost, source.statements, text_bytes)
+    made = Implementation(source.declaration.name, method, family, source.method, kept, source.cost, source.statements, text_bytes)
+    return replace(made, scalar=source.declaration.scalar)
 
 
 def of_program(declaration: FunctionDeclaration, program: Program, method: str, family: str, algorithm: str) -> Implementation:
@@ -112,7 +125,8 @@ def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
 
 def adapter(declaration: FunctionDeclaration, frame: int = 0) -> str:
     """The C of `CALL` for a function of our own signature."""
-    return render_adapter([], f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})")
+    call = f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})"
+    return render_adapter([], call, declaration.scalar)
 
 
 def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
@@ -127,6 +141,6 @@ def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> 
     return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
 
 
-def render_adapter(before: Sequence[str], call: str) -> str:
+def render_adapter(before: Sequence[str], call: str, scalar: ScalarType = DOUBLE) -> str:
     """The C of `CALL` around one statement; `before` are declarations that it needs."""
-    return render("adapter.c.jinja", robot=ROBOT, entry=CALL, before=before, call=call)
+    return render("adapter.c.jinja", robot=ROBOT, entry=CALL, before=before, call=call, **scalar.words)

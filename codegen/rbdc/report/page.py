@@ -65,7 +65,7 @@ def _headline(function: dict[str, Any]) -> dict[str, Any]:
     generated = next(m for m in methods if m["method"] == "generated")
     own = generated["nanoseconds"]["minimum"]
     others = []
-    for family in ("peer", "analytical", "ad", "numerical"):
+    for family in ("peer", "analytical", "ad", "numerical", "single"):
         best = min((m for m in methods if m["family"] == family), key=lambda m: m["nanoseconds"]["minimum"], default=None)
         if best is not None:
             ratio = best["nanoseconds"]["minimum"] / own

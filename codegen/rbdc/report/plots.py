@@ -14,7 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLoca
 
 from rbdc.report.wording import nanoseconds, shown_methods
 
-COLOURS = {"generated": "#0b7a5c", "analytical": "#2f6fb5", "ad": "#d07a1f", "numerical": "#8a8f98", "peer": "#7a4fa3"}
+COLOURS = {"generated": "#0b7a5c", "single": "#8fbf3f", "analytical": "#2f6fb5", "ad": "#d07a1f", "numerical": "#8a8f98", "peer": "#7a4fa3"}
 """One colour for each family of methods."""
 
 LABEL_COLOURS = {

@@ -76,7 +76,7 @@ def _function(one: Measured, inputs: Mapping[str, Array]) -> dict[str, Any]:
     }
 
 
-_KEYS = ("method", "library", "call", "fetch", "archive")
+_KEYS = ("method", "library", "call", "fetch", "archive", "dtype")
 
 
 def timer_library(compiler: Compiler) -> Path:

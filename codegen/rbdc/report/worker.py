@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,8 @@ class Method:
             self.context = ctypes.c_void_p(library.rbdc_peer_load(entry["archive"].encode()))
             if not self.context.value:
                 raise RuntimeError(f"{self.path} cannot load its model")
-        self.outputs = [np.zeros(size) for size in sizes]
+        self.dtype: str = entry["dtype"]
+        self.outputs = [np.zeros(size, self.dtype) for size in sizes]
         self.out = pointers_to(self.outputs)
 
     def results(self, pointers: Any) -> list[Array]:
@@ -53,7 +54,7 @@ class Method:
         self.call(self.context, pointers, self.out)
         if self.fetch is not None:
             self.fetch(self.context, pointers, self.out)
-        return [x.copy() for x in self.outputs]
+        return [x.astype(np.float64) for x in self.outputs]
 
     def ranges(self) -> list[tuple[int, int]]:
         """Where the library's code and constants are in memory."""
@@ -72,13 +73,13 @@ def pointers_to(arrays: Sequence[Array]) -> Any:
 
 
 class Timer:
-    """The C timing loop over one function's inputs."""
+    """The C timing loop over one function's inputs, for methods that take this dtype."""
 
-    def __init__(self, library: str, inputs: list[Array]) -> None:
+    def __init__(self, library: str, inputs: list[Array], dtype: str = "float64") -> None:
         self.c = ctypes.CDLL(library)
         self.c.rbdc_time_hot.restype = self.c.rbdc_time_once.restype = ctypes.c_double
         self.samples = len(inputs[0])
-        self.inputs = [np.ascontiguousarray(x) for x in inputs]
+        self.inputs = [np.ascontiguousarray(x, dtype) for x in inputs]
         self.rows = [pointers_to([x[i] for x in self.inputs]) for i in range(self.samples)]
         self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
 
@@ -102,11 +103,12 @@ class Timer:
         return times
 
 
-def measure(timer: Timer, methods: list[Method], seconds: float) -> list[dict[str, Any]]:
-    """For each method its times: interleaved passes for about `seconds`, then cold calls."""
-    calls, passes = interleaved([partial(timer.hot, method) for method in methods], timer.samples, seconds)
+def measure(timers: Mapping[str, Timer], methods: list[Method], seconds: float) -> list[dict[str, Any]]:
+    """For each method its times, by the timer of its dtype: interleaved passes for about `seconds`, then cold calls."""
+    samples = next(iter(timers.values())).samples
+    calls, passes = interleaved([partial(timers[method.dtype].hot, method) for method in methods], samples, seconds)
     return [
-        {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timer.cold(m)}
+        {"minimum": min(p), "median": float(np.median(p)), "rounds": len(p), "calls": n, "cold": timers[m.dtype].cold(m)}
         for m, p, n in zip(methods, passes, calls, strict=True)
     ]
 
@@ -142,7 +144,7 @@ class Peak:
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        entry = {"library": library, "fetch": None, "archive": None}
+        entry = {"library": library, "fetch": None, "archive": None, "dtype": "float64"}
         self.kernels = [Method({**entry, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS]
         self.reached = dict.fromkeys(PEAKS, 0.0)
 
@@ -176,13 +178,14 @@ def run(folder: Path) -> None:
     for function in job["functions"]:
         name = function["name"]
         peak.measure(job["seconds"])
-        timer = Timer(job["timer"], [data[key] for key in function["inputs"]])
         methods = [Method(entry, function["outputs"]) for entry in function["methods"]]
+        inputs = [data[key] for key in function["inputs"]]
+        timers = {dtype: Timer(job["timer"], inputs, dtype) for dtype in sorted({method.dtype for method in methods})}
         for entry, method in zip(function["methods"], methods, strict=True):
-            rows = [method.results(timer.rows[i]) for i in range(job["checked"])]
+            rows = [method.results(timers[method.dtype].rows[i]) for i in range(job["checked"])]
             for k in range(len(function["outputs"])):
                 outputs[f"{name}/{entry['method']}/{k}"] = np.array([row[k] for row in rows])
-        measured = measure(timer, methods, job["seconds"])
+        measured = measure(timers, methods, job["seconds"])
         times["functions"][name] = {e["method"]: m for e, m in zip(function["methods"], measured, strict=True)}
     times["peak"] = peak.data()
     np.savez(folder / "outputs.npz", **outputs)  # type: ignore[arg-type]

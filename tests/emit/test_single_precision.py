@@ -1,0 +1,137 @@
+"""C over floats: literals, no arithmetic in double precision anywhere, clean for both compilers."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.catalogue import functions_of
+from rbdc.emit.rolled import METHODS
+from rbdc.emit.scalars import COMPLEX, DOUBLE, FLOAT
+from rbdc.errors import UnsupportedError
+from rbdc.generate import generate
+from rbdc.model import Model
+from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.resources import resolve
+from tests.support_trees import mimic_tree, random_tree
+
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+STRICT = ("-Werror", "-Wshadow", "-Wdouble-promotion", "-Wfloat-conversion")
+LIMBS = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
+IN_DOUBLE = re.compile(r"\bv?cvt\w*(ss2sd|sd2ss|ps2pd|pd2ps|si2sd|sd2si)|\bv?(add|sub|mul|div|sqrt)[sp]d\b|\bvfn?m(add|sub)\w*[sp]d\b")
+"""x86 instructions that convert to or from double precision or compute in it; what moves 64 bits at a time is not among them."""
+
+
+def hyq() -> Model:
+    return Model.from_urdf(resolve("hyq"), root_joint="free-flyer", snap=1e-11)
+
+
+MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
+    "every joint type": (lambda: random_tree(4), None, "unrolled"),
+    "coupled": (lambda: mimic_tree("coupled"), None, "unrolled"),
+    "limbs in lanes": (hyq, LIMBS, "unrolled"),
+    "rolled": (lambda: random_tree(1), tuple(METHODS), "rolled"),
+    "rolled and coupled": (lambda: mimic_tree("coupled"), tuple(METHODS), "rolled"),
+}
+
+
+def write(name: str, folder: Path) -> list[str]:
+    """The C of a model in a folder; the names of its C files."""
+    make, functions, style = MODELS[name]
+    model = make()
+    made = generate(
+        model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, style, batch=True, scalar=FLOAT
+    )
+    for file, text in made.files.items():
+        (folder / file).write_text(text)
+        assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file
+    return sorted(file for file in made.files if file.endswith(".c"))
+
+
+def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder: Path) -> None:
+    command = [compiler, *STANDARD_FLAGS, *WARNING_FLAGS, *STRICT, *flags, *files]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:4000]
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", MODELS)
+def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
+    files = write(name, tmp_path)
+    unsuffixed = ["-Wunsuffixed-float-constants"] if compiler == "gcc" else []
+    compile_c(compiler, ["-O0", *unsuffixed, "-c"], files, tmp_path)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86")
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("name", ["limbs in lanes", "rolled"])
+def test_no_instruction_is_of_double_precision(compiler: str, name: str, tmp_path: Path) -> None:
+    files = [file for file in write(name, tmp_path) if "derivatives" not in file]
+    compile_c(compiler, [*OPTIMISATION_FLAGS, "-S"], files, tmp_path)
+    for file in files:
+        assembly = (tmp_path / file).with_suffix(".s").read_text()
+        assert not IN_DOUBLE.search(assembly), file
+        assert file != "robot_rnea.c" or re.search(r"\bv?mul[sp]s\b", assembly)
+
+
+def test_the_pattern_finds_promotion(tmp_path: Path) -> None:
+    if platform.machine() == "x86_64":
+        (tmp_path / "promoted.c").write_text("float f(float x);\nfloat f(float x) { return (float)(x * 0.1); }\n")
+        subprocess.run([COMPILERS[0], "-O2", "-S", "promoted.c"], cwd=tmp_path, check=True)
+        assert IN_DOUBLE.search((tmp_path / "promoted.s").read_text())
+
+
+def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
+    write("rolled", tmp_path)
+    (tmp_path / "main.cpp").write_text(
+        '#include "robot.h"\nvoid (*f)(const float *, float *) = robot_crba;\nint main() { return f != nullptr ? 0 : 1; }\n'
+    )
+    command = ["g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "main.cpp"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
+def test_a_literal_is_the_shortest_that_reads_back() -> None:
+    written = {0.1: "0.1f", 9.81: "9.81f", 1 / 3: "0.33333334f", 100.0: "100.0f", -2.5e-5: "-2.5e-05f", 16777216.0: "16777216.0f"}
+    assert {number: FLOAT.literal(number) for number in written} == written
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 2**32, 20_000, dtype=np.uint32).view(np.float32)
+    edges = np.array([3.4028235e38, -3.4028235e38, 1.1754944e-38, 1e-45, 0.0, -0.0], np.float32)
+    for number in np.concatenate([numbers[np.isfinite(numbers)], edges]):
+        text = FLOAT.literal(float(number))
+        assert text.endswith("f") and np.float32(text[:-1]).tobytes() == number.tobytes()
+        digits = len(text.split("e")[0].strip("-f").replace(".", "").strip("0"))
+        assert digits <= 9
+        assert digits <= 1 or np.float32(f"{float(number):.{digits - 1}g}") != number
+    assert (DOUBLE.literal(0.1), COMPLEX.literal(1 / 3)) == ("0.1", "0.3333333333333333")
+
+
+def test_constants_out_of_range() -> None:
+    """Too large is an error, too small counts as 0 but where something is divided by it."""
+    for number in (3.5e38, -1e300):
+        with pytest.raises(UnsupportedError, match=r"constant .* too large for float32; build with --dtype float64"):
+            FLOAT.literal(number)
+    assert (FLOAT.literal(1e-60), FLOAT.literal(-1e-60), FLOAT.literal(3.40282354e38)) == ("0.0f", "-0.0f", "3.4028235e+38f")
+    FLOAT.check_divisor(1e-45)
+    DOUBLE.check_divisor(1e-60)
+    with pytest.raises(UnsupportedError, match="divides by 1e-60, which is 0 in float32"):
+        FLOAT.check_divisor(1e-60)
+    with pytest.raises(ValueError, match="nan in generated code"):
+        FLOAT.literal(float("nan"))
+
+
+def test_a_model_that_floats_cannot_hold_is_refused() -> None:
+    """A mass of 1e39 kg."""
+    heavy = rbdc.Inertia.about_com(1e39, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
+    model = Model.assemble("heavy", [rbdc.Link("base"), rbdc.Link("mass", heavy)], [rbdc.Joint("slide", "prismatic", "base", "mass")])
+    generate(model, "heavy", ["crba"], "0", lambda _: None)
+    for style in ("unrolled", "rolled"):
+        with pytest.raises(UnsupportedError, match="too large for float32"):
+            generate(model, "heavy", ["crba"], "0", lambda _: None, style, scalar=FLOAT)
