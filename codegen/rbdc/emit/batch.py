@@ -44,7 +44,7 @@ def add_batch(source: FunctionSource, robot: str, program: Program, version: str
         **scalar.words,
         parts=parts,
         foreign=foreign,
-        tables=[_table(p.name, places, lanes) for p, places in zip(declaration.outputs, samples.places, strict=True)],
+        tables=[table(p.name, places, lanes) for p, places in zip(declaration.outputs, samples.places, strict=True)],
         blocks=_blocks(robot, declaration, samples),
         apart=_apart(robot, declaration),
         batch={**batch_view(robot, declaration), "optional": declaration.optional},
@@ -129,7 +129,7 @@ def _only_moderate(robot: str, declaration: FunctionDeclaration) -> list[str]:
     ]
 
 
-def _table(name: str, places: Sequence[int], lanes: int) -> dict[str, Any]:
+def table(name: str, places: Sequence[int], lanes: int) -> dict[str, Any]:
     """The view of a table of places, at least as long as there are lanes."""
     padded = [*places, *[0] * (lanes - len(places))]
     rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
