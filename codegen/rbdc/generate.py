@@ -9,9 +9,11 @@ from functools import lru_cache
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.batch import add_batch
+from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.columns import column_source, column_weight, preparation
 from rbdc.emit.csource import FunctionSource, function_source
-from rbdc.emit.frames import frames_source
+from rbdc.emit.frames import frames_cost, frames_source
+from rbdc.emit.frames_batch import add_frames_batch
 from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
 from rbdc.emit.rolled import METHODS, rolled_source
@@ -102,7 +104,7 @@ def over(function: Function, scalar: ScalarType) -> Function:
 
 def _source(model: Model, robot: str, function: Function, version: str, style: str, *, batch: bool) -> FunctionSource:
     if function.declaration.framed:
-        return frames_source(robot, function.declaration, model, frame_step_programs(model), version)
+        return _frames_source(model, robot, function.declaration, version, batch=batch)
     may_roll = style != "unrolled" and function.declaration.name in METHODS
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return rolled_source(robot, function.declaration, model, version)
@@ -124,6 +126,15 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
         source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
     if batch:
         add_batch(source, robot, [chain_sums(program) for program in samples], version)
+    return source
+
+
+def _frames_source(model: Model, robot: str, declaration: FunctionDeclaration, version: str, *, batch: bool) -> FunctionSource:
+    steps = frame_step_programs(model)
+    batch = batch and frames_cost(model, declaration.name, steps).operations <= WORTH_A_BATCH
+    source = frames_source(robot, declaration, model, steps, version, loop=not batch)
+    if batch:
+        add_frames_batch(source, robot, model, steps, version)
     return source
 
 

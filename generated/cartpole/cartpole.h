@@ -203,6 +203,7 @@ void cartpole_forward_kinematics_lanes(size_t n, const double *CARTPOLE_RESTRICT
  */
 void cartpole_frame_jacobian(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
 void cartpole_frame_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_frame_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
 
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -211,6 +212,7 @@ void cartpole_frame_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, 
  */
 void cartpole_frame_velocity(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
 void cartpole_frame_velocity_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
+void cartpole_frame_velocity_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT velocity);
 
 /* Spatial acceleration of a frame, without gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -220,6 +222,7 @@ void cartpole_frame_velocity_batch(size_t n, const double *CARTPOLE_RESTRICT q, 
  */
 void cartpole_frame_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_frame_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT acceleration);
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -229,6 +232,7 @@ void cartpole_frame_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT
  */
 void cartpole_frame_velocity_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
 void cartpole_frame_velocity_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
+void cartpole_frame_velocity_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dv_dq, double *CARTPOLE_RESTRICT dv_dv);
 
 /* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -240,6 +244,7 @@ void cartpole_frame_velocity_derivatives_batch(size_t n, const double *CARTPOLE_
  */
 void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
+void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 
 /* Centre of mass of all links, in the world.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

@@ -18,10 +18,3 @@ void cartpole_frame_acceleration(const double *restrict q, const double *restric
         express(reference, world, motion, acceleration);
     }
 }
-
-void cartpole_frame_acceleration_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_frame_acceleration(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, acceleration + 6 * i);
-    }
-}

@@ -42,10 +42,3 @@ void cartpole_frame_acceleration_derivatives(const double *restrict q, const dou
         }
     }
 }
-
-void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_frame_acceleration_derivatives(q + 2 * i, v + 2 * i, a + 2 * i, frame, reference, da_dq + 12 * i, da_dv + 12 * i, da_da + 12 * i);
-    }
-}

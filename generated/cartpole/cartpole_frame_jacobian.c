@@ -18,10 +18,3 @@ void cartpole_frame_jacobian(const double *restrict q, int frame, int reference,
         }
     }
 }
-
-void cartpole_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
-    }
-}

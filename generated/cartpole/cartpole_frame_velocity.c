@@ -20,10 +20,3 @@ void cartpole_frame_velocity(const double *restrict q, const double *restrict v,
         express(reference, world, motion, velocity);
     }
 }
-
-void cartpole_frame_velocity_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict velocity)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_frame_velocity(q + 2 * i, v + 2 * i, frame, reference, velocity + 6 * i);
-    }
-}

@@ -29,10 +29,3 @@ void cartpole_frame_velocity_derivatives(const double *restrict q, const double 
         add_rates(path[i], columns, v, above);
     }
 }
-
-void cartpole_frame_velocity_derivatives_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
-{
-    for (size_t i = 0; i < n; ++i) {
-        cartpole_frame_velocity_derivatives(q + 2 * i, v + 2 * i, frame, reference, dv_dq + 12 * i, dv_dv + 12 * i);
-    }
-}

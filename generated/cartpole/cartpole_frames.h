@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
-/* moving bodies, degrees of freedom of all joints, entries of v */
-enum { BODIES = 2, DOFS = 2, COLUMNS = 2 };
+/* moving bodies, degrees of freedom of all joints, entries of v, frames */
+enum { BODIES = 2, DOFS = 2, COLUMNS = 2, FRAMES = 3 };
 
 /* For each body its first degree of freedom; its last is before the first of the next body. */
 extern const int cartpole_frames_first[BODIES + 1];
@@ -16,6 +16,11 @@ extern const int cartpole_frames_first[BODIES + 1];
 /* For each degree of freedom: its entry in v, and its factor there (1 but for coupled mimic joints). */
 extern const int cartpole_frames_column[DOFS];
 extern const double cartpole_frames_factor[DOFS];
+
+/* For each body its parent (-1: the world); for each frame the body that carries it, and its placement there. */
+extern const int cartpole_frames_parent[BODIES];
+extern const int cartpole_frames_body[FRAMES];
+extern const double cartpole_frames_placement[FRAMES][12];
 
 /* Climb from the frame to the root: the bodies on the way, the LOCAL columns X^-1 S of their joints, the frame's placement in
  * the world. Returns how many bodies, -1 where there is no such frame or reference. */

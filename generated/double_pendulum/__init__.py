@@ -477,7 +477,7 @@ _frame_jacobian = _runtime.Entry(
 )
 
 
-def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
+def frame_jacobian(q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Jacobian of a frame, linear rows first.
 
     Args:
@@ -485,12 +485,15 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None, num_threads=1):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         J (6, 2): frame Jacobian
     """
-    return _frame_jacobian.framed((q,), frame, reference, out, num_threads)
+    if layout != "samples":
+        return _frame_jacobian.lanes((q,), layout, out, num_threads, _frame_jacobian.place(frame, reference))
+    return _frame_jacobian.call((q,), out, num_threads, _frame_jacobian.place(frame, reference))
 
 _frame_velocity = _runtime.Entry(
     _native,
@@ -503,7 +506,7 @@ _frame_velocity = _runtime.Entry(
 )
 
 
-def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
+def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Spatial velocity of a frame.
 
     Args:
@@ -512,12 +515,15 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         velocity (6,): [linear; angular] (m/s, rad/s)
     """
-    return _frame_velocity.framed((q, v), frame, reference, out, num_threads)
+    if layout != "samples":
+        return _frame_velocity.lanes((q, v), layout, out, num_threads, _frame_velocity.place(frame, reference))
+    return _frame_velocity.call((q, v), out, num_threads, _frame_velocity.place(frame, reference))
 
 _frame_acceleration = _runtime.Entry(
     _native,
@@ -530,7 +536,7 @@ _frame_acceleration = _runtime.Entry(
 )
 
 
-def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threads=1):
+def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Spatial acceleration of a frame, without gravity.
 
     Args:
@@ -540,12 +546,15 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, num_threa
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
-    return _frame_acceleration.framed((q, v, a), frame, reference, out, num_threads)
+    if layout != "samples":
+        return _frame_acceleration.lanes((q, v, a), layout, out, num_threads, _frame_acceleration.place(frame, reference))
+    return _frame_acceleration.call((q, v, a), out, num_threads, _frame_acceleration.place(frame, reference))
 
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
@@ -558,7 +567,7 @@ _frame_velocity_derivatives = _runtime.Entry(
 )
 
 
-def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_threads=1):
+def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
 
     Args:
@@ -567,13 +576,16 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, num_
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
         dv_dq (6, 2): derivative by q; linear rows first, column: direction
         dv_dv (6, 2): derivative by v; linear rows first, column: direction
     """
-    return _frame_velocity_derivatives.framed((q, v), frame, reference, out, num_threads)
+    if layout != "samples":
+        return _frame_velocity_derivatives.lanes((q, v), layout, out, num_threads, _frame_velocity_derivatives.place(frame, reference))
+    return _frame_velocity_derivatives.call((q, v), out, num_threads, _frame_velocity_derivatives.place(frame, reference))
 
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
@@ -586,7 +598,7 @@ _frame_acceleration_derivatives = _runtime.Entry(
 )
 
 
-def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None, num_threads=1):
+def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
 
     Args:
@@ -596,6 +608,7 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
         frame: a name of frame_names or its index
         reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
         out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
         num_threads: threads over which the samples of a batch are spread
     
     Returns:
@@ -603,7 +616,9 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
         da_dv (6, 2): derivative by v; linear rows first, column: direction
         da_da (6, 2): derivative by a; linear rows first, column: direction
     """
-    return _frame_acceleration_derivatives.framed((q, v, a), frame, reference, out, num_threads)
+    if layout != "samples":
+        return _frame_acceleration_derivatives.lanes((q, v, a), layout, out, num_threads, _frame_acceleration_derivatives.place(frame, reference))
+    return _frame_acceleration_derivatives.call((q, v, a), out, num_threads, _frame_acceleration_derivatives.place(frame, reference))
 
 _com = _runtime.Entry(
     _native,

@@ -203,6 +203,7 @@ void double_pendulum_forward_kinematics_lanes(size_t n, const double *DOUBLE_PEN
  */
 void double_pendulum_frame_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_frame_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
+void double_pendulum_frame_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -211,6 +212,7 @@ void double_pendulum_frame_jacobian_batch(size_t n, const double *DOUBLE_PENDULU
  */
 void double_pendulum_frame_velocity(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
 void double_pendulum_frame_velocity_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
+void double_pendulum_frame_velocity_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
 
 /* Spatial acceleration of a frame, without gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -220,6 +222,7 @@ void double_pendulum_frame_velocity_batch(size_t n, const double *DOUBLE_PENDULU
  */
 void double_pendulum_frame_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_acceleration_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
+void double_pendulum_frame_acceleration_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 
 /* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -229,6 +232,7 @@ void double_pendulum_frame_acceleration_batch(size_t n, const double *DOUBLE_PEN
  */
 void double_pendulum_frame_velocity_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
 void double_pendulum_frame_velocity_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
+void double_pendulum_frame_velocity_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
 
 /* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
@@ -240,6 +244,7 @@ void double_pendulum_frame_velocity_derivatives_batch(size_t n, const double *DO
  */
 void double_pendulum_frame_acceleration_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
+void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 
 /* Centre of mass of all links, in the world.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

@@ -18,10 +18,3 @@ void double_pendulum_frame_jacobian(const double *restrict q, int frame, int ref
         }
     }
 }
-
-void double_pendulum_frame_jacobian_batch(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_frame_jacobian(q + 2 * i, frame, reference, J + 12 * i);
-    }
-}

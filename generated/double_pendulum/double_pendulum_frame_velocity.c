@@ -20,10 +20,3 @@ void double_pendulum_frame_velocity(const double *restrict q, const double *rest
         express(reference, world, motion, velocity);
     }
 }
-
-void double_pendulum_frame_velocity_batch(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict velocity)
-{
-    for (size_t i = 0; i < n; ++i) {
-        double_pendulum_frame_velocity(q + 2 * i, v + 2 * i, frame, reference, velocity + 6 * i);
-    }
-}

@@ -11,6 +11,7 @@ import pytest
 
 import rbdc
 from rbdc import Joint, Link, Mimic, Model
+from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
 from rbdc.generate import Generated, generate
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.pipeline import BuildOptions, build_package
@@ -22,11 +23,12 @@ FUNCTIONS = (
     *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
 )
 SHARED = {"robot_frames.c", "robot_frames.h"}
+SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_frames_batch.h", "robot_batch.h", "robot_trigonometry.h"}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
-def generated(model: Model, *functions: str) -> Generated:
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None)
+def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
+    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, batch=batch, scalar=scalar)
 
 
 def chain(mimic: str) -> Model:
@@ -45,6 +47,17 @@ def test_one_function_brings_what_it_shares(name: str) -> None:
     made = generated(random_tree(1), name)
     assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED}
     assert set(made.sources[0].files) <= set(made.files)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_batch_brings_what_it_shares(name: str) -> None:
+    """And changes no more of the function for one sample than that its file has no loop."""
+    made, alone = generated(random_tree(1), name, batch=True), generated(random_tree(1), name)
+    assert set(made.sources[0].batch_files) == {f"robot_{name}_batch.c", *SHARED_BY_BATCHES}
+    file = f"robot_{name}.c"
+    assert alone.files[file].startswith(made.files[file])
+    assert all(made.files[shared] == alone.files[shared] for shared in SHARED)
+    assert f"void robot_{name}_lanes(size_t n, " in made.files["robot.h"] and "_lanes(" not in alone.files["robot.h"]
 
 
 def test_all_functions_share_the_same_files() -> None:
@@ -80,11 +93,11 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("level", ["-O0", "-O3"])
+@pytest.mark.parametrize(("level", "dtype"), [("-O0", "float32"), ("-O3", "float64")])
 @pytest.mark.parametrize("model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name)
-def test_c_is_clean(compiler: str, level: str, model: Model, tmp_path: Path) -> None:
-    """The shared files and all functions."""
-    for name, text in generated(model, *FUNCTIONS).files.items():
+def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_path: Path) -> None:
+    """The shared files and all functions with their batches."""
+    for name, text in generated(model, *FUNCTIONS, batch=True, scalar=SCALARS[dtype]).files.items():
         (tmp_path / name).write_text(text)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
     subprocess.run([compiler, *flags, *sorted(p.name for p in tmp_path.glob("*.c"))], cwd=tmp_path, check=True)

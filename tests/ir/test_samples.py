@@ -6,7 +6,7 @@ import pytest
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
-from rbdc.ir.passes.samples import RESULTS, side_by_side
+from rbdc.ir.passes.samples import RESULTS, side_by_side, widened
 from rbdc.ir.verify import verify
 
 
@@ -28,6 +28,19 @@ def test_before_and_after() -> None:
     assert {value.operation: value.width for value in made.program.values} == {"input": 8, "constant": 1, "add": 8}
     assert made.constants == (0.0, 2.0)
     assert made.places == ((0, 2, 0, 3), (1,))
+
+
+def test_widened_keeps_outputs() -> None:
+    """Constants stay scalar where they are operands, and are as many equal lanes where they are results, once each."""
+    made = widened(program(), 4)
+    verify(made)
+    assert [(a.name, a.size, a.width) for a in (*made.inputs, *made.outputs)] == [("q", 1, 4), ("M", 4, 4), ("s", 1, 4)]
+    (m, s), values = made.results, made.values
+    assert [values[k].operation for k in (*m, *s)] == ["add", "lanes", "add", "lanes", "input"]
+    assert [values[k].numbers for k in (m[1], m[3])] == [(0.0,) * 4, (2.0,) * 4]
+    assert all(value.width == (1 if value.operation == "constant" else 4) for value in values)
+    with pytest.raises(ValueError, match="not scalar"):
+        widened(made, 4)
 
 
 def test_a_program_that_has_lanes_already_is_refused() -> None:

@@ -44,7 +44,7 @@ def test_documentation_gives_shapes_and_units(tiny: ModuleType) -> None:
     for words in ("q (2,): configuration (rad)", "fext (2, 6): forces (N, N m); may be None", "tau (2,): N m", "out:", "num_threads:"):
         assert words in text
     assert str(inspect.signature(tiny.mix)) == "(q, v, fext=None, *, out=None, layout='samples', num_threads=1)"
-    assert str(inspect.signature(tiny.where)) == "(q, frame, reference='LOCAL', *, out=None, num_threads=1)"
+    assert str(inspect.signature(tiny.where)) == "(q, frame, reference='LOCAL', *, out=None, layout='samples', num_threads=1)"
 
 
 def test_stub_has_the_same_names_and_arguments(tiny: ModuleType) -> None:

@@ -78,7 +78,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         **scalar.words,
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
-        tables=[_table(f, p.name, k) for f in forms for k, p in enumerate(declaration.outputs)],
+        tables=[table for form in forms for table in _tables(form)],
         forms=[{**_blocks(form), "apart": _apart(form)} for form in forms],
         entry=_entry(declaration, forms),
         batch=batch_view(robot, declaration),
@@ -199,17 +199,17 @@ def _only_moderate(form: Form) -> list[str]:
     ]
 
 
-def _table(form: Form, output: str, number: int) -> dict[str, Any]:
+def _tables(form: Form) -> list[dict[str, Any]]:
+    """The views of the tables of places of all outputs."""
+    outputs = zip(form.declaration.outputs, form.samples.places, strict=True)
+    return [{"output": p.name, "name": form.places(p.name), **table(places, form.lanes)} for p, places in outputs]
+
+
+def table(places: Sequence[int], lanes: int) -> dict[str, Any]:
     """The view of a table of places, at least as long as there are lanes."""
-    places = form.samples.places[number]
-    padded = [*places, *[0] * (form.lanes - len(places))]
+    padded = [*places, *[0] * (lanes - len(places))]
     rows = [padded[k : k + _IN_A_LINE] for k in range(0, len(padded), _IN_A_LINE)]
-    return {
-        "output": output,
-        "name": form.places(output),
-        "size": len(padded),
-        "lines": [", ".join(map(str, row)) + "," for row in rows],
-    }
+    return {"size": len(padded), "lines": [", ".join(map(str, row)) + "," for row in rows]}
 
 
 def _transposition(lanes: int) -> list[str]:

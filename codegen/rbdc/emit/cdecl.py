@@ -71,6 +71,7 @@ class FunctionDeclaration:
         """The C declaration of the function over blocks, likewise."""
         qualifier = f"{restrict} " if restrict else ""
         arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.inputs]
+        arguments += ["int frame", "int reference"] if self.framed else []
         arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
         return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
 

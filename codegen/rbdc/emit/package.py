@@ -70,14 +70,13 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
     packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
-    call = f"_{d.name}.call({packed}, out, num_threads)"
-    keywords = ["out=None", *([] if d.framed else ['layout="samples"']), "num_threads=1"]
-    layout = [] if d.framed else ['layout: Literal["samples", "lanes"] = "samples"']
-    typed_keywords = ["out: Any = None", *layout, "num_threads: int = 1"]
+    extra = ""
+    keywords = ["out=None", 'layout="samples"', "num_threads=1"]
+    typed_keywords = ["out: Any = None", 'layout: Literal["samples", "lanes"] = "samples"', "num_threads: int = 1"]
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        call = f"_{d.name}.framed({packed}, frame, reference, out, num_threads)"
+        extra = f", _{d.name}.place(frame, reference)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return {
@@ -88,9 +87,9 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
         "signature": ", ".join([*arguments, "*", *keywords]),
         "typed_signature": ", ".join([*typed, "*", *typed_keywords]),
-        "lanes_call": None if d.framed else f"_{d.name}.lanes({packed}, layout, out, num_threads)",
+        "lanes_call": f"_{d.name}.lanes({packed}, layout, out, num_threads{extra})",
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        "call": call,
+        "call": f"_{d.name}.call({packed}, out, num_threads{extra})",
         "doc": _documentation(d),
     }
 
@@ -105,7 +104,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         *(line(p) for p in d.inputs),
         *(frame if d.framed else []),
         f"    out: array to fill, {d.scalar.dtype} and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
-        *([] if d.framed else [f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, (blocks, ..., {d.scalar.lanes})']),
+        f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, (blocks, ..., {d.scalar.lanes})',
         "    num_threads: threads over which the samples of a batch are spread",
         "",
         "Returns:",

@@ -74,10 +74,11 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 def _functions(robot: str, d: FunctionDeclaration) -> list[dict[str, str]]:
     """The views of the C functions of one declaration."""
     inputs, outputs = [p.name for p in d.inputs], [p.name for p in d.outputs]
-    one = [*inputs, *(["frame", "reference"] if d.framed else []), *outputs]
+    frame = ["frame", "reference"] if d.framed else []
+    one = [*inputs, *frame, *outputs]
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.lanes:
-        calls[f"{d.name}_lanes"] = ["n", *(p.name for p in d.required), *outputs]
+        calls[f"{d.name}_lanes"] = ["n", *(p.name for p in d.required), *frame, *outputs]
     return [
         {"name": name, "prototype": prototype, "arguments": ", ".join(arguments)}
         for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)

@@ -60,7 +60,7 @@ class Entry:
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
 
     def call(self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()) -> Any:
-        """Call the function; `extra` are the frame's index and the reference's of a framed function."""
+        """Call the function; `extra`: see `place`."""
         if num_threads is not _ONE:  # identity is cheapest, and where it finds too little the check finds the rest
             num_threads = self._thread_count(num_threads)
         if out is not None and not self._is_plain(out):
@@ -97,12 +97,12 @@ class Entry:
             return out
         return result if shape else result[()]
 
-    def framed(self, arguments: tuple[Any, ...], frame: Any, reference: Any, out: Any = None, num_threads: Any = 1) -> Any:
-        """Call a framed function: `frame` a name or an index, `reference` one of `REFERENCES`."""
-        return self.call(arguments, out, num_threads, (self._frame_index(frame), self._reference_index(reference)))
+    def place(self, frame: Any, reference: Any) -> tuple[int, int]:
+        """The indices of a frame, given by name or index, and of one of `REFERENCES`: what is extra of a framed function."""
+        return self._frame_index(frame), self._reference_index(reference)
 
-    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any = None, num_threads: Any = 1) -> Any:
-        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied."""
+    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()) -> Any:
+        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`."""
         if num_threads != 1:
             remedy = "blocks run in one thread; call with parts of them from several"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
@@ -122,7 +122,7 @@ class Entry:
         results = self._results(out, (blocks or 0,), (self._block,))
         if out is not None and any(np.may_share_memory(x, result) for x in arguments if x is not None for result in results):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
-        self._lanes(blocks or 0, *pointers, *[self._from_buffer(self._pointer, result) for result in results])
+        self._lanes(blocks or 0, *pointers, *extra, *[self._from_buffer(self._pointer, result) for result in results])
         return results[0] if len(results) == 1 else tuple(results)
 
     def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:

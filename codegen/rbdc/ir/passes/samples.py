@@ -1,14 +1,14 @@
 """Samples side by side: one run of a program computes several samples, each in a lane of its own.
 
-Before: a scalar program. After: every value but the constants as wide as there are samples, and one output that holds each value of the
-outputs once; what an entry of an output is, such a value or a constant, is said apart.
+Before: a scalar program. After: every value but the constants as wide as there are samples. `side_by_side` makes one output that holds each
+value of the outputs once; what an entry of an output is, such a value or a constant, is said apart. `widened` keeps the outputs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rbdc.ir.nodes import Array, Program
+from rbdc.ir.nodes import Array, Program, Section, Value
 
 RESULTS = "results"
 """The output of distinct values."""
@@ -27,8 +27,7 @@ class Samples:
 
 def side_by_side(program: Program, width: int) -> Samples:
     """See the module's docstring."""
-    if any(value.width > 1 for value in program.values):
-        raise ValueError(f"{program.name} is not scalar")
+    _check_scalar(program)
     entries = [k for result in program.results for k in result]
     distinct = list(dict.fromkeys(k for k in entries if program.values[k].constant is None))
     constants = list(dict.fromkeys(program.values[k].constant for k in entries if program.values[k].constant is not None))
@@ -38,8 +37,38 @@ def side_by_side(program: Program, width: int) -> Samples:
         program,
         inputs=tuple(replace(array, width=width) for array in program.inputs),
         outputs=(Array(RESULTS, len(distinct), width),),
-        values=tuple(value if value.constant is not None else replace(value, width=width) for value in program.values),
+        values=_wide_values(program, width),
         results=(tuple(distinct),),
     )
     places = tuple(tuple(place[k] for k in result) for result in program.results)
     return Samples(wide, tuple(x for x in constants if x is not None), places)
+
+
+def widened(program: Program, width: int) -> Program:
+    """Samples side by side with the outputs as they are: each entry a vector, of as many equal lanes where it is a constant."""
+    _check_scalar(program)
+    values, results = list(_wide_values(program, width)), []
+    alike: dict[float, int] = {}
+    for result in program.results:
+        constants = [program.values[k].constant for k in result]
+        for number in (x for x in constants if x is not None and x not in alike):
+            alike[number] = len(values)
+            values.append(Value("lanes", section=len(program.sections), width=width, numbers=(number,) * width))
+        results.append(tuple(k if x is None else alike[x] for k, x in zip(result, constants, strict=True)))
+    return replace(
+        program,
+        inputs=tuple(replace(array, width=width) for array in program.inputs),
+        outputs=tuple(replace(array, width=width) for array in program.outputs),
+        values=tuple(values),
+        results=tuple(results),
+        sections=(*program.sections, Section("results", "the same for all samples")),
+    )
+
+
+def _check_scalar(program: Program) -> None:
+    if any(value.width > 1 for value in program.values):
+        raise ValueError(f"{program.name} is not scalar")
+
+
+def _wide_values(program: Program, width: int) -> tuple[Value, ...]:
+    return tuple(value if value.constant is not None else replace(value, width=width) for value in program.values)

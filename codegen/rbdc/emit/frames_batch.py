@@ -1,0 +1,131 @@
+"""The C of the functions of frames that runs many samples, one in each lane of a vector: all samples share the frame and the reference, so
+the climb is that of one sample with vectors in the place of numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rbdc.emit import trigonometry
+from rbdc.emit.batch import batch_header, table
+from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.csource import FunctionSource, batch_view, figures
+from rbdc.emit.frames import climb_view, header_view, names, outputs_view
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.emit.scalars import ScalarType
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.samples import widened
+from rbdc.ir.passes.sums import chain_sums
+from rbdc.model import Model
+
+_FRAME = ("frame", "reference")
+_FRAME_TYPED = ("int frame", "int reference")
+
+
+def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all functions of frames share."""
+    declaration = source.declaration = replace(source.declaration, lanes=True)
+    view = _vectors(robot, declaration.scalar, version)
+    source.batch_files |= _shared(robot, model, steps, view, declaration.scalar)
+    source.internal.append(view["climb"])
+    source.batch_files[f"{robot}_{declaration.name}_batch.c"] = render(
+        "frames_batch_function.c.jinja",
+        **view,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
+        body=f"{declaration.name}.c.jinja",
+        inputs=[{"name": p.name, "size": p.size} for p in declaration.inputs],
+        outputs=outputs_view(declaration),
+        batch=batch_view(robot, declaration),
+        **_calls(robot, declaration),
+    )
+
+
+def _vectors(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
+    """What the templates of frames call types, constants and the climb, for as many samples as a vector has lanes."""
+    lanes, number = scalar.lanes, scalar.literal(0.0)
+    vector = f"{robot}_vector{lanes}"
+    return {
+        **names(robot, scalar, version),
+        "lanes": lanes,
+        "climb": f"{robot}_frames_climb{lanes}",
+        "value": vector,
+        "entry": f"{robot}_lanes{lanes}",
+        "zero": f"({vector}){{{number}}}",
+        "zeros": f"{{{{{number}}}}}",
+        "spread": f"({vector}){{{number}}} + ",
+    }
+
+
+def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
+    """The files that are the same for the batch of every function of a frame."""
+    wide = [widened(chain_sums(step), scalar.lanes) for step in steps]
+    total = sum((cost(step) for step in wide), Cost())
+    guard = f"RBDC_{robot.upper()}_FRAMES_BATCH_H"
+    several = f", for {scalar.lanes} samples side by side"
+    header = header_view(model, guard, [f'"{robot}_batch.h"'], several)
+    climb = climb_view(robot, model, wide, scalar)
+    return {
+        trigonometry.header_name(robot): trigonometry.header(robot, view["version"], scalar),
+        f"{robot}_batch.h": batch_header(robot, view["version"], scalar),
+        f"{robot}_frames_batch.h": render("frames.h.jinja", **view, **header),
+        f"{robot}_frames_batch.c": render(
+            "frames_batch.c.jinja", **view, **climb, figures=f"{figures(total)}, for all bodies together and {scalar.lanes} samples"
+        ),
+    }
+
+
+def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
+    """The views of the functions around the kernel, and of the kernel's head: prototypes, calls and buffers."""
+    name, scalar, inputs, outputs = f"{robot}_{declaration.name}", declaration.scalar, declaration.inputs, declaration.outputs
+    lanes, vectors = scalar.lanes, f"{robot}_lanes{scalar.lanes}"
+    (q,) = (p for p in inputs if p.configuration)
+
+    def call(function: str, place: Callable[[str, int, bool], str], first: Sequence[str] = ()) -> str:
+        """A call: `place` says from an array's name and size, and whether it is an input, where it is."""
+        given, made = [place(p.name, p.size, True) for p in inputs], [place(p.name, p.size, False) for p in outputs]
+        return f"{function}({', '.join([*first, *given, *_FRAME, *made])})"
+
+    def block(array: str, size: int, given: bool) -> str:
+        return f"({'const ' if given else ''}{vectors} *)({array} + {lanes * size} * i)"
+
+    def buffered(array: str, size: int, given: bool) -> str:
+        return f"{array}_lanes"
+
+    sizes = [*((p.name, max(p.size, lanes)) for p in inputs), *((p.name, p.size) for p in outputs)]
+    return {
+        "prototype": f"static void {name}_kernel{lanes}({_parameters(declaration, vectors)})",
+        "places": table(range(max(p.size for p in outputs)), lanes),
+        "blocks": {
+            "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration, scalar.name)})",
+            "call": call(f"{name}_blocks", lambda array, size, given: array, ["n"]),
+            "buffers": ", ".join(f"{array}_lanes[{size}]" for array, size in sizes),
+            "loads": [f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes)" for p in inputs],
+            "moderate": f"{robot}_moderate{lanes}({q.name}_lanes, {q.size})",
+            "single": call(name, lambda array, size, given: f"{array} + {size} * k"),
+            "kernel": call(f"{name}_kernel{lanes}", buffered),
+            "stores": [f"{robot}_store{lanes}({p.name}_lanes, places, {p.size}, {p.name} + {p.size} * i)" for p in outputs],
+        },
+        "apart": {
+            "prototype": f"static void {name}_apart({_parameters(declaration, scalar.name)})",
+            "buffers": ", ".join(f"{p.name}_one[{p.size}]" for p in (*inputs, *outputs)),
+            "single": call(name, lambda array, size, given: f"{array}_one"),
+        },
+        "in_lanes": {
+            "prototype": declaration.lanes_prototype(robot),
+            "moderate": f"{robot}_moderate{lanes}({block(q.name, q.size, True)}, {q.size})",
+            "kernel": call(f"{name}_kernel{lanes}", block),
+            "apart": call(f"{name}_apart", lambda array, size, given: f"{array} + {lanes * size} * i"),
+        },
+    }
+
+
+def _parameters(declaration: FunctionDeclaration, kind: str) -> str:
+    """The parameters of a function over arrays of `kind`."""
+    inputs = [f"const {kind} *restrict {p.name}" for p in declaration.inputs]
+    return ", ".join([*inputs, *_FRAME_TYPED, *(f"{kind} *restrict {p.name}" for p in declaration.outputs)])
