@@ -83,7 +83,7 @@ def results(module: ModuleType) -> dict[str, Array]:
         for k, x in enumerate(several(getattr(module, name)(*arguments, *frame, num_threads=2))):
             np.testing.assert_array_equal(x, found[f"{name} {k} {n}"])
         if getattr(module, f"_{name}")._lanes is not None:
-            made = getattr(module, name)(*(np.ascontiguousarray(x[:8].T[None]) for x in arguments), layout="lanes")
+            made = getattr(module, name)(*(np.ascontiguousarray(x[:8].T[None]) for x in arguments), *frame, layout="lanes")
             found |= {f"{name} {k} lanes": x for k, x in enumerate(several(made))}
     return found
 
