@@ -144,8 +144,10 @@ def test_sizes_by_variant(robot: str) -> None:
 
 
 @pytest.mark.parametrize("robot", FORMS)
-def test_every_function_has_a_name_in_each_variant(robot: str) -> None:
-    """Whatever is defined for other files at the head of a line, in all functions that there are, is renamed."""
+def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
+    """Whatever is defined for other files at the head of a line, in all functions that there are, is renamed; and what chooses hands on
+    what each takes.
+    """
     options, _, style = FORMS[robot]
     model = Model.from_urdf(resolve(robot), **options)
     files = generate(model, robot, list(functions_of(model)), "0", lambda _: None, style, batch=True, portable=True).files
@@ -154,6 +156,10 @@ def test_every_function_has_a_name_in_each_variant(robot: str) -> None:
     sources = [text for name, text in files.items() if name.endswith(".c") and not name.endswith("_dispatch.c")]
     found = {name for text in sources for name in external.findall(text)}
     assert len(found) >= 2 * len(functions_of(model)) and found <= renamed
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", f"-D{robot.upper()}_DISPATCH", "-fsyntax-only"]
+    subprocess.run(["cc", *flags, f"{robot}_dispatch.c"], cwd=tmp_path, check=True)
 
 
 def compiled(robot: str, compiler: str, folder: Path) -> Iterator[tuple[str, Path]]:

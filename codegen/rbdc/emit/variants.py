@@ -73,12 +73,10 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[dict[str, str]]:
     """The views of the C functions of one declaration."""
-    inputs, outputs = [p.name for p in d.inputs], [p.name for p in d.outputs]
-    frame = ["frame", "reference"] if d.framed else []
-    one = [*inputs, *frame, *outputs]
+    one = [*(p.name for p in d.inputs), *(["frame", "reference"] if d.framed else []), *(p.name for p in d.outputs)]
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.lanes:
-        calls[f"{d.name}_lanes"] = ["n", *(p.name for p in d.required), *frame, *outputs]
+        calls[f"{d.name}_lanes"] = ["n", *one]
     return [
         {"name": name, "prototype": prototype, "arguments": ", ".join(arguments)}
         for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
