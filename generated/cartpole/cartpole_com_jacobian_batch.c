@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_com_jacobian_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_com_jacobian_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
 
     /* pole: X = X_T X_J(q): joint placement */

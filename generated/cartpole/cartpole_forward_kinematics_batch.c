@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "cartpole_batch.h"
 
-static void cartpole_forward_kinematics_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
+static __attribute__((noinline)) void cartpole_forward_kinematics_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
 
     /* pole: 0_X_i = 0_X_parent X: placement in the world */

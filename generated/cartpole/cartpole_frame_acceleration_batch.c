@@ -9,7 +9,7 @@
 #include "cartpole_frames_batch.h"
 
 /* 8 samples */
-static void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
+static __attribute__((noinline)) void cartpole_frame_acceleration_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, int frame, int reference, cartpole_lanes8 *restrict acceleration)
 {
     int path[BODIES];
     cartpole_vector8 columns[DOFS][6], world[12];

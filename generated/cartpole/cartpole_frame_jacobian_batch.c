@@ -9,7 +9,7 @@
 #include "cartpole_frames_batch.h"
 
 /* 8 samples */
-static void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
+static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cartpole_lanes8 *restrict q, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     int path[BODIES];
     cartpole_vector8 columns[DOFS][6], world[12];

@@ -9,7 +9,7 @@
 #include "cartpole_frames_batch.h"
 
 /* 8 samples */
-static void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
+static __attribute__((noinline)) void cartpole_frame_velocity_derivatives_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, int frame, int reference, cartpole_lanes8 *restrict dv_dq, cartpole_lanes8 *restrict dv_dv)
 {
     int path[BODIES];
     cartpole_vector8 columns[DOFS][6], world[12];

@@ -8,7 +8,7 @@
 #if defined(__GNUC__)
 #include "double_pendulum_batch.h"
 
-static void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
+static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
 
     /* link1: 0_X_i = 0_X_parent X: placement in the world */

@@ -9,7 +9,7 @@
 #include "double_pendulum_frames_batch.h"
 
 /* 8 samples */
-static void double_pendulum_frame_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)
+static __attribute__((noinline)) void double_pendulum_frame_acceleration_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)
 {
     int path[BODIES];
     double_pendulum_vector8 columns[DOFS][6], world[12];

@@ -18,6 +18,9 @@ from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
 
 _IN_A_LINE = 24
 
+KERNEL = "static __attribute__((noinline)) "
+"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in two ways."""
+
 _SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
 """Bytes of the registers of other processors by the macro that says so. A square that does not fit one is transposed in parts: compilers
 take longer vectors apart, but not what exchanges their entries.
@@ -64,7 +67,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         f"{robot}_batch.h": batch_header(robot, version, scalar),
     }
     kernel = FunctionSource(declaration, cost(forms[0].samples.program), headers)
-    made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version) for f in forms]
+    made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL) for f in forms]
     source.batch_files |= kernel.files
     source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(

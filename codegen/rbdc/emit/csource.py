@@ -77,7 +77,7 @@ def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program
     name = f"{robot}_{declaration.name}"
     if declaration.scalar.integer:
         add_headers(source, robot, [program], version)
-    parts, foreign = kernel_parts(robot, name, program, source, version, public=True)
+    parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
     prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
@@ -117,7 +117,7 @@ def add_kernels(
     names = [single]
     if optional is not None and len(programs) == 2:
         names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
-    made = [kernel_parts(robot, k, p, source, version, public=public) for k, p in zip(names, programs, strict=True)]
+    made = [kernel_parts(robot, k, p, source, version, storage="" if public else "static ") for k, p in zip(names, programs, strict=True)]
     calls = _call_lines(source.declaration, list(zip(names, programs, strict=True)))
     return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], calls)
 
@@ -166,12 +166,11 @@ def kernel_parts(
     source: FunctionSource,
     version: str,
     *,
-    public: bool = False,
+    storage: str = "static ",
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = Writer(robot, program, chunks, scalar)
-    storage = "" if public else "static "
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
         source.statements += _statements(part["blocks"])

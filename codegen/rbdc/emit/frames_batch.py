@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.batch import batch_header, table
+from rbdc.emit.batch import KERNEL, batch_header, table
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.frames import climb_view, header_view, names, outputs_view
@@ -99,7 +99,7 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
 
     sizes = [*((p.name, max(p.size, lanes)) for p in inputs), *((p.name, p.size) for p in outputs)]
     return {
-        "prototype": f"static void {name}_kernel{lanes}({_parameters(declaration, vectors)})",
+        "prototype": f"{KERNEL}void {name}_kernel{lanes}({_parameters(declaration, vectors)})",
         "places": table(range(max(p.size for p in outputs)), lanes),
         "blocks": {
             "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration, scalar.name)})",
