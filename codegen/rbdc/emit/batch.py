@@ -82,7 +82,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
         tables=[table for form in forms for table in _tables(form)],
-        forms=[{**_blocks(form), "apart": _apart(form)} for form in forms],
+        forms=[{**_blocks(form), "apart": apart_view(robot, form.whole, form.declaration, form.suffix)} for form in forms],
         entry=_entry(declaration, forms),
         batch=batch_view(robot, declaration),
     )
@@ -131,13 +131,13 @@ def _blocks(form: Form) -> dict[str, Any]:
     kernel = f"{form.name}_kernel{lanes}"
     static = "static " if form.suffix else ""
     return {
-        "prototype": f"static size_t {form.name}_blocks(size_t n, {_parameters(declaration)})",
+        "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration, declaration.scalar.name)})",
         "buffers": ", ".join(sizes),
         "constants": [
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
         ],
-        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {_parameters(declaration)})",
+        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {parameters(declaration, declaration.scalar.name)})",
         "results": f"{RESULTS}[{max(count + len(constants), 1)}]",
         "huge": _huge(form, read),
         "lanes_kernel": f"{kernel}({', '.join([*read.values(), RESULTS])});",
@@ -152,32 +152,36 @@ def _blocks(form: Form) -> dict[str, Any]:
     }
 
 
-def _apart(form: Form) -> dict[str, Any]:
-    """The view of the function that takes the samples of one block one by one."""
-    arrays = (*form.declaration.inputs, *form.declaration.outputs)
+def apart_view(robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "") -> dict[str, Any]:
+    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays of `taken`, by the function
+    that `whole` declares.
+    """
+    arrays = (*taken.inputs, *taken.outputs)
     return {
-        "prototype": f"static void {form.name}_apart({_parameters(form.declaration)})",
-        "inputs": [(p.name, p.size) for p in form.declaration.inputs],
-        "outputs": [(p.name, p.size) for p in form.declaration.outputs],
-        "call": _single_call(form, {p.name: f"{p.name}_one" for p in arrays}),
+        "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken, taken.scalar.name)})",
+        "inputs": [(p.name, p.size) for p in taken.inputs],
+        "outputs": [(p.name, p.size) for p in taken.outputs],
+        "call": single_call(robot, whole, {p.name: f"{p.name}_one" for p in arrays}),
     }
 
 
-def _single_call(form: Form, places: Mapping[str, str]) -> str:
-    """The statement that computes one sample. `places`: by name where inputs and outputs of the form are."""
-    arguments = [places.get(p.name, "NULL") for p in (*form.whole.inputs, *form.whole.outputs)]
-    return f"{form.robot}_{form.whole.name}({', '.join(arguments)});"
+def single_call(robot: str, declaration: FunctionDeclaration, places: Mapping[str, str]) -> str:
+    """The statement that computes one sample. `places`: by name where inputs and outputs are; NULL for an input that is not there."""
+    inputs = [places.get(p.name, "NULL") for p in declaration.inputs]
+    frame = ["frame", "reference"] if declaration.framed else []
+    return f"{robot}_{declaration.name}({', '.join([*inputs, *frame, *(places[p.name] for p in declaration.outputs)])});"
+
+
+def parameters(declaration: FunctionDeclaration, kind: str) -> str:
+    """Those of a function over arrays of `kind`."""
+    inputs = [f"const {kind} *restrict {p.name}" for p in declaration.inputs]
+    frame = ["int frame", "int reference"] if declaration.framed else []
+    return ", ".join([*inputs, *frame, *(f"{kind} *restrict {p.name}" for p in declaration.outputs)])
 
 
 def _names(declaration: FunctionDeclaration) -> str:
     """How many, and all arrays, as arguments."""
     return ", ".join(["n", *(p.name for p in (*declaration.inputs, *declaration.outputs))])
-
-
-def _parameters(declaration: FunctionDeclaration) -> str:
-    """All arrays, as parameters."""
-    inputs = [f"const {declaration.scalar.name} *restrict {p.name}" for p in declaration.inputs]
-    return ", ".join([*inputs, *(f"{declaration.scalar.name} *restrict {p.name}" for p in declaration.outputs)])
 
 
 def _huge(form: Form, lanes: Mapping[str, str]) -> str:
@@ -195,7 +199,7 @@ def _only_moderate(form: Form) -> list[str]:
     return [
         f"if ({huge}) {{",
         f"    for (size_t k = i; k < i + {form.lanes}; ++k) {{",
-        f"        {_single_call(form, {p.name: f'{p.name} + {p.size} * k' for p in arrays})}",
+        f"        {single_call(form.robot, form.whole, {p.name: f'{p.name} + {p.size} * k' for p in arrays})}",
         "    }",
         "    continue;",
         "}",

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.batch import KERNEL, batch_header, table
+from rbdc.emit.batch import KERNEL, apart_view, batch_header, parameters, single_call, table
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.frames import climb_view, header_view, names, outputs_view
@@ -23,7 +23,6 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.model import Model
 
 _FRAME = ("frame", "reference")
-_FRAME_TYPED = ("int frame", "int reference")
 
 
 def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str) -> None:
@@ -99,23 +98,19 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
 
     sizes = [*((p.name, max(p.size, lanes)) for p in inputs), *((p.name, p.size) for p in outputs)]
     return {
-        "prototype": f"{KERNEL}void {name}_kernel{lanes}({_parameters(declaration, vectors)})",
+        "prototype": f"{KERNEL}void {name}_kernel{lanes}({parameters(declaration, vectors)})",
         "places": table(range(max(p.size for p in outputs)), lanes),
         "blocks": {
-            "prototype": f"static size_t {name}_blocks(size_t n, {_parameters(declaration, scalar.name)})",
+            "prototype": f"static size_t {name}_blocks(size_t n, {parameters(declaration, scalar.name)})",
             "call": call(f"{name}_blocks", lambda array, size, given: array, ["n"]),
             "buffers": ", ".join(f"{array}_lanes[{size}]" for array, size in sizes),
             "loads": [f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes)" for p in inputs],
             "moderate": f"{robot}_moderate{lanes}({q.name}_lanes, {q.size})",
-            "single": call(name, lambda array, size, given: f"{array} + {size} * k"),
+            "single": single_call(robot, declaration, {p.name: f"{p.name} + {p.size} * k" for p in (*inputs, *outputs)}),
             "kernel": call(f"{name}_kernel{lanes}", buffered),
             "stores": [f"{robot}_store{lanes}({p.name}_lanes, places, {p.size}, {p.name} + {p.size} * i)" for p in outputs],
         },
-        "apart": {
-            "prototype": f"static void {name}_apart({_parameters(declaration, scalar.name)})",
-            "buffers": ", ".join(f"{p.name}_one[{p.size}]" for p in (*inputs, *outputs)),
-            "single": call(name, lambda array, size, given: f"{array}_one"),
-        },
+        "apart": apart_view(robot, declaration, declaration),
         "in_lanes": {
             "prototype": declaration.lanes_prototype(robot),
             "moderate": f"{robot}_moderate{lanes}({block(q.name, q.size, True)}, {q.size})",
@@ -123,9 +118,3 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
             "apart": call(f"{name}_apart", lambda array, size, given: f"{array} + {lanes * size} * i"),
         },
     }
-
-
-def _parameters(declaration: FunctionDeclaration, kind: str) -> str:
-    """The parameters of a function over arrays of `kind`."""
-    inputs = [f"const {kind} *restrict {p.name}" for p in declaration.inputs]
-    return ", ".join([*inputs, *_FRAME_TYPED, *(f"{kind} *restrict {p.name}" for p in declaration.outputs)])
