@@ -52,11 +52,14 @@ def as_tuple(result: Any) -> tuple[Array, ...]:
 
 
 def tolerance(module: ModuleType, name: str, q: Array) -> float:
-    """What another order of operations may change, for solutions with M by its conditioning."""
+    """What another order of operations may change, for solutions with M by its conditioning: for derivatives, which are solutions with
+    right-hand sides from a solution, twice.
+    """
     least, factor = TOLERANCES[module.dtype.name]
     if name not in FORWARD_DYNAMICS:
         return least
-    return max(least, factor * conditioning(module.crba(q).astype(float)))
+    solves = 1 if name in ("aba", "minverse") else 2
+    return max(least, solves * factor * conditioning(module.crba(q).astype(float)))
 
 
 def terms(module: ModuleType, name: str, given: Mapping[str, Array]) -> float:
@@ -163,7 +166,7 @@ def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
             results = as_tuple(function(*blocks, **extra, layout="lanes"))
         except ValueError as error:
             assert "no form of it for lanes" in str(error)
-            assert module.nv > 24 and not extra
+            assert module.nv > 24
             continue
         expected = as_tuple(function(*given.values(), **extra))
         for result, rows in zip(results, expected, strict=True):

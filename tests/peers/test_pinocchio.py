@@ -78,7 +78,9 @@ def test_external_forces(case: tuple[ModuleType, Peer], name: str) -> None:
         expected = np.array(getattr(pin, name)(reference.model, reference.data, reference.q(q), v, a, reference.forces(fext)))
         assert_close(function(q, v, a, fext), expected, tolerance(name, module, q), 0.0, name)
     batched = function(*(np.array(column) for column in zip(*made, strict=True)))
-    assert_close(batched, [function(*state) for state in made], 1e-14, 0.0, f"{name}, batched")
+    # Samples side by side add up in another order.
+    another_order = 1e-14 if name == "rnea" else max(1e-14, 1e-15 * max(conditioning(module.crba(state[0])) for state in made))
+    assert_close(batched, [function(*state) for state in made], another_order, 0.0, f"{name}, batched")
 
 
 def test_forward_kinematics(case: tuple[ModuleType, Peer]) -> None:
