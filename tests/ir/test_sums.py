@@ -120,10 +120,7 @@ def test_a_robot_computes_the_same(name: str) -> None:
 
 def unfused(program: Program) -> int:
     """Additions, subtractions and products that no multiply-add does together with another."""
-    users: dict[int, list[int]] = {}
-    for index, value in enumerate(program.values):
-        for k in value.arguments:
-            users.setdefault(k, []).append(index)
+    users = program.users()
     count = 0
     for value in program.arithmetic():
         products = [k for k in value.arguments if program.values[k].operation == "mul" and len(users[k]) == 1]

@@ -45,7 +45,7 @@ class Writer:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
-        self._uses = self._count_uses()
+        self._uses = program.users()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
         self._names = self._choose_names()
@@ -212,17 +212,6 @@ class Writer:
     def _foreign(self, index: int, number: int) -> bool:
         return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
 
-    def _count_uses(self) -> list[list[int]]:
-        """The users of each value; an output counts as the user -1."""
-        uses: list[list[int]] = [[] for _ in self.program.values]
-        for index, value in enumerate(self.program.values):
-            for argument in value.arguments:
-                uses[argument].append(index)
-        for result in self.program.results:
-            for index in result:
-                uses[index].append(-1)
-        return uses
-
     def _is_inlined(self, index: int) -> bool:
         """A value is written where it is used if that is one place nearby and the expression stays short."""
         value = self.program.values[index]
@@ -234,8 +223,6 @@ class Writer:
             return True  # nothing but the list of angles has them, one by one
         if value.width > 1 and value.operation in _LIBRARY:
             return False
-        if value.operation == "gather" and all(user in self._angles for user in self._uses[index]):
-            return True  # its lanes go one by one to where the angles are gathered
         if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
             return False
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)

@@ -99,3 +99,14 @@ class Program:
     def arithmetic(self) -> Iterator[Value]:
         """The values that compute something."""
         return (value for value in self.values if value.operation not in ("constant", "input", "lanes"))
+
+    def users(self) -> list[list[int]]:
+        """The users of each value; an output counts as the user -1."""
+        users: list[list[int]] = [[] for _ in self.values]
+        for index, value in enumerate(self.values):
+            for argument in value.arguments:
+                users[argument].append(index)
+        for result in self.results:
+            for index in result:
+                users[index].append(-1)
+        return users

@@ -34,7 +34,7 @@ def chain_sums(program: Program) -> Program:
 class _Chains:
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._users = _users(program)
+        self._users = program.users()
         self._builder = Builder()
         self._new: dict[int, int] = {}
         self._ready: list[int] = []
@@ -122,15 +122,3 @@ class _Chains:
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
-
-
-def _users(program: Program) -> list[list[int]]:
-    """The users of each value, -1 for an output."""
-    users: list[list[int]] = [[] for _ in program.values]
-    for index, value in enumerate(program.values):
-        for k in value.arguments:
-            users[k].append(index)
-    for result in program.results:
-        for k in result:
-            users[k].append(-1)
-    return users
