@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.aba import aba
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.products import inverse_inertia_product
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import FreeFlyer
@@ -40,10 +40,7 @@ def by_articulated_bodies(
     trace: Trace = silent,
 ) -> Vector:
     """The same with the articulated-body algorithm at rest and without gravity: no bias terms; cheapest from some 15 dof on."""
-    weightless = replace(model, gravity=Vector3.zero())
-    return accelerations(
-        model, q, v, tau, fext, trace, lambda moving: aba(weightless, q, [0.0] * model.nv, moving, trace=trace)
-    )
+    return accelerations(model, q, v, tau, fext, trace, lambda moving: inverse_inertia_product(model, q, moving, trace))
 
 
 def accelerations(
