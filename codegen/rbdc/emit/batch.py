@@ -83,8 +83,8 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         foreign=[prototype for _, foreign in made for prototype in foreign],
         tables=[table for form in forms for table in _tables(form)],
         forms=[{**_blocks(form), "apart": apart_view(robot, form.whole, form.declaration, form.suffix)} for form in forms],
-        entry=_entry(declaration, forms),
-        batch=batch_view(robot, declaration),
+        entry=_lanes_entry(declaration, forms),
+        batch={**batch_view(robot, declaration), "blocks": _whole_blocks(declaration, forms)},
     )
 
 
@@ -99,18 +99,19 @@ def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Sampl
     ]
 
 
-def _entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dict[str, Any]:
-    """The view of the public functions: which form they take."""
-    blocks = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
+def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> str:
+    """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
+    calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
+    return calls[0] if declaration.optional is None else f"{declaration.optional.name} != NULL ? {calls[1]} : {calls[0]}"
+
+
+def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dict[str, Any] | None:
+    """The view of the public function over blocks, which chooses the form; None where the only form is public itself."""
     if declaration.optional is None:
-        return {"blocks": blocks[0], "lanes": None}
-    given = f"{declaration.optional.name} != NULL"
-    lanes = [f"{form.name}_lanes({_names(form.declaration)});" for form in forms]
-    return {
-        "blocks": f"{given} ? {blocks[1]} : {blocks[0]}",
-        "prototype": declaration.lanes_prototype(forms[0].robot),
-        "lanes": [f"if ({given}) {{", f"    {lanes[1]}", "} else {", f"    {lanes[0]}", "}"],
-    }
+        return None
+    calls = [f"{form.name}_lanes({_names(form.declaration)});" for form in forms]
+    lines = [f"if ({declaration.optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
+    return {"prototype": declaration.lanes_prototype(forms[0].robot), "lines": lines}
 
 
 def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
@@ -131,13 +132,13 @@ def _blocks(form: Form) -> dict[str, Any]:
     kernel = f"{form.name}_kernel{lanes}"
     static = "static " if form.suffix else ""
     return {
-        "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration, declaration.scalar.name)})",
+        "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration)})",
         "buffers": ", ".join(sizes),
         "constants": [
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
         ],
-        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {parameters(declaration, declaration.scalar.name)})",
+        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {parameters(declaration)})",
         "results": f"{RESULTS}[{max(count + len(constants), 1)}]",
         "huge": _huge(form, read),
         "lanes_kernel": f"{kernel}({', '.join([*read.values(), RESULTS])});",
@@ -158,7 +159,7 @@ def apart_view(robot: str, whole: FunctionDeclaration, taken: FunctionDeclaratio
     """
     arrays = (*taken.inputs, *taken.outputs)
     return {
-        "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken, taken.scalar.name)})",
+        "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
         "inputs": [(p.name, p.size) for p in taken.inputs],
         "outputs": [(p.name, p.size) for p in taken.outputs],
         "call": single_call(robot, whole, {p.name: f"{p.name}_one" for p in arrays}),
@@ -167,21 +168,17 @@ def apart_view(robot: str, whole: FunctionDeclaration, taken: FunctionDeclaratio
 
 def single_call(robot: str, declaration: FunctionDeclaration, places: Mapping[str, str]) -> str:
     """The statement that computes one sample. `places`: by name where inputs and outputs are; NULL for an input that is not there."""
-    inputs = [places.get(p.name, "NULL") for p in declaration.inputs]
-    frame = ["frame", "reference"] if declaration.framed else []
-    return f"{robot}_{declaration.name}({', '.join([*inputs, *frame, *(places[p.name] for p in declaration.outputs)])});"
+    return f"{robot}_{declaration.name}({', '.join(declaration.arguments(lambda p: places.get(p.name, 'NULL')))});"
 
 
-def parameters(declaration: FunctionDeclaration, kind: str) -> str:
-    """Those of a function over arrays of `kind`."""
-    inputs = [f"const {kind} *restrict {p.name}" for p in declaration.inputs]
-    frame = ["int frame", "int reference"] if declaration.framed else []
-    return ", ".join([*inputs, *frame, *(f"{kind} *restrict {p.name}" for p in declaration.outputs)])
+def parameters(declaration: FunctionDeclaration) -> str:
+    """Those of a function over arrays of numbers."""
+    return ", ".join(declaration.parameters(declaration.scalar.name))
 
 
 def _names(declaration: FunctionDeclaration) -> str:
     """How many, and all arrays, as arguments."""
-    return ", ".join(["n", *(p.name for p in (*declaration.inputs, *declaration.outputs))])
+    return ", ".join(["n", *declaration.arguments(lambda p: p.name)])
 
 
 def _huge(form: Form, lanes: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -69,17 +70,24 @@ class FunctionDeclaration:
 
     def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
         """The C declaration of the function over blocks, likewise."""
-        qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.inputs]
-        arguments += ["int frame", "int reference"] if self.framed else []
-        arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
-        return f"void {robot}_{self.name}_lanes({', '.join(['size_t n', *arguments])})"
+        return self._prototype(robot, "_lanes", restrict)
 
     def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
         """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from C++)."""
+        return self._prototype(robot, "_batch" if batch else "", restrict)
+
+    def _prototype(self, robot: str, suffix: str, restrict: str) -> str:
+        first = ["size_t n"] if suffix else []
+        return f"void {robot}_{self.name}{suffix}({', '.join([*first, *self.parameters(self.scalar.name, restrict)])})"
+
+    def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
+        """The parameters of a C function that takes and gives the same in arrays of `kind`."""
         qualifier = f"{restrict} " if restrict else ""
-        arguments = [f"const {self.scalar.name} *{qualifier}{p.name}" for p in self.inputs]
-        arguments += ["int frame", "int reference"] if self.framed else []
-        arguments += [f"{self.scalar.name} *{qualifier}{p.name}" for p in self.outputs]
-        first = ["size_t n"] if batch else []
-        return f"void {robot}_{self.name}{'_batch' if batch else ''}({', '.join(first + arguments)})"
+        inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
+        frame = ["int frame", "int reference"] if self.framed else []
+        return [*inputs, *frame, *(f"{kind} *{qualifier}{p.name}" for p in self.outputs)]
+
+    def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
+        """What a call of such a function passes; `place` says where an array is."""
+        frame = ["frame", "reference"] if self.framed else []
+        return [*map(place, self.inputs), *frame, *map(place, self.outputs)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.expressions import Block, Writer
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -253,15 +253,14 @@ def arguments(program: Program) -> str:
 
 def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
     """The loop over samples stored one after the other."""
-    inputs = [
-        f"{p.name} != NULL ? {p.name} + {p.size} * i : NULL" if p.optional else f"{p.name} + {p.size} * i"
-        for p in declaration.inputs
-    ]
-    extra = ["frame", "reference"] if declaration.framed else []
-    outputs = [f"{p.name} + {p.size} * i" for p in declaration.outputs]
+
+    def place(p: Parameter) -> str:
+        here = f"{p.name} + {p.size} * i"
+        return f"{p.name} != NULL ? {here} : NULL" if p.optional else here
+
     return {
         "prototype": declaration.c_prototype(robot, batch=True),
-        "call": f"{robot}_{declaration.name}({', '.join(inputs + extra + outputs)})",
+        "call": f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})",
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rbdc.emit import trigonometry
 from rbdc.emit.batch import KERNEL, apart_view, batch_header, parameters, single_call, table
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.frames import climb_view, header_view, names, outputs_view
 from rbdc.emit.names import comment
@@ -21,8 +21,6 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.samples import widened
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.model import Model
-
-_FRAME = ("frame", "reference")
 
 
 def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str) -> None:
@@ -38,9 +36,7 @@ def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Se
         summary=comment(declaration.summary),
         figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
         body=f"{declaration.name}.c.jinja",
-        inputs=[{"name": p.name, "size": p.size} for p in declaration.inputs],
         outputs=outputs_view(declaration),
-        batch=batch_view(robot, declaration),
         **_calls(robot, declaration),
     )
 
@@ -85,36 +81,32 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
     lanes, vectors = scalar.lanes, f"{robot}_lanes{scalar.lanes}"
     (q,) = (p for p in inputs if p.configuration)
 
-    def call(function: str, place: Callable[[str, int, bool], str], first: Sequence[str] = ()) -> str:
-        """A call: `place` says from an array's name and size, and whether it is an input, where it is."""
-        given, made = [place(p.name, p.size, True) for p in inputs], [place(p.name, p.size, False) for p in outputs]
-        return f"{function}({', '.join([*first, *given, *_FRAME, *made])})"
+    def call(function: str, place: Callable[[Parameter], str], first: Sequence[str] = ()) -> str:
+        """A call: `place` says where an array is."""
+        return f"{function}({', '.join([*first, *declaration.arguments(place)])})"
 
-    def block(array: str, size: int, given: bool) -> str:
-        return f"({'const ' if given else ''}{vectors} *)({array} + {lanes * size} * i)"
-
-    def buffered(array: str, size: int, given: bool) -> str:
-        return f"{array}_lanes"
+    def block(p: Parameter) -> str:
+        return f"({'const ' if p in inputs else ''}{vectors} *)({p.name} + {lanes * p.size} * i)"
 
     sizes = [*((p.name, max(p.size, lanes)) for p in inputs), *((p.name, p.size) for p in outputs)]
     return {
-        "prototype": f"{KERNEL}void {name}_kernel{lanes}({parameters(declaration, vectors)})",
+        "prototype": f"{KERNEL}void {name}_kernel{lanes}({', '.join(declaration.parameters(vectors))})",
         "places": table(range(max(p.size for p in outputs)), lanes),
         "blocks": {
-            "prototype": f"static size_t {name}_blocks(size_t n, {parameters(declaration, scalar.name)})",
-            "call": call(f"{name}_blocks", lambda array, size, given: array, ["n"]),
+            "prototype": f"static size_t {name}_blocks(size_t n, {parameters(declaration)})",
             "buffers": ", ".join(f"{array}_lanes[{size}]" for array, size in sizes),
             "loads": [f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes)" for p in inputs],
             "moderate": f"{robot}_moderate{lanes}({q.name}_lanes, {q.size})",
             "single": single_call(robot, declaration, {p.name: f"{p.name} + {p.size} * k" for p in (*inputs, *outputs)}),
-            "kernel": call(f"{name}_kernel{lanes}", buffered),
+            "kernel": call(f"{name}_kernel{lanes}", lambda p: f"{p.name}_lanes"),
             "stores": [f"{robot}_store{lanes}({p.name}_lanes, places, {p.size}, {p.name} + {p.size} * i)" for p in outputs],
         },
+        "batch": {**batch_view(robot, declaration), "blocks": call(f"{name}_blocks", lambda p: p.name, ["n"])},
         "apart": apart_view(robot, declaration, declaration),
         "in_lanes": {
             "prototype": declaration.lanes_prototype(robot),
-            "moderate": f"{robot}_moderate{lanes}({block(q.name, q.size, True)}, {q.size})",
+            "moderate": f"{robot}_moderate{lanes}({block(q)}, {q.size})",
             "kernel": call(f"{name}_kernel{lanes}", block),
-            "apart": call(f"{name}_apart", lambda array, size, given: f"{array} + {lanes * size} * i"),
+            "apart": call(f"{name}_apart", lambda p: f"{p.name} + {lanes * p.size} * i"),
         },
     }

@@ -73,7 +73,7 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[dict[str, str]]:
     """The views of the C functions of one declaration."""
-    one = [*(p.name for p in d.inputs), *(["frame", "reference"] if d.framed else []), *(p.name for p in d.outputs)]
+    one = d.arguments(lambda p: p.name)
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.lanes:
         calls[f"{d.name}_lanes"] = ["n", *one]
