@@ -47,15 +47,15 @@ def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, ch
     return Joint(name, kind, parent, child, random_placement(rng), vector(axis), Limits(-2.0, 2.0, 5.0, 50.0), mimic=mimic)
 
 
-def random_tree(seed: int, mimic: str = "independent") -> Model:
-    """Seven links beyond the root, the joint types in turn, parents at random; the root is free in every other tree.
+def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Model:
+    """Seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is free in every other tree.
 
     With seed 0 .. 7 every type is somewhere at the root of the tree. Link 5 carries link 6 and, where link 6's joint could not
     undo its motion (which would make M singular), has no inertia of its own.
     """
     rng = np.random.default_rng(seed)
     links, joints = [Link("base", random_inertia(rng))], []
-    kinds = [KINDS[(seed + k * (1 + seed // 8)) % len(KINDS)] for k in range(7)]
+    kinds = [KINDS[(seed + k * (1 + seed // 8)) % len(KINDS)] for k in range(size)]
     for k, kind in enumerate(kinds):
         massless = k == 5 and not set(kinds[5:]) & {"spherical", "planar", "floating"}
         parent = "link5" if k == 6 else ["base", *(f"link{i}" for i in range(k))][rng.integers(k + 1)] if k else "base"

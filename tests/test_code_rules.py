@@ -29,6 +29,8 @@ def imports(file: Path) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
+            if file.name == "robot.py" and node.level:
+                continue  # it is copied into packages of any name, beside what it imports; the architecture's test reads on
             assert node.level == 0, f"{file}: relative import"
             # `from rbdc.model import tree` may name a module as well as a value.
             yield from (f"{node.module}.{alias.name}" for alias in node.names)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -88,13 +90,28 @@ def generate(
     """
     catalogue = functions_of(model)
     sources = []
-    for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
-        progress(f"{function.declaration.name}: generating")
-        sources.append(_source(model, robot, over(function, scalar), version, style, batch=batch))
+    with _uncollected():
+        for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
+            progress(f"{function.declaration.name}: generating")
+            sources.append(_source(model, robot, over(function, scalar), version, style, batch=batch))
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version, portable=portable)
     files |= render_python(model, robot, declarations, list(catalogue), version)
     return Generated(files, tuple(sources))
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no cycles, and looking through them
+    again and again takes a seventh of the time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def over(function: Function, scalar: ScalarType) -> Function:

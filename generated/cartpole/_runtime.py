@@ -9,16 +9,16 @@ threads are safe, and one call can spread its samples over several.
 from __future__ import annotations
 
 import operator
-from collections import deque
-from collections.abc import Callable, Sequence
-from math import ceil, pi, prod
-from threading import Lock, Thread
+from collections.abc import Sequence
+from math import pi, prod
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy import empty, ndarray
 from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
 from numpy.typing import NDArray
+
+from ._threads import Crew, pieces, samples
 
 Array = NDArray[np.floating[Any]]
 Input = tuple[str, tuple[int, ...], bool, bool]
@@ -27,8 +27,10 @@ Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
-PIECE = 8192
-"""Samples in one call of the C code: enough to forget what a call costs, few enough for copies and for Ctrl-C."""
+PIECE = 64 << 20
+"""Bytes in and out of one call of the C code: enough to forget what a call costs and for results to go past the caches (`emit.batch`), few
+enough for copies and for Ctrl-C.
+"""
 _ONE = 1
 
 
@@ -58,6 +60,8 @@ class Entry:
         self._checks = tuple((shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self._inputs)
         self._shapes = tuple(shape for _, shape in self._outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
+        entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
+        self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
 
     def call(self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()) -> Any:
         """Call the function; `extra`: see `place`."""
@@ -120,7 +124,7 @@ class Entry:
                 self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
             pointers.append(self._from_buffer(self._pointer, x))
         results = self._results(out, (blocks or 0,), (self._block,))
-        if out is not None and any(np.may_share_memory(x, result) for x in arguments if x is not None for result in results):
+        if out is not None and any(_overlaps(x, results) for x in arguments if x is not None):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
         self._lanes(blocks or 0, *pointers, *extra, *[self._from_buffer(self._pointer, result) for result in results])
         return results[0] if len(results) == 1 else tuple(results)
@@ -139,17 +143,43 @@ class Entry:
 
     def _general(self, arguments: tuple[Any, ...], out: Any, num_threads: int, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
-        arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
-        batch = self._batch_shape(arrays)
-        results = self._results(out, batch)
-        views: list[Array | None] = []
-        for array, (_, shape, _, _) in zip(arrays, self._inputs, strict=True):
-            if array is not None and out is not None and any(np.may_share_memory(array, result) for result in results):
-                array = array.copy()
-            views.append(array if array is None or array.shape == batch + shape else np.broadcast_to(array, batch + shape))
+        batch, pointers = self._plain_batch(arguments)
+        arrays: Sequence[Array | None] = arguments
+        if not pointers:
+            arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
+            batch = self._batch_shape(arrays)
+        results, count = self._results(out, batch), prod(batch)
+        overlapping = out is not None and any(x is not None and _overlaps(x, results) for x in arrays)
+        if pointers and not overlapping and num_threads == 1 and count <= self._piece:
+            self._batch(count, *pointers, *extra, *[self._from_buffer(self._pointer, result) for result in results])
+            return results[0] if len(results) == 1 else tuple(results)
+        if overlapping:
+            arrays = [x.copy() if x is not None and _overlaps(x, results) else x for x in arrays]
+        shapes = [batch + shape for _, shape, _, _ in self._inputs]
+        views = [x if x is None or x.shape == shape else np.broadcast_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)]
         self._run(views, results, batch, num_threads, extra)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
+
+    def _plain_batch(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Any]]:
+        """The batch dimensions of arguments which the C code takes as they are, the same of all, and pointers; none for any others."""
+        batch, pointers = None, []
+        for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
+            if x is None and optional:
+                pointers.append(self._null)
+                continue
+            if type(x) is not ndarray or x.dtype is not self._dtype:
+                return (), []
+            if batch is None:
+                batch = x.shape[: x.ndim - len(shape)]
+            flags = x.flags
+            if not batch or x.shape != batch + shape or not flags.c_contiguous or not flags.aligned:
+                return (), []
+            data = self._from_buffer(self._pointer, x)
+            if finite and not self._all_finite(x.size, data):
+                return (), []
+            pointers.append(data)
+        return batch or (), pointers
 
     def _run(
         self,
@@ -163,22 +193,22 @@ class Entry:
         interrupted between.
         """
         count = prod(batch)
-        if count <= (self._block if num_threads > 1 else PIECE):
+        if count <= (self._block if num_threads > 1 else self._piece):
             self._call_c(views, results, batch, extra)
             return
         rows = [result.reshape(count, *shape) for result, shape in zip(results, self._shapes, strict=True)]
 
-        def work(piece: slice) -> None:
-            inputs = [None if x is None else _samples(x, batch, piece.start, piece.stop) for x in views]
-            self._call_c(inputs, [row[piece] for row in rows], (piece.stop - piece.start,), extra)
+        def work(part: slice) -> None:
+            inputs = [None if x is None else samples(x, batch, part.start, part.stop) for x in views]
+            self._call_c(inputs, [row[part] for row in rows], (part.stop - part.start,), extra)
 
-        pieces = _pieces(count, num_threads, self._block)
-        _Crew(work, pieces, min(num_threads, len(pieces))).run()
+        parts = pieces(count, num_threads, self._piece, self._block)
+        Crew(work, parts, min(num_threads, len(parts))).run()
 
     def _call_c(
         self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]
     ) -> None:
-        inputs = [None if x is None else np.require(x, self._dtype, ["C", "A"]) for x in arrays]
+        inputs = [x if x is None or x.flags.carray else np.require(x, self._dtype, ["C", "A"]) for x in arrays]
         pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
         targets = [self._from_buffer(self._pointer, result) for result in results]
         if batch:
@@ -244,7 +274,7 @@ class Entry:
     def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
         """New arrays, or those given as `out` after checking them."""
         if out is None:
-            return [np.empty(batch + shape + last, self._dtype) for _, shape in self._outputs]
+            return _together([batch + shape + last for _, shape in self._outputs], self._dtype)
         given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
@@ -255,7 +285,7 @@ class Entry:
                 self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape + last}")
             if not result.flags.carray:
                 self._refuse(ValueError, f"out ({name})", "is read-only, unaligned or not C-contiguous", "give a plain array")
-            if any(np.may_share_memory(result, other) for other in given[:index]):
+            if _overlaps(result, given[:index]):
                 self._refuse(ValueError, f"out ({name})", "overlaps another output", "give separate arrays")
         return list(given)
 
@@ -281,86 +311,23 @@ class Entry:
         raise kind(f"{self._name}: argument {name} {what}; {remedy}") from None
 
 
-class _Crew:
-    """Pieces of work, done by the calling thread and helpers that end before the call does, however it ends.
+def _overlaps(x: Array, others: Sequence[Array]) -> bool:
+    return any(np.may_share_memory(x, other) for other in others)
 
-    Python's threads and not OpenMP's: the C code runs without the GIL in either, but a process that has used GNU's OpenMP hangs as
-    soon as a child of it, made by fork, uses it too, and clang's is a library of its own to install. Nor are the threads kept for
-    the next call: a child has a copy of what its parent remembers of them, but not the threads.
+
+def _together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
+    """New arrays, each from a cache line's beginning; several are parts of one. Memory that is given back as one block is ready for the
+    next call, where the blocks of several arrays go back to the system, to be fetched and cleared page by page each time.
     """
-
-    def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
-        self._work, self._num_threads = work, num_threads
-        self._waiting: deque[slice | None] = deque([*pieces, *[None] * num_threads])  # None sends one thread home
-        self._busy = [Lock() for _ in range(num_threads - 1)]  # each held by a helper while it has a piece in hand
-        self._failures: list[BaseException] = []
-
-    def run(self) -> None:
-        """Do all pieces, or raise the first exception, with which the pieces that wait are given up."""
-        helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
-        try:
-            for helper in helpers:
-                helper.start()
-            while self._do_one():
-                pass
-            self._wait()
-        finally:
-            self._give_up()
-            self._wait()
-            for helper in helpers:
-                if helper.is_alive():  # one that could not start is not, one that starts late will find no piece
-                    helper.join()
-        if self._failures:
-            raise self._failures[0]
-
-    def _help(self, busy: Lock) -> None:
-        more = True
-        while more:
-            with busy:
-                more = self._do_one()
-
-    def _do_one(self) -> bool:
-        """Do the next piece; False where there is none."""
-        piece = self._waiting.popleft()
-        if piece is None:
-            return False
-        try:
-            self._work(piece)
-        except BaseException as error:
-            self._failures.append(error)
-            self._give_up()
-        return True
-
-    def _give_up(self) -> None:
-        self._waiting.extendleft([None] * self._num_threads)
-
-    def _wait(self) -> None:
-        """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has interrupted it."""
-        for busy in self._busy:
-            with busy:
-                pass
-
-
-def _pieces(count: int, num_threads: int, block: int) -> list[slice]:
-    """Slices of whole blocks, so that threads do not change how any sample is rounded; equally many for each thread."""
-    pieces = num_threads * ceil(count / (num_threads * PIECE))
-    step = block * ceil(count / (block * pieces))
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
-
-
-def _samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
-    """Samples `start` to `stop` of an array that is broadcast to `batch`, in one row, without a copy of much more than these."""
-    if len(batch) == 1:
-        return x[start:stop]
-    size = prod(batch[1:])
-    first, last = start // size, (stop - 1) // size
-    if first == last:
-        return _samples(x[first], batch[1:], start - first * size, stop - first * size)
-    if size > PIECE:
-        return np.concatenate([_samples(x, batch, start, last * size), _samples(x, batch, last * size, stop)])
-    around = np.ascontiguousarray(x[first : last + 1])
-    row = around.reshape((last + 1 - first) * size, *x.shape[len(batch) :])
-    return row[start - first * size : stop - first * size]
+    if len(shapes) == 1:
+        return [np.empty(shapes[0], dtype)]
+    line = 64 // dtype.itemsize
+    starts = [0]
+    for shape in shapes:
+        starts.append(starts[-1] + -(-prod(shape) // line) * line)
+    memory = np.empty(starts[-1] + line, dtype)
+    first = -memory.ctypes.data % 64 // dtype.itemsize
+    return [memory[first + start :][: prod(shape)].reshape(shape) for start, shape in zip(starts, shapes, strict=False)]
 
 
 def _batched(shape: tuple[int, ...]) -> str:

@@ -75,7 +75,7 @@ static const unsigned short ddq_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -88,15 +88,16 @@ static size_t cartpole_aba_without_fext_blocks(size_t n, const double *restrict 
             continue;
         }
         cartpole_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_places_without_fext, 2, ddq + 2 * i);
+        cartpole_store8(results, ddq_places_without_fext, 2, past, ddq + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -110,8 +111,9 @@ static size_t cartpole_aba_with_fext_blocks(size_t n, const double *restrict q, 
             continue;
         }
         cartpole_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        cartpole_store8(results, ddq_places_with_fext, 2, ddq + 2 * i);
+        cartpole_store8(results, ddq_places_with_fext, 2, past, ddq + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

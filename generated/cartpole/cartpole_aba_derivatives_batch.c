@@ -176,7 +176,7 @@ static const unsigned short ddq_dtau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[8];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
     size_t i = 0;
     results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -190,17 +190,18 @@ static size_t cartpole_aba_derivatives_without_fext_blocks(size_t n, const doubl
             continue;
         }
         cartpole_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        cartpole_store8(results, ddq_dq_places_without_fext, 4, ddq_dq + 4 * i);
-        cartpole_store8(results, ddq_dv_places_without_fext, 4, ddq_dv + 4 * i);
-        cartpole_store8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 4 * i);
+        cartpole_store8(results, ddq_dq_places_without_fext, 4, past, ddq_dq + 4 * i);
+        cartpole_store8(results, ddq_dv_places_without_fext, 4, past, ddq_dv + 4 * i);
+        cartpole_store8(results, ddq_dtau_places_without_fext, 4, past, ddq_dtau + 4 * i);
     }
+    cartpole_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[8], room[4], *const past = cartpole_way_past8(12 * n, room);
     size_t i = 0;
     results[7] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -215,10 +216,11 @@ static size_t cartpole_aba_derivatives_with_fext_blocks(size_t n, const double *
             continue;
         }
         cartpole_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        cartpole_store8(results, ddq_dq_places_with_fext, 4, ddq_dq + 4 * i);
-        cartpole_store8(results, ddq_dv_places_with_fext, 4, ddq_dv + 4 * i);
-        cartpole_store8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 4 * i);
+        cartpole_store8(results, ddq_dq_places_with_fext, 4, past, ddq_dq + 4 * i);
+        cartpole_store8(results, ddq_dv_places_with_fext, 4, past, ddq_dv + 4 * i);
+        cartpole_store8(results, ddq_dtau_places_with_fext, 4, past, ddq_dtau + 4 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

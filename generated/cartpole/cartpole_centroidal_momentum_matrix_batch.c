@@ -34,7 +34,7 @@ static const unsigned short A_places[12] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_centroidal_momentum_matrix_blocks(size_t n, const double *restrict q, double *restrict A)
 {
-    cartpole_lanes8 q_lanes[8], results[5];
+    cartpole_lanes8 q_lanes[8], results[5], room[12], *const past = cartpole_way_past8(12 * n, room);
     size_t i = 0;
     results[3] = (cartpole_vector8){1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1};
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -47,8 +47,9 @@ static size_t cartpole_centroidal_momentum_matrix_blocks(size_t n, const double 
             continue;
         }
         cartpole_centroidal_momentum_matrix_kernel8(q_lanes, results);
-        cartpole_store8(results, A_places, 12, A + 12 * i);
+        cartpole_store8(results, A_places, 12, past, A + 12 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -28,7 +28,7 @@ static const unsigned short position_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_com_blocks(size_t n, const double *restrict q, double *restrict position)
 {
-    cartpole_lanes8 q_lanes[8], results[3];
+    cartpole_lanes8 q_lanes[8], results[3], room[3], *const past = cartpole_way_past8(3 * n, room);
     size_t i = 0;
     results[2] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -40,8 +40,9 @@ static size_t cartpole_com_blocks(size_t n, const double *restrict q, double *re
             continue;
         }
         cartpole_com_kernel8(q_lanes, results);
-        cartpole_store8(results, position_places, 3, position + 3 * i);
+        cartpole_store8(results, position_places, 3, past, position + 3 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -28,7 +28,7 @@ static const unsigned short J_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_com_jacobian_blocks(size_t n, const double *restrict q, double *restrict J)
 {
-    cartpole_lanes8 q_lanes[8], results[4];
+    cartpole_lanes8 q_lanes[8], results[4], room[6], *const past = cartpole_way_past8(6 * n, room);
     size_t i = 0;
     results[2] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     results[3] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -41,8 +41,9 @@ static size_t cartpole_com_jacobian_blocks(size_t n, const double *restrict q, d
             continue;
         }
         cartpole_com_jacobian_kernel8(q_lanes, results);
-        cartpole_store8(results, J_places, 6, J + 6 * i);
+        cartpole_store8(results, J_places, 6, past, J + 6 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

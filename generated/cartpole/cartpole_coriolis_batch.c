@@ -30,7 +30,7 @@ static const unsigned short C_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_coriolis_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[2], room[4], *const past = cartpole_way_past8(4 * n, room);
     size_t i = 0;
     results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -43,8 +43,9 @@ static size_t cartpole_coriolis_blocks(size_t n, const double *restrict q, const
             continue;
         }
         cartpole_coriolis_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, C_places, 4, C + 4 * i);
+        cartpole_store8(results, C_places, 4, past, C + 4 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -32,7 +32,7 @@ static const unsigned short placements_places[48] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_forward_kinematics_blocks(size_t n, const double *restrict q, double *restrict placements)
 {
-    cartpole_lanes8 q_lanes[8], results[6];
+    cartpole_lanes8 q_lanes[8], results[6], room[48], *const past = cartpole_way_past8(48 * n, room);
     size_t i = 0;
     results[4] = (cartpole_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     results[5] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -45,8 +45,9 @@ static size_t cartpole_forward_kinematics_blocks(size_t n, const double *restric
             continue;
         }
         cartpole_forward_kinematics_kernel8(q_lanes, results);
-        cartpole_store8(results, placements_places, 48, placements + 48 * i);
+        cartpole_store8(results, placements_places, 48, past, placements + 48 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -32,7 +32,7 @@ static const unsigned short places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_frame_acceleration_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict acceleration)
 {
-    cartpole_vector8 q_lanes[8], v_lanes[8], a_lanes[8], acceleration_lanes[6];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], acceleration_lanes[6], room[6], *const past = cartpole_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -45,8 +45,9 @@ static size_t cartpole_frame_acceleration_blocks(size_t n, const double *restric
             continue;
         }
         cartpole_frame_acceleration_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, acceleration_lanes);
-        cartpole_store8(acceleration_lanes, places, 6, acceleration + 6 * i);
+        cartpole_store8(acceleration_lanes, places, 6, past, acceleration + 6 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

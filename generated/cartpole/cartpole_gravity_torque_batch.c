@@ -28,7 +28,7 @@ static const unsigned short tau_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_gravity_torque_blocks(size_t n, const double *restrict q, double *restrict tau)
 {
-    cartpole_lanes8 q_lanes[8], results[2];
+    cartpole_lanes8 q_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     results[1] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -40,8 +40,9 @@ static size_t cartpole_gravity_torque_blocks(size_t n, const double *restrict q,
             continue;
         }
         cartpole_gravity_torque_kernel8(q_lanes, results);
-        cartpole_store8(results, tau_places, 2, tau + 2 * i);
+        cartpole_store8(results, tau_places, 2, past, tau + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -24,7 +24,7 @@ static const unsigned short q_next_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_integrate_blocks(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
-    cartpole_lanes8 q_lanes[8], dv_lanes[8], results[2];
+    cartpole_lanes8 q_lanes[8], dv_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -36,8 +36,9 @@ static size_t cartpole_integrate_blocks(size_t n, const double *restrict q, cons
             continue;
         }
         cartpole_integrate_kernel8(q_lanes, dv_lanes, results);
-        cartpole_store8(results, q_next_places, 2, q_next + 2 * i);
+        cartpole_store8(results, q_next_places, 2, past, q_next + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

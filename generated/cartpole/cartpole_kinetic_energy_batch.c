@@ -32,7 +32,7 @@ static const unsigned short energy_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_kinetic_energy_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], results[1];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = cartpole_way_past8(1 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -44,8 +44,9 @@ static size_t cartpole_kinetic_energy_blocks(size_t n, const double *restrict q,
             continue;
         }
         cartpole_kinetic_energy_kernel8(q_lanes, v_lanes, results);
-        cartpole_store8(results, energy_places, 1, energy + 1 * i);
+        cartpole_store8(results, energy_places, 1, past, energy + 1 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

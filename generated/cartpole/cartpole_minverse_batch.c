@@ -35,7 +35,7 @@ static const unsigned short Minv_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_minverse_blocks(size_t n, const double *restrict q, double *restrict Minv)
 {
-    cartpole_lanes8 q_lanes[8], results[3];
+    cartpole_lanes8 q_lanes[8], results[3], room[4], *const past = cartpole_way_past8(4 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -46,8 +46,9 @@ static size_t cartpole_minverse_blocks(size_t n, const double *restrict q, doubl
             continue;
         }
         cartpole_minverse_kernel8(q_lanes, results);
-        cartpole_store8(results, Minv_places, 4, Minv + 4 * i);
+        cartpole_store8(results, Minv_places, 4, past, Minv + 4 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -82,7 +82,7 @@ static const unsigned short dtau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_rnea_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -98,15 +98,16 @@ static size_t cartpole_rnea_jvp_without_fext_blocks(size_t n, const double *rest
             continue;
         }
         cartpole_rnea_jvp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
-        cartpole_store8(results, dtau_places_without_fext, 2, dtau + 2 * i);
+        cartpole_store8(results, dtau_places_without_fext, 2, past, dtau + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_rnea_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -123,8 +124,9 @@ static size_t cartpole_rnea_jvp_with_fext_blocks(size_t n, const double *restric
             continue;
         }
         cartpole_rnea_jvp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext_lanes, results);
-        cartpole_store8(results, dtau_places_with_fext, 2, dtau + 2 * i);
+        cartpole_store8(results, dtau_places_with_fext, 2, past, dtau + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

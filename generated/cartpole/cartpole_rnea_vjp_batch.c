@@ -119,7 +119,7 @@ static const unsigned short w_dtau_da_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[5];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
     size_t i = 0;
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -134,17 +134,18 @@ static size_t cartpole_rnea_vjp_without_fext_blocks(size_t n, const double *rest
             continue;
         }
         cartpole_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        cartpole_store8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 2 * i);
-        cartpole_store8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 2 * i);
-        cartpole_store8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 2 * i);
+        cartpole_store8(results, w_dtau_dq_places_without_fext, 2, past, w_dtau_dq + 2 * i);
+        cartpole_store8(results, w_dtau_dv_places_without_fext, 2, past, w_dtau_dv + 2 * i);
+        cartpole_store8(results, w_dtau_da_places_without_fext, 2, past, w_dtau_da + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t cartpole_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5];
+    cartpole_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[5], room[2], *const past = cartpole_way_past8(6 * n, room);
     size_t i = 0;
     results[4] = (cartpole_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -160,10 +161,11 @@ static size_t cartpole_rnea_vjp_with_fext_blocks(size_t n, const double *restric
             continue;
         }
         cartpole_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
-        cartpole_store8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 2 * i);
-        cartpole_store8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 2 * i);
-        cartpole_store8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 2 * i);
+        cartpole_store8(results, w_dtau_dq_places_with_fext, 2, past, w_dtau_dq + 2 * i);
+        cartpole_store8(results, w_dtau_dv_places_with_fext, 2, past, w_dtau_dv + 2 * i);
+        cartpole_store8(results, w_dtau_da_places_with_fext, 2, past, w_dtau_da + 2 * i);
     }
+    cartpole_settle();
     return i;
 }
 #endif

@@ -128,7 +128,7 @@ static const unsigned short ddq_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -141,15 +141,16 @@ static size_t double_pendulum_aba_without_fext_blocks(size_t n, const double *re
             continue;
         }
         double_pendulum_aba_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_places_without_fext, 2, ddq + 2 * i);
+        double_pendulum_store8(results, ddq_places_without_fext, 2, past, ddq + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -163,8 +164,9 @@ static size_t double_pendulum_aba_with_fext_blocks(size_t n, const double *restr
             continue;
         }
         double_pendulum_aba_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        double_pendulum_store8(results, ddq_places_with_fext, 2, ddq + 2 * i);
+        double_pendulum_store8(results, ddq_places_with_fext, 2, past, ddq + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

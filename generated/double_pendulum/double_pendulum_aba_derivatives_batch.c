@@ -305,7 +305,7 @@ static const unsigned short ddq_dtau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[11];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -318,17 +318,18 @@ static size_t double_pendulum_aba_derivatives_without_fext_blocks(size_t n, cons
             continue;
         }
         double_pendulum_aba_derivatives_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, results);
-        double_pendulum_store8(results, ddq_dq_places_without_fext, 4, ddq_dq + 4 * i);
-        double_pendulum_store8(results, ddq_dv_places_without_fext, 4, ddq_dv + 4 * i);
-        double_pendulum_store8(results, ddq_dtau_places_without_fext, 4, ddq_dtau + 4 * i);
+        double_pendulum_store8(results, ddq_dq_places_without_fext, 4, past, ddq_dq + 4 * i);
+        double_pendulum_store8(results, ddq_dv_places_without_fext, 4, past, ddq_dv + 4 * i);
+        double_pendulum_store8(results, ddq_dtau_places_without_fext, 4, past, ddq_dtau + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq_dq, double *restrict ddq_dv, double *restrict ddq_dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -342,10 +343,11 @@ static size_t double_pendulum_aba_derivatives_with_fext_blocks(size_t n, const d
             continue;
         }
         double_pendulum_aba_derivatives_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, fext_lanes, results);
-        double_pendulum_store8(results, ddq_dq_places_with_fext, 4, ddq_dq + 4 * i);
-        double_pendulum_store8(results, ddq_dv_places_with_fext, 4, ddq_dv + 4 * i);
-        double_pendulum_store8(results, ddq_dtau_places_with_fext, 4, ddq_dtau + 4 * i);
+        double_pendulum_store8(results, ddq_dq_places_with_fext, 4, past, ddq_dq + 4 * i);
+        double_pendulum_store8(results, ddq_dv_places_with_fext, 4, past, ddq_dv + 4 * i);
+        double_pendulum_store8(results, ddq_dtau_places_with_fext, 4, past, ddq_dtau + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -283,7 +283,7 @@ static const unsigned short w_ddq_dtau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[6];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -297,17 +297,18 @@ static size_t double_pendulum_aba_vjp_without_fext_blocks(size_t n, const double
             continue;
         }
         double_pendulum_aba_vjp_without_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_ddq_dq_places_without_fext, 2, w_ddq_dq + 2 * i);
-        double_pendulum_store8(results, w_ddq_dv_places_without_fext, 2, w_ddq_dv + 2 * i);
-        double_pendulum_store8(results, w_ddq_dtau_places_without_fext, 2, w_ddq_dtau + 2 * i);
+        double_pendulum_store8(results, w_ddq_dq_places_without_fext, 2, past, w_ddq_dq + 2 * i);
+        double_pendulum_store8(results, w_ddq_dv_places_without_fext, 2, past, w_ddq_dv + 2 * i);
+        double_pendulum_store8(results, w_ddq_dtau_places_without_fext, 2, past, w_ddq_dtau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_aba_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[6];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], tau_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -322,10 +323,11 @@ static size_t double_pendulum_aba_vjp_with_fext_blocks(size_t n, const double *r
             continue;
         }
         double_pendulum_aba_vjp_with_fext_kernel8(q_lanes, v_lanes, tau_lanes, w_lanes, fext_lanes, results);
-        double_pendulum_store8(results, w_ddq_dq_places_with_fext, 2, w_ddq_dq + 2 * i);
-        double_pendulum_store8(results, w_ddq_dv_places_with_fext, 2, w_ddq_dv + 2 * i);
-        double_pendulum_store8(results, w_ddq_dtau_places_with_fext, 2, w_ddq_dtau + 2 * i);
+        double_pendulum_store8(results, w_ddq_dq_places_with_fext, 2, past, w_ddq_dq + 2 * i);
+        double_pendulum_store8(results, w_ddq_dv_places_with_fext, 2, past, w_ddq_dv + 2 * i);
+        double_pendulum_store8(results, w_ddq_dtau_places_with_fext, 2, past, w_ddq_dtau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -5,6 +5,8 @@
 
 #include "double_pendulum_trigonometry.h"
 
+#include <stdint.h>
+
 /* in registers; in arrays, wherever those begin; the truth of comparisons */
 typedef double double_pendulum_vector8 __attribute__((vector_size(64)));
 typedef double double_pendulum_lanes8 __attribute__((vector_size(64), aligned(8), may_alias));
@@ -14,6 +16,24 @@ typedef long long double_pendulum_mask8 __attribute__((vector_size(64)));
 #if __has_builtin(__builtin_shufflevector)
 #define RBDC_SHUFFLES
 #endif
+#endif
+
+/* RBDC_PAST(place, part) stores RBDC_PART bytes past the caches. */
+#if defined(__AVX512F__)
+#define RBDC_PART 64
+#elif defined(__AVX__)
+#define RBDC_PART 32
+#elif defined(__SSE2__)
+#define RBDC_PART 16
+#endif
+#if defined(RBDC_PART) && defined(__clang__)
+#define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
+#elif defined(__AVX512F__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd512((double *)(place), part)
+#elif defined(__AVX__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd256((double *)(place), part)
+#elif defined(__SSE2__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd((double *)(place), part)
 #endif
 
 /* Rows become columns: entry k of from[j] goes to entry j of to[k]. */
@@ -155,27 +175,64 @@ static inline void double_pendulum_rows8(const double_pendulum_lanes8 *restrict 
     double_pendulum_transpose8(from, to);
 }
 
-/* n entries of 8 samples: entry k of each sample is results[places[k]]. `places` has 8 entries at least. */
-static inline void double_pendulum_store8(const double_pendulum_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double *restrict x)
+/* As memcpy, but past the caches: what is copied is not read again soon, and nothing reads a line that is written whole. */
+static inline void double_pendulum_copy_past(const double *restrict from, size_t n, double *restrict x)
 {
+#if defined(RBDC_PAST)
+    typedef double part __attribute__((vector_size(RBDC_PART), may_alias));
+    const size_t before = (64 - (uintptr_t)x % 64) % 64 / sizeof *x, first = before < n ? before : n;
+    const size_t lines = (n - first) / 8 * 8, rest = n - first - lines;
+    memcpy(x, from, first * sizeof *x);
+    for (size_t k = first; k < first + lines; k += RBDC_PART / sizeof *x) {
+        part kept;
+        memcpy(&kept, from + k, sizeof kept);
+        RBDC_PAST((part *)(x + k), kept);
+    }
+    memcpy(x + n - rest, from + n - rest, rest * sizeof *x);
+#else
+    memcpy(x, from, n * sizeof *x);
+#endif
+}
+
+/* The room, if caches cannot hold n results, so that these go past them by way of it; else NULL. */
+static inline double_pendulum_lanes8 *double_pendulum_way_past8(size_t n, double_pendulum_lanes8 *room)
+{
+    return n > 16777216 / sizeof(double) ? room : NULL;
+}
+
+/* Results that went past the caches are in order before what the caller writes next. */
+static inline void double_pendulum_settle(void)
+{
+#if defined(RBDC_PAST)
+    __builtin_ia32_sfence();
+#endif
+}
+
+/* n entries of 8 samples: entry k of each sample is results[places[k]]. `places` has 8 entries at least. By way of `room`
+ * if that is not NULL. */
+static inline void double_pendulum_store8(const double_pendulum_lanes8 *restrict results, const unsigned short *restrict places, size_t n, double_pendulum_lanes8 *restrict room, double *restrict x)
+{
+    double *const to = room != NULL ? (double *)room : x;
     if (n < 8) {
         double rows[8][8];
         double_pendulum_rows8(results, places, 8, rows[0]);
         for (size_t j = 0; j < 8; ++j) {
             if (j * n + 8 <= 8 * n) {
-                memcpy(x + j * n, rows[j], sizeof rows[j]); /* what runs over is written by the rows after it */
+                memcpy(to + j * n, rows[j], sizeof rows[j]); /* what runs over is written by the rows after it */
             } else {
-                memcpy(x + j * n, rows[j], n * sizeof *x);
+                memcpy(to + j * n, rows[j], n * sizeof *to);
             }
         }
-        return;
-    }
-    for (size_t k = 0;;) {
-        double_pendulum_rows8(results, places + k, n, x + k);
-        if (k + 8 >= n) {
-            return;
+    } else {
+        for (size_t k = 0; k + 8 <= n; k += 8) {
+            double_pendulum_rows8(results, places + k, n, to + k);
         }
-        k = k + 16 <= n ? k + 8 : n - 8;
+        if (n % 8 != 0) {
+            double_pendulum_rows8(results, places + n - 8, n, to + n - 8);
+        }
+    }
+    if (room != NULL) {
+        double_pendulum_copy_past(to, 8 * n, x);
     }
 }
 

@@ -61,7 +61,7 @@ static const unsigned short A_places[12] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_centroidal_momentum_matrix_blocks(size_t n, const double *restrict q, double *restrict A)
 {
-    double_pendulum_lanes8 q_lanes[8], results[11];
+    double_pendulum_lanes8 q_lanes[8], results[11], room[12], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     results[10] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -73,8 +73,9 @@ static size_t double_pendulum_centroidal_momentum_matrix_blocks(size_t n, const 
             continue;
         }
         double_pendulum_centroidal_momentum_matrix_kernel8(q_lanes, results);
-        double_pendulum_store8(results, A_places, 12, A + 12 * i);
+        double_pendulum_store8(results, A_places, 12, past, A + 12 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -37,7 +37,7 @@ static const unsigned short position_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_com_blocks(size_t n, const double *restrict q, double *restrict position)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3];
+    double_pendulum_lanes8 q_lanes[8], results[3], room[3], *const past = double_pendulum_way_past8(3 * n, room);
     size_t i = 0;
     results[2] = (double_pendulum_vector8){0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606, 0.017453830025677606};
     for (; i + 8 <= n; i += 8) {
@@ -49,8 +49,9 @@ static size_t double_pendulum_com_blocks(size_t n, const double *restrict q, dou
             continue;
         }
         double_pendulum_com_kernel8(q_lanes, results);
-        double_pendulum_store8(results, position_places, 3, position + 3 * i);
+        double_pendulum_store8(results, position_places, 3, past, position + 3 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -42,7 +42,7 @@ static const unsigned short J_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_com_jacobian_blocks(size_t n, const double *restrict q, double *restrict J)
 {
-    double_pendulum_lanes8 q_lanes[8], results[5];
+    double_pendulum_lanes8 q_lanes[8], results[5], room[6], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     results[4] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -54,8 +54,9 @@ static size_t double_pendulum_com_jacobian_blocks(size_t n, const double *restri
             continue;
         }
         double_pendulum_com_jacobian_kernel8(q_lanes, results);
-        double_pendulum_store8(results, J_places, 6, J + 6 * i);
+        double_pendulum_store8(results, J_places, 6, past, J + 6 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

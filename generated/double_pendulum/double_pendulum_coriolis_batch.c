@@ -52,7 +52,7 @@ static const unsigned short C_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_coriolis_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict C)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[4], room[4], *const past = double_pendulum_way_past8(4 * n, room);
     size_t i = 0;
     results[3] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -65,8 +65,9 @@ static size_t double_pendulum_coriolis_blocks(size_t n, const double *restrict q
             continue;
         }
         double_pendulum_coriolis_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, C_places, 4, C + 4 * i);
+        double_pendulum_store8(results, C_places, 4, past, C + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

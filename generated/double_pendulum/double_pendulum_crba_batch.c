@@ -38,7 +38,7 @@ static const unsigned short M_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_crba_blocks(size_t n, const double *restrict q, double *restrict M)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3];
+    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
     size_t i = 0;
     results[2] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
     for (; i + 8 <= n; i += 8) {
@@ -50,8 +50,9 @@ static size_t double_pendulum_crba_blocks(size_t n, const double *restrict q, do
             continue;
         }
         double_pendulum_crba_kernel8(q_lanes, results);
-        double_pendulum_store8(results, M_places, 4, M + 4 * i);
+        double_pendulum_store8(results, M_places, 4, past, M + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -24,7 +24,7 @@ static const unsigned short dv_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_difference_blocks(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
-    double_pendulum_lanes8 q0_lanes[8], q1_lanes[8], results[2];
+    double_pendulum_lanes8 q0_lanes[8], q1_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q0 + 2 * i, 2, n - i, q0_lanes);
@@ -36,8 +36,9 @@ static size_t double_pendulum_difference_blocks(size_t n, const double *restrict
             continue;
         }
         double_pendulum_difference_kernel8(q0_lanes, q1_lanes, results);
-        double_pendulum_store8(results, dv_places, 2, dv + 2 * i);
+        double_pendulum_store8(results, dv_places, 2, past, dv + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -43,7 +43,7 @@ static const unsigned short placements_places[48] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_forward_kinematics_blocks(size_t n, const double *restrict q, double *restrict placements)
 {
-    double_pendulum_lanes8 q_lanes[8], results[13];
+    double_pendulum_lanes8 q_lanes[8], results[13], room[48], *const past = double_pendulum_way_past8(48 * n, room);
     size_t i = 0;
     results[8] = (double_pendulum_vector8){1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
     results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
@@ -59,8 +59,9 @@ static size_t double_pendulum_forward_kinematics_blocks(size_t n, const double *
             continue;
         }
         double_pendulum_forward_kinematics_kernel8(q_lanes, results);
-        double_pendulum_store8(results, placements_places, 48, placements + 48 * i);
+        double_pendulum_store8(results, placements_places, 48, past, placements + 48 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -56,7 +56,7 @@ static const unsigned short places[12] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_acceleration_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, int frame, int reference, double *restrict da_dq, double *restrict da_dv, double *restrict da_da)
 {
-    double_pendulum_vector8 q_lanes[8], v_lanes[8], a_lanes[8], da_dq_lanes[12], da_dv_lanes[12], da_da_lanes[12];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], da_dq_lanes[12], da_dv_lanes[12], da_da_lanes[12], room[12], *const past = double_pendulum_way_past8(36 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -69,10 +69,11 @@ static size_t double_pendulum_frame_acceleration_derivatives_blocks(size_t n, co
             continue;
         }
         double_pendulum_frame_acceleration_derivatives_kernel8(q_lanes, v_lanes, a_lanes, frame, reference, da_dq_lanes, da_dv_lanes, da_da_lanes);
-        double_pendulum_store8(da_dq_lanes, places, 12, da_dq + 12 * i);
-        double_pendulum_store8(da_dv_lanes, places, 12, da_dv + 12 * i);
-        double_pendulum_store8(da_da_lanes, places, 12, da_da + 12 * i);
+        double_pendulum_store8(da_dq_lanes, places, 12, past, da_dq + 12 * i);
+        double_pendulum_store8(da_dv_lanes, places, 12, past, da_dv + 12 * i);
+        double_pendulum_store8(da_da_lanes, places, 12, past, da_da + 12 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -32,7 +32,7 @@ static const unsigned short places[12] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_jacobian_blocks(size_t n, const double *restrict q, int frame, int reference, double *restrict J)
 {
-    double_pendulum_vector8 q_lanes[8], J_lanes[12];
+    double_pendulum_lanes8 q_lanes[8], J_lanes[12], room[12], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -43,8 +43,9 @@ static size_t double_pendulum_frame_jacobian_blocks(size_t n, const double *rest
             continue;
         }
         double_pendulum_frame_jacobian_kernel8(q_lanes, frame, reference, J_lanes);
-        double_pendulum_store8(J_lanes, places, 12, J + 12 * i);
+        double_pendulum_store8(J_lanes, places, 12, past, J + 12 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -34,7 +34,7 @@ static const unsigned short places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_velocity_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict velocity)
 {
-    double_pendulum_vector8 q_lanes[8], v_lanes[8], velocity_lanes[6];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], velocity_lanes[6], room[6], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -46,8 +46,9 @@ static size_t double_pendulum_frame_velocity_blocks(size_t n, const double *rest
             continue;
         }
         double_pendulum_frame_velocity_kernel8(q_lanes, v_lanes, frame, reference, velocity_lanes);
-        double_pendulum_store8(velocity_lanes, places, 6, velocity + 6 * i);
+        double_pendulum_store8(velocity_lanes, places, 6, past, velocity + 6 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

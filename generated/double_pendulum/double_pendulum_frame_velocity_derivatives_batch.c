@@ -43,7 +43,7 @@ static const unsigned short places[12] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_frame_velocity_derivatives_blocks(size_t n, const double *restrict q, const double *restrict v, int frame, int reference, double *restrict dv_dq, double *restrict dv_dv)
 {
-    double_pendulum_vector8 q_lanes[8], v_lanes[8], dv_dq_lanes[12], dv_dv_lanes[12];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], dv_dq_lanes[12], dv_dv_lanes[12], room[12], *const past = double_pendulum_way_past8(24 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -55,9 +55,10 @@ static size_t double_pendulum_frame_velocity_derivatives_blocks(size_t n, const 
             continue;
         }
         double_pendulum_frame_velocity_derivatives_kernel8(q_lanes, v_lanes, frame, reference, dv_dq_lanes, dv_dv_lanes);
-        double_pendulum_store8(dv_dq_lanes, places, 12, dv_dq + 12 * i);
-        double_pendulum_store8(dv_dv_lanes, places, 12, dv_dv + 12 * i);
+        double_pendulum_store8(dv_dq_lanes, places, 12, past, dv_dq + 12 * i);
+        double_pendulum_store8(dv_dv_lanes, places, 12, past, dv_dv + 12 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

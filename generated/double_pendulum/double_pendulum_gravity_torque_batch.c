@@ -47,7 +47,7 @@ static const unsigned short tau_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_gravity_torque_blocks(size_t n, const double *restrict q, double *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], results[2];
+    double_pendulum_lanes8 q_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -58,8 +58,9 @@ static size_t double_pendulum_gravity_torque_blocks(size_t n, const double *rest
             continue;
         }
         double_pendulum_gravity_torque_kernel8(q_lanes, results);
-        double_pendulum_store8(results, tau_places, 2, tau + 2 * i);
+        double_pendulum_store8(results, tau_places, 2, past, tau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -34,7 +34,7 @@ static const unsigned short energy_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_kinetic_energy_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[1];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[1], room[1], *const past = double_pendulum_way_past8(1 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -46,8 +46,9 @@ static size_t double_pendulum_kinetic_energy_blocks(size_t n, const double *rest
             continue;
         }
         double_pendulum_kinetic_energy_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, energy_places, 1, energy + 1 * i);
+        double_pendulum_store8(results, energy_places, 1, past, energy + 1 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

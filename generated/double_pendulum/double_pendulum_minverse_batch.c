@@ -39,7 +39,7 @@ static const unsigned short Minv_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_minverse_blocks(size_t n, const double *restrict q, double *restrict Minv)
 {
-    double_pendulum_lanes8 q_lanes[8], results[3];
+    double_pendulum_lanes8 q_lanes[8], results[3], room[4], *const past = double_pendulum_way_past8(4 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -50,8 +50,9 @@ static size_t double_pendulum_minverse_blocks(size_t n, const double *restrict q
             continue;
         }
         double_pendulum_minverse_kernel8(q_lanes, results);
-        double_pendulum_store8(results, Minv_places, 4, Minv + 4 * i);
+        double_pendulum_store8(results, Minv_places, 4, past, Minv + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -49,7 +49,7 @@ static const unsigned short tau_places[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_nle_blocks(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -61,8 +61,9 @@ static size_t double_pendulum_nle_blocks(size_t n, const double *restrict q, con
             continue;
         }
         double_pendulum_nle_kernel8(q_lanes, v_lanes, results);
-        double_pendulum_store8(results, tau_places, 2, tau + 2 * i);
+        double_pendulum_store8(results, tau_places, 2, past, tau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

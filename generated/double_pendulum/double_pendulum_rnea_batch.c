@@ -88,7 +88,7 @@ static const unsigned short tau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -101,15 +101,16 @@ static size_t double_pendulum_rnea_without_fext_blocks(size_t n, const double *r
             continue;
         }
         double_pendulum_rnea_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, tau_places_without_fext, 2, tau + 2 * i);
+        double_pendulum_store8(results, tau_places_without_fext, 2, past, tau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -123,8 +124,9 @@ static size_t double_pendulum_rnea_with_fext_blocks(size_t n, const double *rest
             continue;
         }
         double_pendulum_rnea_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        double_pendulum_store8(results, tau_places_with_fext, 2, tau + 2 * i);
+        double_pendulum_store8(results, tau_places_with_fext, 2, past, tau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

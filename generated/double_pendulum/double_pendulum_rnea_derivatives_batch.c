@@ -201,7 +201,7 @@ static const unsigned short dtau_da_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_derivatives_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[11];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
@@ -216,17 +216,18 @@ static size_t double_pendulum_rnea_derivatives_without_fext_blocks(size_t n, con
             continue;
         }
         double_pendulum_rnea_derivatives_without_fext_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, dtau_dq_places_without_fext, 4, dtau_dq + 4 * i);
-        double_pendulum_store8(results, dtau_dv_places_without_fext, 4, dtau_dv + 4 * i);
-        double_pendulum_store8(results, dtau_da_places_without_fext, 4, dtau_da + 4 * i);
+        double_pendulum_store8(results, dtau_dq_places_without_fext, 4, past, dtau_dq + 4 * i);
+        double_pendulum_store8(results, dtau_dv_places_without_fext, 4, past, dtau_dv + 4 * i);
+        double_pendulum_store8(results, dtau_da_places_without_fext, 4, past, dtau_da + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_derivatives_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], fext_lanes[12], results[11], room[4], *const past = double_pendulum_way_past8(12 * n, room);
     size_t i = 0;
     results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     results[10] = (double_pendulum_vector8){0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999, 0.004557856275071999};
@@ -242,10 +243,11 @@ static size_t double_pendulum_rnea_derivatives_with_fext_blocks(size_t n, const 
             continue;
         }
         double_pendulum_rnea_derivatives_with_fext_kernel8(q_lanes, v_lanes, a_lanes, fext_lanes, results);
-        double_pendulum_store8(results, dtau_dq_places_with_fext, 4, dtau_dq + 4 * i);
-        double_pendulum_store8(results, dtau_dv_places_with_fext, 4, dtau_dv + 4 * i);
-        double_pendulum_store8(results, dtau_da_places_with_fext, 4, dtau_da + 4 * i);
+        double_pendulum_store8(results, dtau_dq_places_with_fext, 4, past, dtau_dq + 4 * i);
+        double_pendulum_store8(results, dtau_dv_places_with_fext, 4, past, dtau_dv + 4 * i);
+        double_pendulum_store8(results, dtau_da_places_with_fext, 4, past, dtau_da + 4 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

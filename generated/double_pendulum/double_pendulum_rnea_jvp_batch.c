@@ -130,7 +130,7 @@ static const unsigned short dtau_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_jvp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -146,15 +146,16 @@ static size_t double_pendulum_rnea_jvp_without_fext_blocks(size_t n, const doubl
             continue;
         }
         double_pendulum_rnea_jvp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, results);
-        double_pendulum_store8(results, dtau_places_without_fext, 2, dtau + 2 * i);
+        double_pendulum_store8(results, dtau_places_without_fext, 2, past, dtau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_jvp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], dq_lanes[8], dv_lanes[8], da_lanes[8], fext_lanes[12], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -171,8 +172,9 @@ static size_t double_pendulum_rnea_jvp_with_fext_blocks(size_t n, const double *
             continue;
         }
         double_pendulum_rnea_jvp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, dq_lanes, dv_lanes, da_lanes, fext_lanes, results);
-        double_pendulum_store8(results, dtau_places_with_fext, 2, dtau + 2 * i);
+        double_pendulum_store8(results, dtau_places_with_fext, 2, past, dtau + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -199,7 +199,7 @@ static const unsigned short w_dtau_da_places_with_fext[8] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_vjp_without_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[6];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -213,17 +213,18 @@ static size_t double_pendulum_rnea_vjp_without_fext_blocks(size_t n, const doubl
             continue;
         }
         double_pendulum_rnea_vjp_without_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, results);
-        double_pendulum_store8(results, w_dtau_dq_places_without_fext, 2, w_dtau_dq + 2 * i);
-        double_pendulum_store8(results, w_dtau_dv_places_without_fext, 2, w_dtau_dv + 2 * i);
-        double_pendulum_store8(results, w_dtau_da_places_without_fext, 2, w_dtau_da + 2 * i);
+        double_pendulum_store8(results, w_dtau_dq_places_without_fext, 2, past, w_dtau_dq + 2 * i);
+        double_pendulum_store8(results, w_dtau_dv_places_without_fext, 2, past, w_dtau_dv + 2 * i);
+        double_pendulum_store8(results, w_dtau_da_places_without_fext, 2, past, w_dtau_da + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_rnea_vjp_with_fext_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[6];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], w_lanes[8], fext_lanes[12], results[6], room[2], *const past = double_pendulum_way_past8(6 * n, room);
     size_t i = 0;
     for (; i + 8 <= n; i += 8) {
         double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
@@ -238,10 +239,11 @@ static size_t double_pendulum_rnea_vjp_with_fext_blocks(size_t n, const double *
             continue;
         }
         double_pendulum_rnea_vjp_with_fext_kernel8(q_lanes, v_lanes, a_lanes, w_lanes, fext_lanes, results);
-        double_pendulum_store8(results, w_dtau_dq_places_with_fext, 2, w_dtau_dq + 2 * i);
-        double_pendulum_store8(results, w_dtau_dv_places_with_fext, 2, w_dtau_dv + 2 * i);
-        double_pendulum_store8(results, w_dtau_da_places_with_fext, 2, w_dtau_da + 2 * i);
+        double_pendulum_store8(results, w_dtau_dq_places_with_fext, 2, past, w_dtau_dq + 2 * i);
+        double_pendulum_store8(results, w_dtau_dv_places_with_fext, 2, past, w_dtau_dv + 2 * i);
+        double_pendulum_store8(results, w_dtau_da_places_with_fext, 2, past, w_dtau_da + 2 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

@@ -68,7 +68,7 @@ static const unsigned short Y_places[40] = {
 /* As many whole blocks of 8 samples as there are; how many samples that were. */
 static size_t double_pendulum_torque_regressor_blocks(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict Y)
 {
-    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10];
+    double_pendulum_lanes8 q_lanes[8], v_lanes[8], a_lanes[8], results[10], room[40], *const past = double_pendulum_way_past8(40 * n, room);
     size_t i = 0;
     results[9] = (double_pendulum_vector8){0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     for (; i + 8 <= n; i += 8) {
@@ -82,8 +82,9 @@ static size_t double_pendulum_torque_regressor_blocks(size_t n, const double *re
             continue;
         }
         double_pendulum_torque_regressor_kernel8(q_lanes, v_lanes, a_lanes, results);
-        double_pendulum_store8(results, Y_places, 40, Y + 40 * i);
+        double_pendulum_store8(results, Y_places, 40, past, Y + 40 * i);
     }
+    double_pendulum_settle();
     return i;
 }
 #endif

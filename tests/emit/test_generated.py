@@ -103,11 +103,16 @@ def one_joint() -> Model:
     return Model.assemble("one", links, [rbdc.Joint("joint", "revolute", "base", "arm")])
 
 
+def small_tree(seed: int) -> Model:
+    """Four joints: those of seed 1 and of seed 4 are of all types together, and one of the two roots is free."""
+    return random_tree(seed, size=4)
+
+
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(("seed", "level"), [(1, "-fsyntax-only"), (4, "-fsyntax-only"), (None, "-O2")])
 def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path) -> None:
     """Two random trees, read only; and a robot of one joint with everything optimised, which is when gcc warns of more."""
-    sources = write_c(one_joint() if seed is None else random_tree(seed), "tree", tmp_path)
+    sources = write_c(one_joint() if seed is None else small_tree(seed), "tree", tmp_path)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
     subprocess.run([compiler, *flags, *map(str, sources)], cwd=tmp_path, check=True)
     text = "".join(source.read_text() for source in sources)
@@ -116,7 +121,7 @@ def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path)
 
 
 def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
-    write_c(random_tree(1), "tree", tmp_path)
+    write_c(small_tree(1), "tree", tmp_path)
     (tmp_path / "main.cpp").write_text('#include "tree.h"\nint main() { return TREE_NV > 0 ? 0 : 1; }\n')
     subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.cpp", "-o", "main"], cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], check=True)
@@ -127,7 +132,7 @@ def test_cmake_builds_the_library(tmp_path: Path) -> None:
         pytest.skip("cmake is not installed")
     robot = tmp_path / "robot"
     robot.mkdir()
-    write_c(random_tree(4), "robot", robot, ("rnea", "aba_derivatives", "frame_jacobian", "potential_energy"))
+    write_c(small_tree(4), "robot", robot, ("rnea", "aba_derivatives", "frame_jacobian", "potential_energy"))
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.10)\nproject(user C)\nadd_subdirectory(robot)\n"
         "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE robot)\n"
@@ -151,10 +156,10 @@ def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[s
     return "{\n" + "\n".join(lines) + "\n}"
 
 
-@pytest.mark.parametrize("seed", [1, 6])
+@pytest.mark.parametrize("seed", [1, 4])
 def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""
-    model = random_tree(seed)
+    model = small_tree(seed)
     sources = write_c(model, "tree", tmp_path)
     module = build_module(model, preset="full", targets=("c", "batch"))
     rng = np.random.default_rng(0)
@@ -181,8 +186,9 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
         + "\nreturn 0; }\n"
     )
     (tmp_path / "main.c").write_text(main)
+    compiler = next(c for c in ("clang-19", "clang", "gcc") if shutil.which(c))  # clang takes a quarter of gcc's time
     flags = ["-std=c99", "-g", "-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
+    subprocess.run([compiler, *flags, *map(str, sources), "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.split()
     reference = np.concatenate(expected)
     np.testing.assert_allclose([float(x) for x in printed], reference, rtol=1e-8, atol=1e-9 * np.abs(reference).max())

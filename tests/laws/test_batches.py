@@ -137,8 +137,9 @@ def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
         assert_close(result[k], expected, TOLERANCES[module.dtype.name][0], float(np.abs(expected).max()), f"rnea {k}")
 
 
-def test_many_samples_come_in_pieces(module: ModuleType) -> None:
+def test_many_samples_come_in_pieces(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """Broadcast and strided inputs of more samples than one call of the C code takes, along several axes."""
+    monkeypatch.setattr(module._nle, "_piece", 8192)
     rng = np.random.default_rng(1)
     q = np.array([module.random_configuration(rng) for _ in range(5)])
     v = rng.standard_normal((9000, 1, module.nv)).astype(module.dtype)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
-from rbdc.runtime import robot
+from rbdc.runtime import _threads, robot
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
 
@@ -38,8 +38,8 @@ def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Call
 
     Pieces are of 16 samples, so that few samples make many.
     """
-    monkeypatch.setattr(tiny._runtime, "PIECE", 16)
     entry, counts = tiny._mix, list[int]()
+    monkeypatch.setattr(entry, "_piece", 16)
     native = entry._batch
 
     def watch(before: Callable[[], None]) -> list[int]:
@@ -105,15 +105,13 @@ def test_out_with_threads(tiny: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("batch", [(45,), (9, 5), (3, 15), (2, 3, 7), (5, 1, 9), (1, 45)])
-@pytest.mark.parametrize("piece", [8, 1000])
-def test_samples_are_those_of_the_array_in_one_row(batch: tuple[int, ...], piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(robot, "PIECE", piece)
+def test_samples_are_those_of_the_array_in_one_row(batch: tuple[int, ...]) -> None:
     broadcast = np.broadcast_to(inputs(*batch[-1:]), (*batch, 2))
     for x in (inputs(*batch), broadcast, np.asfortranarray(inputs(*batch)), inputs(*batch)[..., 0]):
         expected = np.ascontiguousarray(x).reshape(prod(batch), *x.shape[len(batch) :])
         for start, stop in product(range(0, prod(batch), 3), range(1, prod(batch) + 1, 4)):
             if start < stop:
-                np.testing.assert_array_equal(robot._samples(x, batch, start, stop), expected[start:stop])
+                np.testing.assert_array_equal(_threads.samples(x, batch, start, stop), expected[start:stop])
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values())
@@ -121,13 +119,19 @@ def test_blocks_are_those_of_the_generated_code(scalar: ScalarType) -> None:
     assert robot.block(np.dtype(scalar.dtype)) == scalar.lanes
 
 
+@pytest.mark.parametrize("piece", [8, 15, 8192])
 @pytest.mark.parametrize("num_threads", [1, 2, 7, 10**9])
 @pytest.mark.parametrize("count", [9, 16, 17, 8191, 8192, 8193, 100_000, 10**6 + 1])
-def test_pieces_are_whole_blocks(count: int, num_threads: int) -> None:
-    pieces = robot._pieces(count, num_threads, BLOCK)
+def test_pieces_are_whole_blocks(count: int, num_threads: int, piece: int) -> None:
+    pieces = _threads.pieces(count, num_threads, piece, BLOCK)
     assert [p.start for p in pieces] == [0, *(p.stop for p in pieces[:-1])] and pieces[-1].stop == count
-    assert all(p.start % BLOCK == 0 and 0 < p.stop - p.start <= robot.PIECE for p in pieces)
+    assert all(p.start % BLOCK == 0 and 0 < p.stop - p.start <= piece for p in pieces)
     assert len(pieces) >= min(num_threads, count // (2 * BLOCK))
+
+
+def test_a_piece_has_about_as_many_bytes_for_every_function(tiny: ModuleType) -> None:
+    assert tiny._mix._piece == robot.PIECE // (8 * (2 + 2 + 12 + 2))
+    assert tiny._energy._piece == robot.PIECE // (8 * (2 + 2 + 1))
 
 
 def test_threads_are_at_work_at_the_same_time(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -20,6 +20,11 @@ _IN_A_LINE = 24
 
 KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in two ways."""
+
+CACHED = 16 << 20
+"""Bytes of results of one call from which on they are written past the caches, where most of them would not stay: a line that is written
+there is read first.
+"""
 
 _SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
 """Bytes of the registers of other processors by the macro that says so. A square that does not fit one is transposed in parts: compilers
@@ -116,7 +121,7 @@ def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dic
 
 def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of the internal header that all batches of a robot share."""
-    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes)}
+    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes), "cached": CACHED}
     squares = [{"macro": macro, **_squares(size // scalar.size)} for macro, size in _SHORTER_REGISTERS.items()]
     return render("batch.h.jinja", **context, squares=squares, **scalar.words, **trigonometry.batch_context(scalar))
 
@@ -126,7 +131,7 @@ def _blocks(form: Form) -> dict[str, Any]:
     declaration, samples, robot, lanes = form.declaration, form.samples, form.robot, form.lanes
     inputs, outputs, constants = declaration.inputs, declaration.outputs, samples.constants
     count = samples.program.outputs[0].size
-    sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]"]
+    sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]", room(outputs)]
     blocks = {p.name: f"{p.name} + {lanes * p.size} * i" for p in (*inputs, *outputs)}
     read = {p.name: f"(const {robot}_lanes{lanes} *)({blocks[p.name]})" for p in inputs}
     kernel = f"{form.name}_kernel{lanes}"
@@ -134,6 +139,7 @@ def _blocks(form: Form) -> dict[str, Any]:
     return {
         "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration)})",
         "buffers": ", ".join(sizes),
+        "way_past": way_past(robot, lanes, outputs),
         "constants": [
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
@@ -148,9 +154,24 @@ def _blocks(form: Form) -> dict[str, Any]:
             *(f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
             *_only_moderate(form),
             f"{kernel}({', '.join([*(f'{p.name}_lanes' for p in inputs), RESULTS])});",
-            *(f"{robot}_store{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {p.name} + {p.size} * i);" for p in outputs),
+            *(f"{store(robot, lanes, p, RESULTS, form.places(p.name))};" for p in outputs),
         ],
     }
+
+
+def room(outputs: Sequence[Parameter]) -> str:
+    """The buffer by way of which results go past the caches."""
+    return f"room[{max(p.size for p in outputs)}]"
+
+
+def way_past(robot: str, lanes: int, outputs: Sequence[Parameter]) -> str:
+    """The call that says whether the results of n samples do."""
+    return f"{robot}_way_past{lanes}({sum(p.size for p in outputs)} * n, room)"
+
+
+def store(robot: str, lanes: int, output: Parameter, results: str, places: str) -> str:
+    """The call that gives samples i and so on their entries of an output."""
+    return f"{robot}_store{lanes}({results}, {places}, {output.size}, past, {output.name} + {output.size} * i)"
 
 
 def apart_view(robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.scalars import ScalarType
@@ -43,6 +43,10 @@ class Writer:
 
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+        self._by_chunk: list[list[int]] = [[] for _ in range(chunks.count)]
+        for index, number in enumerate(chunks.chunk_of):
+            if number >= 0:
+                self._by_chunk[number].append(index)
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
@@ -176,8 +180,8 @@ class Writer:
     def _last(self) -> int:
         return self.chunks.count - 1
 
-    def _members(self, number: int) -> Iterable[int]:
-        return (k for k, chunk in enumerate(self.chunks.chunk_of) if chunk == number)
+    def _members(self, number: int) -> Sequence[int]:
+        return self._by_chunk[number]
 
     def _close(self, blocks: list[Block], section: int, lines: Sequence[str]) -> None:
         if lines:

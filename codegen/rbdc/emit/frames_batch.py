@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit import trigonometry
-from rbdc.emit.batch import KERNEL, apart_view, batch_header, parameters, single_call, table
+from rbdc.emit.batch import KERNEL, apart_view, batch_header, parameters, room, single_call, store, table, way_past
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.frames import climb_view, header_view, names, outputs_view
@@ -94,12 +94,13 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
         "places": table(range(max(p.size for p in outputs)), lanes),
         "blocks": {
             "prototype": f"static size_t {name}_blocks(size_t n, {parameters(declaration)})",
-            "buffers": ", ".join(f"{array}_lanes[{size}]" for array, size in sizes),
+            "buffers": ", ".join([*(f"{array}_lanes[{size}]" for array, size in sizes), room(outputs)]),
             "loads": [f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes)" for p in inputs],
             "moderate": f"{robot}_moderate{lanes}({q.name}_lanes, {q.size})",
             "single": single_call(robot, declaration, {p.name: f"{p.name} + {p.size} * k" for p in (*inputs, *outputs)}),
             "kernel": call(f"{name}_kernel{lanes}", lambda p: f"{p.name}_lanes"),
-            "stores": [f"{robot}_store{lanes}({p.name}_lanes, places, {p.size}, {p.name} + {p.size} * i)" for p in outputs],
+            "way_past": way_past(robot, lanes, outputs),
+            "stores": [store(robot, lanes, p, f"{p.name}_lanes", "places") for p in outputs],
         },
         "batch": {**batch_view(robot, declaration), "blocks": call(f"{name}_blocks", lambda p: p.name, ["n"])},
         "apart": apart_view(robot, declaration, declaration),

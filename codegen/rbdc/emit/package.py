@@ -47,6 +47,7 @@ def render_python(
         "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
         "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
         "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
+        "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.nodes import COMPUTED, Array, Program, Section, Value
 
 Rule: TypeAlias = Callable[["Builder", str, tuple[int, ...]], int | None]
 """rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule has nothing to say."""
@@ -39,13 +39,17 @@ class Builder:
 
     def raw(self, operation: str, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
-        known = self._index.get((operation, arguments))
+        key = (operation, arguments)
+        known = self._index.get(key)
         if known is not None:
             return known
-        width = 1
+        values, width = self.values, 1
         for k in arguments:
-            width = max(width, self.values[k].width)
-        return self._intern((operation, arguments), Value(operation, arguments, section=self.section, width=width))
+            if values[k].width > width:
+                width = values[k].width
+        self._index[key] = index = len(values)
+        values.append(Value(operation, arguments, None, None, self.section, width))
+        return index
 
     def lanes(self, numbers: Sequence[float]) -> int:
         """Constants side by side; one constant where all are equal."""
@@ -107,6 +111,8 @@ class Builder:
 
     def again(self, value: Value, arguments: tuple[int, ...]) -> int:
         """A value of another builder with its arguments in this one, simplified by the rules."""
+        if value.operation in COMPUTED:
+            return self.apply(value.operation, arguments)
         if value.constant is not None:
             return self.constant(value.constant)
         if value.source is not None:
@@ -117,9 +123,9 @@ class Builder:
             return self.gather(arguments)
         if value.operation == "rotate":
             return self.rotate(arguments[0], value.lane, value.width)
-        if value.operation in ("extract", "reduce"):
-            return getattr(self, value.operation)(arguments[0], value.lane)  # type: ignore[no-any-return]
-        return self.apply(value.operation, arguments)
+        if value.operation == "extract":
+            return self.extract(arguments[0], value.lane)
+        return self.reduce(arguments[0], value.lane)
 
     def number(self, index: int) -> float | None:
         """The number that value `index` is, if it is a constant."""
@@ -149,7 +155,7 @@ def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
     new: list[int] = []
     for value in program.values:
         builder.section = value.section
-        new.append(builder.again(value, tuple(new[k] for k in value.arguments)))
+        new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)

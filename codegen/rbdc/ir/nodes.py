@@ -35,6 +35,8 @@ ARITY = {
 repeats; `reduce` adds all lanes. A scalar beside vectors stands for the same in all lanes; other widths do not mix.
 """
 LANE_OPERATIONS = ("lanes", "gather", "extract", "rotate", "reduce")
+COMPUTED = frozenset(ARITY) - {"constant", "input", *LANE_OPERATIONS}
+"""The operations that compute something from the arguments alone, lane by lane."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Value:
     def moved(self, arguments: tuple[int, ...], section: int) -> Value:
         """The same operation on other arguments in another section; `dataclasses.replace` takes five times as long."""
         return Value(self.operation, arguments, self.constant, self.source, section, self.width, self.lane, self.numbers)
+
+    def widened(self, width: int) -> Value:
+        """The same operation in so many lanes."""
+        return Value(self.operation, self.arguments, self.constant, self.source, self.section, width, self.lane, self.numbers)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,16 @@ class MalformedProgram(Exception):
 def verify(program: Program) -> Program:
     """The program itself, or MalformedProgram: known operations, arities, definition before use, outputs of the right size."""
     sizes = {array.name: array.size for array in program.inputs}
+    widths = [value.width for value in program.values]
     for index, value in enumerate(program.values):
-        if ARITY.get(value.operation, -1) not in (len(value.arguments), None):
-            raise MalformedProgram(f"{program.name}: value {index}: {value.operation} of {len(value.arguments)} arguments")
-        if any(argument >= index or argument < 0 for argument in value.arguments):
-            raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
-        widths = {program.values[k].width for k in value.arguments}
-        if value.operation not in LANE_OPERATIONS and not widths <= {1, value.width}:
-            raise MalformedProgram(f"{program.name}: value {index}: {value.operation} of different widths")
+        operation, arguments = value.operation, value.arguments
+        if ARITY.get(operation, -1) not in (len(arguments), None):
+            raise MalformedProgram(f"{program.name}: value {index}: {operation} of {len(arguments)} arguments")
+        for argument in arguments:
+            if not 0 <= argument < index:
+                raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
+            if widths[argument] not in (1, value.width) and operation not in LANE_OPERATIONS:
+                raise MalformedProgram(f"{program.name}: value {index}: {operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
             raise MalformedProgram(f"{program.name}: value {index}: no input {value.source}")
         if value.section >= len(program.sections):

@@ -33,7 +33,7 @@ def gather_angles(program: Program) -> Program:
 
     def moved(old: int) -> Value:
         value = program.values[old]
-        return value.moved(tuple(new[k] for k in value.arguments), 0 if old in chosen else value.section + 1)
+        return value.moved(tuple([new[k] for k in value.arguments]), 0 if old in chosen else value.section + 1)
 
     return replace(
         program,

@@ -27,20 +27,26 @@ _NUMERIC: dict[str, Callable[..., float]] = {
 
 def fold_constants(builder: Builder, operation: str, arguments: tuple[int, ...]) -> int | None:
     """See the module's docstring."""
+    if operation == "sub" and arguments[0] == arguments[1]:
+        return builder.constant(0.0)
+    for k in arguments:
+        value = builder.values[k]
+        if value.constant is not None or value.numbers:
+            return _simplified(builder, operation, arguments)
+    return None
+
+
+def _simplified(builder: Builder, operation: str, arguments: tuple[int, ...]) -> int | None:
+    """What an operation with some constants among its arguments is."""
     numbers = [builder.number(k) for k in arguments]
     known = [n for n in numbers if n is not None]
     if len(known) == len(numbers):
         return _fold(builder, operation, known)
-    if any(builder.values[k].operation == "lanes" for k in arguments) and operation in _NUMERIC:
-        lanes = [builder.numbers(k) for k in arguments]
-        if all(lanes):
-            width = max(len(x) for x in lanes)
-            return builder.lanes([_NUMERIC[operation](*(x[m % len(x)] for x in lanes)) for m in range(width)])
-    if operation == "sub" and arguments[0] == arguments[1]:
-        return builder.constant(0.0)
-    if not known or len(numbers) != 2:
-        return None
-    return _identity(builder, operation, arguments, numbers)
+    lanes = [builder.numbers(k) for k in arguments]
+    if all(lanes) and operation in _NUMERIC:
+        width = max(len(x) for x in lanes)
+        return builder.lanes([_NUMERIC[operation](*(x[m % len(x)] for x in lanes)) for m in range(width)])
+    return _identity(builder, operation, arguments, numbers) if known and len(numbers) == 2 else None
 
 
 def _fold(builder: Builder, operation: str, known: list[float]) -> int | None:

@@ -17,12 +17,14 @@ def remove_dead_code(program: Program) -> Program:
         if needed[index]:
             for argument in program.values[index].arguments:
                 needed[argument] = True
+    if all(needed):
+        return program
     new: dict[int, int] = {}
     values: list[Value] = []
     for index, value in enumerate(program.values):
         if needed[index]:
             new[index] = len(values)
-            values.append(value.moved(tuple(new[k] for k in value.arguments), value.section) if value.arguments else value)
+            values.append(value.moved(tuple([new[k] for k in value.arguments]), value.section) if value.arguments else value)
     return replace(
         program,
         values=tuple(values),

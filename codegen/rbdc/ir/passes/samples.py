@@ -71,4 +71,4 @@ def _check_scalar(program: Program) -> None:
 
 
 def _wide_values(program: Program, width: int) -> tuple[Value, ...]:
-    return tuple(value if value.constant is not None else replace(value, width=width) for value in program.values)
+    return tuple([value if value.constant is not None else value.widened(width) for value in program.values])

@@ -53,7 +53,7 @@ def _product(builder: Builder, operation: str, x: int, y: int) -> int | None:
 
 def _positive(builder: Builder, index: int) -> int | None:
     """-x where value `index` is -x or a negative constant, else None."""
-    number = builder.number(index)
-    if number is not None:
-        return builder.constant(-number) if number < 0.0 else None
-    return builder.negated(index)
+    value = builder.values[index]
+    if value.operation == "neg":
+        return value.arguments[0]
+    return builder.constant(-value.constant) if value.constant is not None and value.constant < 0.0 else None

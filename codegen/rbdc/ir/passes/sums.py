@@ -68,7 +68,7 @@ class _Chains:
 
     def _again(self, index: int) -> int:
         value = self._program.values[index]
-        return self._timed(self._builder.again(value, tuple(self._new[k] for k in value.arguments)))
+        return self._timed(self._builder.again(value, tuple([self._new[k] for k in value.arguments])))
 
     def _timed(self, made: int) -> int:
         """Note when a value is ready."""

@@ -1,0 +1,55 @@
+"""Results that no cache would hold are written past them: the same bits as of few samples, wherever they begin, and nothing around them."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.emit.batch import CACHED
+from rbdc.pipeline import BuildOptions, build_package
+from tests.support import OUT, Array
+
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
+TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}
+FUNCTIONS = ("rnea", "crba", "frame_jacobian", "rnea_derivatives")
+
+
+@pytest.fixture(scope="module", params=[(c, t, d) for c in COMPILERS for t in TARGETS for d in ("float64", "float32")], ids="-".join)
+def module(request: pytest.FixtureRequest) -> ModuleType:
+    compiler, target, dtype = request.param
+    name, flags = f"ur5_{target}_{dtype}", ("-O1", "-fno-math-errno", *TARGETS[target])
+    out = OUT / "large" / compiler
+    options = BuildOptions(name=name, functions=FUNCTIONS, dtype=dtype, out=out, compiler=compiler, cflags=flags, jobs=1)
+    return rbdc.load(build_package("ur5", options).directory)
+
+
+def around(shape: tuple[int, ...], dtype: np.dtype[Any], shift: int) -> tuple[Array, Array, Array]:
+    """An array that begins `shift` numbers after the beginning of a cache line, and numbers before and after it, which are 7."""
+    line, size = 64 // dtype.itemsize, int(np.prod(shape))
+    room = np.full(size + 4 * line, 7.0, dtype)
+    start = -(room.ctypes.data // dtype.itemsize) % line + line + shift
+    return room[:start], room[start : start + size].reshape(shape), room[start + size :]
+
+
+@pytest.mark.parametrize("shift", [0, 1, 7])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_large_results(module: ModuleType, name: str, shift: int) -> None:
+    function, rng, few = getattr(module, name), np.random.default_rng(0), 8 * module.block
+    taken = [p for p in ("q", "v", "a") if p in inspect.signature(function).parameters]
+    given = [rng.standard_normal((few, 6)).astype(module.dtype) for _ in taken]
+    frame = {"frame": "tool0"} if name == "frame_jacobian" else {}
+    expected = function(*given, **frame)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    repeats = CACHED // (sum(x[0].nbytes for x in expected) * few) + 1
+    places = [around((repeats * few, *x.shape[1:]), module.dtype, shift) for x in expected]
+    out = tuple(result for _, result, _ in places)
+    function(*(np.tile(x, (repeats, 1)) for x in given), **frame, out=out if len(out) > 1 else out[0])
+    for (before, result, after), rows in zip(places, expected, strict=True):
+        assert (result.reshape(repeats, *rows.shape) == rows).all()
+        assert (before == 7.0).all() and (after == 7.0).all()
