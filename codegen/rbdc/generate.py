@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rbdc.algorithms.frames import frame_step
-from rbdc.catalogue import Function, functions_of
+from rbdc.catalogue import LEADERS, Function, functions_of
 from rbdc.emit.batch import add_batch
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.columns import column_source, column_weight, preparation
@@ -48,6 +48,8 @@ MAXIMUM_DOF = 128
 WORTH_A_KERNEL = 0.03
 """A function gets a second kernel, without its optional input, if that saves more than this part of the operations."""
 
+WORTH_A_FORM = 0.05
+"""Likewise for batches, whose kernels take longest to compile."""
 
 ALWAYS_IN_COLUMNS = 24
 """Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on every robot tried from 6 on
@@ -130,7 +132,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
         source = column_source(robot, function.declaration, solved, model.nv, version)
         worth = may_roll and source.cost.operations > WORTH_ROLLING
         return rolled_source(robot, function.declaration, model, version) if worth else source
-    made = {method: variants(model, function, method) for method in function.methods}
+    made = _tried(model, function)
     method = _cheapest(made)
     kernels = made[method].kernels
     if may_roll and cost(kernels[0]).operations > WORTH_ROLLING:
@@ -167,8 +169,7 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
 class Variants:
     """The programs of one method of a function.
 
-    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane; two of
-    them where there is an optional input, in the same order.
+    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane, likewise.
     """
 
     kernels: list[Program]
@@ -177,9 +178,26 @@ class Variants:
 
 def cheapest(model: Model, function: Function) -> tuple[str, list[Program]]:
     """The method of a function with the least work for this model, and its programs; the first named of equals."""
-    made = {method: variants(model, function, method) for method in function.methods}
+    made = _tried(model, function)
     best = _cheapest(made)
     return best, made[best].kernels
+
+
+def _tried(model: Model, function: Function) -> dict[str, Variants]:
+    """The programs by each method that comes into question."""
+    name = function.declaration.name
+    if name in LEADERS.values():
+        return _leading(model, name)
+    leader = LEADERS.get(name)
+    methods = function.methods if leader is None else [_cheapest(_leading(model, leader))]
+    return {method: variants(model, function, method) for method in methods}
+
+
+@lru_cache(maxsize=1)
+def _leading(model: Model, name: str) -> dict[str, Variants]:
+    """The programs of a function whose method others take, by each of its methods."""
+    function = functions_of(model)[name]
+    return {method: variants(model, function, method) for method in function.methods}
 
 
 def _cheapest(made: Mapping[str, Variants]) -> str:
@@ -205,7 +223,8 @@ def variants(model: Model, function: Function, method: str) -> Variants:
         kernels = [without, program]
     else:
         kernels = [program]
-    samples = [without, program] if optional else [program]
+    both = optional and cost(program).operations > (1.0 + WORTH_A_FORM) * cost(without).operations
+    samples = [without, program] if both else [program]
     return Variants([verify(gather_angles(kernel)) for kernel in kernels], [verify(sample) for sample in samples])
 
 

@@ -34,8 +34,8 @@ take longer vectors apart, but not what exchanges their entries.
 
 @dataclass(frozen=True)
 class Form:
-    """One way of running a batch: with the optional input or without. whole: the function that is declared; declaration: what the form
-    takes and gives of it. suffix: of its names in C.
+    """One way of running a batch: with the optional input, without, or whether it is there or not. whole: the function that is declared;
+    declaration: what the form takes and gives of it. suffix: of its names in C; "" for the only form.
     """
 
     robot: str
@@ -54,14 +54,34 @@ class Form:
         """How many samples it runs side by side."""
         return self.declaration.scalar.lanes
 
+    @property
+    def spared(self) -> Parameter | None:
+        """The input that it takes as zeros where it is not given."""
+        return None if self.suffix else self.declaration.optional
+
+    @property
+    def zeros(self) -> str:
+        """The name of these zeros."""
+        return f"{self.name}_zeros"
+
     def places(self, output: str) -> str:
         """The name of an output's table of places."""
         return f"{output}_places{self.suffix}"
 
+    def sample(self, p: Parameter, index: str) -> str:
+        """Where a sample of an array begins."""
+        here = f"{p.name} + {p.size} * {index}"
+        return f"{p.name} != NULL ? {here} : NULL" if p == self.spared else here
+
+    def block(self, p: Parameter, index: str) -> str:
+        """Where a block of an array begins."""
+        here = f"{p.name} + {self.lanes * p.size} * {index}"
+        return f"({p.name} != NULL ? {here} : {self.zeros})" if p == self.spared else here
+
 
 def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; the first goes without the optional input,
-    if there is one, and a second takes it.
+    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; of two the first goes without the optional
+    input, and the second takes it.
     """
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
     scalar = declaration.scalar
@@ -94,7 +114,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
 
 
 def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[Form]:
-    if declaration.optional is None:
+    if declaration.optional is None or len(samples) == 1:
         return [Form(robot, declaration, declaration, "", samples[0])]
     bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.optional.name
     without, given = samples
@@ -107,12 +127,14 @@ def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Sampl
 def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> str:
     """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
     calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
-    return calls[0] if declaration.optional is None else f"{declaration.optional.name} != NULL ? {calls[1]} : {calls[0]}"
+    if declaration.optional is None or len(forms) == 1:
+        return calls[0]
+    return f"{declaration.optional.name} != NULL ? {calls[1]} : {calls[0]}"
 
 
 def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dict[str, Any] | None:
     """The view of the public function over blocks, which chooses the form; None where the only form is public itself."""
-    if declaration.optional is None:
+    if declaration.optional is None or len(forms) == 1:
         return None
     calls = [f"{form.name}_lanes({_names(form.declaration)});" for form in forms]
     lines = [f"if ({declaration.optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
@@ -132,7 +154,7 @@ def _blocks(form: Form) -> dict[str, Any]:
     inputs, outputs, constants = declaration.inputs, declaration.outputs, samples.constants
     count = samples.program.outputs[0].size
     sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]", room(outputs)]
-    blocks = {p.name: f"{p.name} + {lanes * p.size} * i" for p in (*inputs, *outputs)}
+    blocks = {p.name: form.block(p, "i") for p in (*inputs, *outputs)}
     read = {p.name: f"(const {robot}_lanes{lanes} *)({blocks[p.name]})" for p in inputs}
     kernel = f"{form.name}_kernel{lanes}"
     static = "static " if form.suffix else ""
@@ -140,6 +162,8 @@ def _blocks(form: Form) -> dict[str, Any]:
         "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration)})",
         "buffers": ", ".join(sizes),
         "way_past": way_past(robot, lanes, outputs),
+        "spared": form.spared,
+        "zeros": form.zeros,
         "constants": [
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
@@ -151,12 +175,18 @@ def _blocks(form: Form) -> dict[str, Any]:
         "lanes_stores": [f"{robot}_expand{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {blocks[p.name]});" for p in outputs],
         "apart_call": f"{form.name}_apart({', '.join(blocks.values())});",
         "lines": [
-            *(f"{robot}_load{lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);" for p in inputs),
+            *(line for p in inputs for line in _load(form, p)),
             *_only_moderate(form),
             f"{kernel}({', '.join([*(f'{p.name}_lanes' for p in inputs), RESULTS])});",
             *(f"{store(robot, lanes, p, RESULTS, form.places(p.name))};" for p in outputs),
         ],
     }
+
+
+def _load(form: Form, p: Parameter) -> list[str]:
+    """The statements that bring an input into the lanes, where zeros are already."""
+    load = f"{form.robot}_load{form.lanes}({p.name} + {p.size} * i, {p.size}, n - i, {p.name}_lanes);"
+    return [f"if ({p.name} != NULL) {{", f"    {load}", "}"] if p == form.spared else [load]
 
 
 def room(outputs: Sequence[Parameter]) -> str:
@@ -217,7 +247,7 @@ def _only_moderate(form: Form) -> list[str]:
     return [
         f"if ({huge}) {{",
         f"    for (size_t k = i; k < i + {form.lanes}; ++k) {{",
-        f"        {single_call(form.robot, form.whole, {p.name: f'{p.name} + {p.size} * k' for p in arrays})}",
+        f"        {single_call(form.robot, form.whole, {p.name: form.sample(p, 'k') for p in arrays})}",
         "    }",
         "    continue;",
         "}",
