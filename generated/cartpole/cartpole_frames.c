@@ -19,6 +19,7 @@ const double cartpole_frames_placement[FRAMES][12] = {
 /* cart: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_0(const double *restrict q, const double *restrict x, double *restrict J, double *restrict up)
 {
+
     /* cart: X_parent = X_T X_J(q) X */
     const double up_9 = x[9] + q[0];
     up[9] = up_9;
@@ -41,12 +42,12 @@ static void step_0(const double *restrict q, const double *restrict x, double *r
     up[8] = x[8];
     up[10] = x[10];
     up[11] = x[11];
-
 }
 
 /* pole: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_1(const double *restrict q, const double *restrict x, double *restrict J, double *restrict up)
 {
+
     /* pole: J = X^-1 S */
     const double J_0 = x[0] * x[11] - x[6] * x[9];
     J[0] = J_0;
@@ -83,7 +84,6 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
     J[5] = x[5];
     up[5] = x[5];
     up[10] = x[10];
-
 }
 
 /* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */

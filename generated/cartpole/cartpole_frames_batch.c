@@ -9,6 +9,7 @@
 /* cart: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_0(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict x, cartpole_lanes8 *restrict J, cartpole_lanes8 *restrict up)
 {
+
     /* cart: X_parent = X_T X_J(q) X */
     const cartpole_vector8 up_9 = x[9] + q[0];
     up[9] = up_9;
@@ -34,12 +35,12 @@ static void step_0(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *res
     up[8] = x[8];
     up[10] = x[10];
     up[11] = x[11];
-
 }
 
 /* pole: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_1(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict x, cartpole_lanes8 *restrict J, cartpole_lanes8 *restrict up)
 {
+
     /* pole: J = X^-1 S */
     const cartpole_vector8 J_0 = x[0] * x[11] - x[6] * x[9];
     J[0] = J_0;
@@ -76,7 +77,6 @@ static void step_1(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *res
     J[5] = x[5];
     up[5] = x[5];
     up[10] = x[10];
-
 }
 
 /* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */

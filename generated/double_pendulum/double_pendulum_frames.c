@@ -19,6 +19,7 @@ const double double_pendulum_frames_placement[FRAMES][12] = {
 /* link1: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_0(const double *restrict q, const double *restrict x, double *restrict J, double *restrict up)
 {
+
     /* link1: J = X^-1 S */
     const double J_0 = x[6] * x[10] - x[3] * x[11];
     J[0] = J_0;
@@ -56,12 +57,12 @@ static void step_0(const double *restrict q, const double *restrict x, double *r
     up[1] = x[1];
     J[5] = x[2];
     up[2] = x[2];
-
 }
 
 /* link2: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_1(const double *restrict q, const double *restrict x, double *restrict J, double *restrict up)
 {
+
     /* link2: J = X^-1 S */
     const double J_0 = x[6] * x[10] - x[3] * x[11];
     J[0] = J_0;
@@ -99,7 +100,6 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
     up[1] = x[1];
     J[5] = x[2];
     up[2] = x[2];
-
 }
 
 /* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */

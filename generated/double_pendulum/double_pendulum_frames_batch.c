@@ -9,6 +9,7 @@
 /* link1: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_0(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict x, double_pendulum_lanes8 *restrict J, double_pendulum_lanes8 *restrict up)
 {
+
     /* link1: J = X^-1 S */
     const double_pendulum_vector8 J_0 = x[6] * x[10] - x[3] * x[11];
     J[0] = J_0;
@@ -46,12 +47,12 @@ static void step_0(const double_pendulum_lanes8 *restrict q, const double_pendul
     up[1] = x[1];
     J[5] = x[2];
     up[2] = x[2];
-
 }
 
 /* link2: columns X^-1 S of the frame's Jacobian, and the frame in the parent */
 static void step_1(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict x, double_pendulum_lanes8 *restrict J, double_pendulum_lanes8 *restrict up)
 {
+
     /* link2: J = X^-1 S */
     const double_pendulum_vector8 J_0 = x[6] * x[10] - x[3] * x[11];
     J[0] = J_0;
@@ -89,7 +90,6 @@ static void step_1(const double_pendulum_lanes8 *restrict q, const double_pendul
     up[1] = x[1];
     J[5] = x[2];
     up[2] = x[2];
-
 }
 
 /* One step up the tree: the frame's placement x in `body` gives the columns X^-1 S, and its placement in the parent. */

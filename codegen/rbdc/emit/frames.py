@@ -113,6 +113,7 @@ def header_view(model: Model, guard: str, includes: Sequence[str], several: str 
 def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: ScalarType) -> dict[str, Any]:
     """What the climb needs beside the names: its steps and how they are called."""
     return {
+        "foreign": [],
         "parts": [_step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)],
         "steps": [f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
     }

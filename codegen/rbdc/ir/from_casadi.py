@@ -1,7 +1,7 @@
 """From CasADi expressions to a program.
 
-CasADi evaluates outputs in order, so the labelled quantities are made extra outputs that come before the results: every
-instruction then belongs to the first label that needs it. The extra outputs themselves are dropped.
+CasADi evaluates the entries of an output in order, so the labelled quantities are put before the results in one long output: every
+instruction then belongs to the first label that needs it. The entries of labels themselves are dropped.
 """
 
 from __future__ import annotations
@@ -51,16 +51,17 @@ def from_casadi(
     Raises UnsupportedError for a CasADi operation that has no counterpart in the IR.
     """
     labels = [] if recorder is None else recorder.labels
-    expressions = [_column(values) for _, _, values in labels] + [_column(values) for _, values in outputs]
-    function = ca.Function(name, [_column(values) for _, values in inputs], expressions, {"allow_free": False})
-    builder, stored = _replay(function, [key for key, _ in inputs], len(labels))
+    groups = [values for _, _, values in labels] + [values for _, values in outputs]
+    everything = _column([value for values in groups for value in values])
+    function = ca.Function(name, [_column(values) for _, values in inputs], [everything], {"allow_free": False})
+    builder, stored = _replay(function, [key for key, _ in inputs], [len(values) for values in groups], len(labels))
     sections = [section for section, _, _ in labels] + [Section("results", "")]
     names: dict[int, str] = {}
-    for k, (_, symbol, values) in enumerate(labels):
-        for entry in range(len(values)):
-            if builder.values[stored[k, entry]].operation not in ("constant", "input"):
-                names.setdefault(stored[k, entry], symbol if len(values) == 1 else f"{symbol}_{entry}")
-    results = [[stored[len(labels) + k, entry] for entry in range(len(values))] for k, (_, values) in enumerate(outputs)]
+    for (_, symbol, _), entries in zip(labels, stored, strict=False):
+        for entry, index in enumerate(entries):
+            if builder.values[index].operation not in ("constant", "input"):
+                names.setdefault(index, symbol if len(entries) == 1 else f"{symbol}_{entry}")
+    results = stored[len(labels) :]
     arrays = [[Array(key, len(values)) for key, values in group] for group in (inputs, outputs)]
     return finish(name, arrays[0], arrays[1], builder, results, sections, names)
 
@@ -70,17 +71,20 @@ def _column(values: Sequence[Scalar]) -> Any:
     return ca.densify(ca.vertcat(*(expression(x) for x in values))) if values else ca.SX(0, 1)
 
 
-def _replay(function: ca.Function, names: Sequence[str], last: int) -> tuple[Builder, dict[tuple[int, int], int]]:
-    """Run the tape into a builder: work slots, which CasADi reuses, become values. All results share the section `last`."""
+def _replay(function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int) -> tuple[Builder, list[list[int]]]:
+    """Run the tape into a builder: work slots, which CasADi reuses, become values. `sizes`: of the groups of entries, whose values come
+    back. Each group is a section; all from `last` on share one.
+    """
     builder = Builder()
     slot: dict[int, int] = {}
-    stored: dict[tuple[int, int], int] = {}
+    groups = [group for group, size in enumerate(sizes) for _ in range(size)]
+    stored: list[list[int]] = [[] for _ in sizes]
     for k in range(function.n_instructions()):
         operation, target = function.instruction_id(k), function.instruction_output(k)
         if operation == ca.OP_OUTPUT:
-            label, entry = target
-            stored[label, entry] = slot[function.instruction_input(k)[0]]
-            builder.section = min(label + (entry + 1 == function.numel_out(label)), last)
+            group = groups[target[1]]
+            stored[group].append(slot[function.instruction_input(k)[0]])
+            builder.section = min(group + (len(stored[group]) == sizes[group]), last)
         elif operation == ca.OP_INPUT:
             argument, entry = function.instruction_input(k)
             slot[target[0]] = builder.input(names[argument], entry)
