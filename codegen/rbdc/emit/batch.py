@@ -11,7 +11,7 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.scalars import ScalarType
+from rbdc.emit.scalars import FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.samples import RESULTS, Samples, side_by_side
@@ -69,14 +69,14 @@ class Form:
         return f"{output}_places{self.suffix}"
 
     def sample(self, p: Parameter, index: str) -> str:
-        """Where a sample of an array begins."""
+        """Where a sample of an array begins; NULL where that is not given."""
         here = f"{p.name} + {p.size} * {index}"
         return f"{p.name} != NULL ? {here} : NULL" if p == self.spared else here
 
-    def block(self, p: Parameter, index: str) -> str:
-        """Where a block of an array begins."""
-        here = f"{p.name} + {self.lanes * p.size} * {index}"
-        return f"({p.name} != NULL ? {here} : {self.zeros})" if p == self.spared else here
+    def block(self, p: Parameter, absent: str) -> str:
+        """Where block i of an array begins; `absent` where that is not given."""
+        here = f"{p.name} + {self.lanes * p.size} * i"
+        return f"({p.name} != NULL ? {here} : {absent})" if p == self.spared else here
 
 
 def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
@@ -107,7 +107,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
         tables=[table for form in forms for table in _tables(form)],
-        forms=[{**_blocks(form), "apart": apart_view(robot, form.whole, form.declaration, form.suffix)} for form in forms],
+        forms=[{**_blocks(form), "apart": apart_view(robot, form.whole, form.declaration, form.suffix, form.spared)} for form in forms],
         entry=_lanes_entry(declaration, forms),
         batch={**batch_view(robot, declaration), "blocks": _whole_blocks(declaration, forms)},
     )
@@ -144,8 +144,9 @@ def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dic
 def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of the internal header that all batches of a robot share."""
     context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes), "cached": CACHED}
+    packed = "ps" if scalar == FLOAT else "pd"  # as instructions are named
     squares = [{"macro": macro, **_squares(size // scalar.size)} for macro, size in _SHORTER_REGISTERS.items()]
-    return render("batch.h.jinja", **context, squares=squares, **scalar.words, **trigonometry.batch_context(scalar))
+    return render("batch.h.jinja", **context, squares=squares, packed=packed, **scalar.words, **trigonometry.batch_context(scalar))
 
 
 def _blocks(form: Form) -> dict[str, Any]:
@@ -154,8 +155,8 @@ def _blocks(form: Form) -> dict[str, Any]:
     inputs, outputs, constants = declaration.inputs, declaration.outputs, samples.constants
     count = samples.program.outputs[0].size
     sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]", room(outputs)]
-    blocks = {p.name: form.block(p, "i") for p in (*inputs, *outputs)}
-    read = {p.name: f"(const {robot}_lanes{lanes} *)({blocks[p.name]})" for p in inputs}
+    blocks = {p.name: form.block(p, "NULL") for p in (*inputs, *outputs)}
+    read = {p.name: f"(const {robot}_lanes{lanes} *)({form.block(p, form.zeros)})" for p in inputs}
     kernel = f"{form.name}_kernel{lanes}"
     static = "static " if form.suffix else ""
     return {
@@ -204,16 +205,19 @@ def store(robot: str, lanes: int, output: Parameter, results: str, places: str) 
     return f"{robot}_store{lanes}({results}, {places}, {output.size}, past, {output.name} + {output.size} * i)"
 
 
-def apart_view(robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "") -> dict[str, Any]:
-    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays of `taken`, by the function
-    that `whole` declares.
+def apart_view(
+    robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "", spared: Parameter | None = None
+) -> dict[str, Any]:
+    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays of `taken`, of which `spared`
+    may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
+    places = {p.name: f"{p.name} != NULL ? {p.name}_one : NULL" if p == spared else f"{p.name}_one" for p in arrays}
     return {
         "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
-        "inputs": [(p.name, p.size) for p in taken.inputs],
+        "inputs": [(p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}") for p in taken.inputs],
         "outputs": [(p.name, p.size) for p in taken.outputs],
-        "call": single_call(robot, whole, {p.name: f"{p.name}_one" for p in arrays}),
+        "call": single_call(robot, whole, places),
     }
 
 

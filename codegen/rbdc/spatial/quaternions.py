@@ -6,6 +6,7 @@ Near zero the ratios such as sin(t)/t come from their Taylor series; `where_less
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rbdc.spatial.scalars import Scalar, atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.vectors import Vector3
@@ -27,25 +28,24 @@ def _angle(t2: Scalar) -> Scalar:
     return sqrt(where_less(t2, SMALL_SQUARED_ANGLE, 1.0, t2))
 
 
-def sine_ratio(t2: Scalar) -> Scalar:
-    """sin(t)/t of the squared angle t2."""
+def _half_sine_ratio(t2: Scalar) -> Scalar:
+    """sin(t/2)/t of the squared angle t2."""
     t = _angle(t2)
-    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1.0, -1 / 6, 1 / 120, -1 / 5040, 1 / 362880), sin(t) / t)
+    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 2, -1 / 48, 1 / 3840, -1 / 645120, 1 / 185794560), sin(0.5 * t) / t)
 
 
-def cosine_ratio(t2: Scalar) -> Scalar:
-    """(1 - cos t)/t^2 of the squared angle t2."""
-    t = _angle(t2)
-    half = sin(0.5 * t) / t
-    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 2, -1 / 24, 1 / 720, -1 / 40320, 1 / 3628800), 2.0 * half * half)
-
-
-def cubic_ratio(t2: Scalar) -> Scalar:
-    """(t - sin t)/t^3 of the squared angle t2."""
-    t = _angle(t2)
+def _half_cosine(t2: Scalar) -> Scalar:
+    """cos(t/2) of the squared angle t2."""
     return where_less(
-        t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), (t - sin(t)) / (t * t * t)
+        t2, SMALL_SQUARED_ANGLE, _series(t2, 1.0, -1 / 8, 1 / 384, -1 / 46080, 1 / 10321920), cos(0.5 * _angle(t2))
     )
+
+
+def _cubic_ratio(t2: Scalar) -> Scalar:
+    """(t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2) cos(t/2), which the exponential has already."""
+    t = _angle(t2)
+    sine = 2.0 * sin(0.5 * t) * cos(0.5 * t)
+    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), (t - sine) / (t * t * t))
 
 
 def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
@@ -81,38 +81,56 @@ def towards(reference: Sequence[Scalar], q: Sequence[Scalar]) -> list[Scalar]:
 def exponential(w: Vector3) -> list[Scalar]:
     """The quaternion of the rotation vector w (rad)."""
     t2 = w.dot(w)
-    half = 0.25 * t2
-    factor = 0.5 * sine_ratio(half)
-    t = _angle(half)
-    real = where_less(half, SMALL_SQUARED_ANGLE, _series(half, 1.0, -1 / 2, 1 / 24, -1 / 720, 1 / 40320), cos(t))
-    return [*w.scaled(factor).scalars(), real]
+    return [*w.scaled(_half_sine_ratio(t2)).scalars(), _half_cosine(t2)]
 
 
-def logarithm(q: Sequence[Scalar]) -> Vector3:
-    """The rotation vector (rad, of length at most pi) of a unit quaternion."""
+@dataclass(frozen=True)
+class Logarithm:
+    """The rotation vector w (rad, of length at most pi), its length, and sine and cosine of half of that. Where `squared` is below
+    SMALL_SQUARED_ANGLE series serve, and angle and sine are only there to be divided by.
+    """
+
+    w: Vector3
+    angle: Scalar
+    sine: Scalar
+    cosine: Scalar
+    squared: Scalar
+
+
+def logarithm(q: Sequence[Scalar]) -> Logarithm:
+    """The logarithm of a unit quaternion."""
     sign = where_less(q[3], 0.0, -1.0, 1.0)
     vector, real = Vector3.of(q[:3]).scaled(sign), sign * q[3]
     s2 = vector.dot(vector)
     s = _angle(s2)
+    angle = 2.0 * atan2(s, real)
     # t/2 = atan(s/c); for small s: 2 atan(s/c)/s = (2/c) (1 - x/3 + x^2/5 - ...), x = (s/c)^2.
     safe = where_less(s2, SMALL_SQUARED_ANGLE, real, 1.0)
     x = s2 / (safe * safe)
     small = (2.0 / safe) * _series(x, 1.0, -1 / 3, 1 / 5, -1 / 7, 1 / 9, -1 / 11)
-    return vector.scaled(where_less(s2, SMALL_SQUARED_ANGLE, small, 2.0 * atan2(s, real) / s))
+    return Logarithm(vector.scaled(where_less(s2, SMALL_SQUARED_ANGLE, small, angle / s)), angle, s, real, s2)
+
+
+def planar_logarithm(cosine: Scalar, sine: Scalar) -> Logarithm:
+    """The logarithm of the rotation about z whose angle has this cosine and sine."""
+    angle = atan2(sine, cosine)
+    t2 = angle * angle
+    t = _angle(t2)
+    return Logarithm(Vector3(0.0, 0.0, angle), t, sin(0.5 * t), cos(0.5 * t), t2)
 
 
 def integrate_translation(w: Vector3, linear: Vector3) -> Vector3:
-    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2."""
+    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 - cos t = 2 sin^2(t/2)."""
     t2 = w.dot(w)
-    first = w.cross(linear)
-    return linear + first.scaled(cosine_ratio(t2)) + w.cross(first).scaled(cubic_ratio(t2))
+    ratio, first = _half_sine_ratio(t2), w.cross(linear)
+    return linear + first.scaled(2.0 * ratio * ratio) + w.cross(first).scaled(_cubic_ratio(t2))
 
 
-def differentiate_translation(w: Vector3, translation: Vector3) -> Vector3:
+def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
     """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = 1 - [w]/2 + b [w]^2, b = (1 - (t/2) cot(t/2))/t^2."""
-    t2 = w.dot(w)
-    t = _angle(t2)
-    exact = (1.0 - 0.5 * t * cos(0.5 * t) / sin(0.5 * t)) / (t * t)
-    b = where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160), exact)
+    w = turn.w
+    exact = (1.0 - 0.5 * turn.angle * turn.cosine / turn.sine) / (turn.angle * turn.angle)
+    series = _series(w.dot(w), 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
+    b = where_less(turn.squared, SMALL_SQUARED_ANGLE, series, exact)
     first = w.cross(translation)
     return translation - first.scaled(0.5) + w.cross(first).scaled(b)

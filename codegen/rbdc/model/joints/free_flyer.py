@@ -51,5 +51,5 @@ class FreeFlyer(JointType):
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         rotation = Rotation.from_quaternion(*q0[3:])
         translation = rotation.apply_transposed(Vector3.of(q1[:3]) - Vector3.of(q0[:3]))
-        w = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
-        return [*differentiate_translation(w, translation).scalars(), *w.scalars()]
+        turn = logarithm(multiply(conjugate(q0[3:]), q1[3:]))
+        return [*differentiate_translation(turn, translation).scalars(), *turn.w.scalars()]

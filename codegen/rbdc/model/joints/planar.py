@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import differentiate_translation, integrate_translation
-from rbdc.spatial.scalars import atan2, cos, sin, sqrt
+from rbdc.spatial.quaternions import differentiate_translation, integrate_translation, planar_logarithm
+from rbdc.spatial.scalars import cos, sin, sqrt
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Planar(JointType):
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         dx, dy = q1[0] - q0[0], q1[1] - q0[1]
-        angle = atan2(q0[2] * q1[3] - q0[3] * q1[2], q0[2] * q1[2] + q0[3] * q1[3])
+        turn = planar_logarithm(q0[2] * q1[2] + q0[3] * q1[3], q0[2] * q1[3] - q0[3] * q1[2])
         translation = Vector3(q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx, 0.0)
-        step = differentiate_translation(Vector3(0.0, 0.0, angle), translation)
-        return [step.x, step.y, angle]
+        step = differentiate_translation(turn, translation)
+        return [step.x, step.y, turn.w.z]

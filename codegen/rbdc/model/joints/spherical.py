@@ -37,4 +37,4 @@ class Spherical(JointType):
         return towards(q, normalized(multiply(q, exponential(Vector3.of(dv)))))
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        return logarithm(multiply(conjugate(q0), q1)).scalars()
+        return logarithm(multiply(conjugate(q0), q1)).w.scalars()
