@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -52,6 +52,14 @@ def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Call
         return counts
 
     return watch
+
+
+@pytest.fixture(autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """What Python does on Ctrl-C, also where the tests run in the background of a shell, which has them ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def inputs(*batch: int) -> Array:
