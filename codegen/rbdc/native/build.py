@@ -26,38 +26,32 @@ from rbdc.native.variants import Variant, least_flags, variants_of
 
 EXTENSION = "_native.abi3.so"
 
-_PRELUDE = """
+_SUMS = range(16)
+_PRELUDE = f"""
 #include <math.h>
 #include <stddef.h>
-{headers}
+{{headers}}
 
 /* Whether n numbers are all finite. If one is not, no sum with it is; finite ones can have such a sum too, so that it takes a second look.
- * Eight sums run beside one another, as one would wait for itself. */
-static int rbdc_all_finite(size_t n, const {scalar} *x)
-{{
-    {scalar} a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0;
+ * Several sums run beside one another, as one would wait for itself. */
+static int rbdc_all_finite(size_t n, const {{scalar}} *x)
+{{{{
+    {{scalar}} {", ".join(f"s{k} = 0" for k in _SUMS)};
     size_t i = 0;
-    for (; i + 8 <= n; i += 8) {{
-        a += x[i];
-        b += x[i + 1];
-        c += x[i + 2];
-        d += x[i + 3];
-        e += x[i + 4];
-        f += x[i + 5];
-        g += x[i + 6];
-        h += x[i + 7];
-    }}
-    for (; i < n; ++i) {{
-        a += x[i];
-    }}
-    a += b + c + d + e + f + g + h;
-    for (i = 0; i < n && !isfinite(a); ++i) {{
-        if (!isfinite(x[i])) {{
+    for (; i + {len(_SUMS)} <= n; i += {len(_SUMS)}) {{{{
+{chr(10).join(f"        s{k} += x[i + {k}];" for k in _SUMS)}
+    }}}}
+    for (; i < n; ++i) {{{{
+        s0 += x[i];
+    }}}}
+    s0 += {" + ".join(f"s{k}" for k in _SUMS[1:])};
+    for (i = 0; i < n && !isfinite(s0); ++i) {{{{
+        if (!isfinite(x[i])) {{{{
             return 0;
-        }}
-    }}
+        }}}}
+    }}}}
     return 1;
-}}
+}}}}
 """
 _OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
 """What the extension has beside the robot's functions."""
