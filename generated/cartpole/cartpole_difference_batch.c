@@ -75,14 +75,12 @@ static void cartpole_difference_apart(const double *restrict q0, const double *r
 void cartpole_difference_lanes(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q0 + 16 * i), 2) || !cartpole_moderate8((const cartpole_lanes8 *)(q1 + 16 * i), 2)) {
             cartpole_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
             continue;
         }
-        cartpole_difference_kernel8((const cartpole_lanes8 *)(q0 + 16 * i), (const cartpole_lanes8 *)(q1 + 16 * i), results);
-        cartpole_expand8(results, dv_places, 2, dv + 16 * i);
+        cartpole_difference_kernel8((const cartpole_lanes8 *)(q0 + 16 * i), (const cartpole_lanes8 *)(q1 + 16 * i), (cartpole_lanes8 *)(dv + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

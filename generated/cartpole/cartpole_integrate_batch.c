@@ -75,14 +75,12 @@ static void cartpole_integrate_apart(const double *restrict q, const double *res
 void cartpole_integrate_lanes(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
             continue;
         }
-        cartpole_integrate_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), results);
-        cartpole_expand8(results, q_next_places, 2, q_next + 16 * i);
+        cartpole_integrate_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (cartpole_lanes8 *)(q_next + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

@@ -83,14 +83,12 @@ static void cartpole_kinetic_energy_apart(const double *restrict q, const double
 void cartpole_kinetic_energy_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[1];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
             continue;
         }
-        cartpole_kinetic_energy_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
-        cartpole_expand8(results, energy_places, 1, energy + 8 * i);
+        cartpole_kinetic_energy_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(energy + 8 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

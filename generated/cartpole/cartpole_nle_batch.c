@@ -84,14 +84,12 @@ static void cartpole_nle_apart(const double *restrict q, const double *restrict 
 void cartpole_nle_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_nle_apart(q + 16 * i, v + 16 * i, tau + 16 * i);
             continue;
         }
-        cartpole_nle_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), results);
-        cartpole_expand8(results, tau_places, 2, tau + 16 * i);
+        cartpole_nle_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (cartpole_lanes8 *)(tau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

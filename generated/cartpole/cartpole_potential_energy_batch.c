@@ -74,14 +74,12 @@ static void cartpole_potential_energy_apart(const double *restrict q, double *re
 void cartpole_potential_energy_lanes(size_t n, const double *restrict q, double *restrict energy)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[1];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_potential_energy_apart(q + 16 * i, energy + 8 * i);
             continue;
         }
-        cartpole_potential_energy_kernel8((const cartpole_lanes8 *)(q + 16 * i), results);
-        cartpole_expand8(results, energy_places, 1, energy + 8 * i);
+        cartpole_potential_energy_kernel8((const cartpole_lanes8 *)(q + 16 * i), (cartpole_lanes8 *)(energy + 8 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

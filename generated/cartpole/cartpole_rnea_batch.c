@@ -143,14 +143,12 @@ static void cartpole_rnea_without_fext_apart(const double *restrict q, const dou
 static void cartpole_rnea_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, double *restrict tau)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_rnea_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, tau + 16 * i);
             continue;
         }
-        cartpole_rnea_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), results);
-        cartpole_expand8(results, tau_places_without_fext, 2, tau + 16 * i);
+        cartpole_rnea_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (cartpole_lanes8 *)(tau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {
@@ -186,14 +184,12 @@ static void cartpole_rnea_with_fext_apart(const double *restrict q, const double
 static void cartpole_rnea_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_rnea_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, fext + 96 * i, tau + 16 * i);
             continue;
         }
-        cartpole_rnea_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, tau_places_with_fext, 2, tau + 16 * i);
+        cartpole_rnea_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), (cartpole_lanes8 *)(tau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

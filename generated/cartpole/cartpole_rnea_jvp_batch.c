@@ -175,14 +175,12 @@ static void cartpole_rnea_jvp_without_fext_apart(const double *restrict q, const
 static void cartpole_rnea_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, double *restrict dtau)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_rnea_jvp_without_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, dtau + 16 * i);
             continue;
         }
-        cartpole_rnea_jvp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), results);
-        cartpole_expand8(results, dtau_places_without_fext, 2, dtau + 16 * i);
+        cartpole_rnea_jvp_without_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (cartpole_lanes8 *)(dtau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {
@@ -227,14 +225,12 @@ static void cartpole_rnea_jvp_with_fext_apart(const double *restrict q, const do
 static void cartpole_rnea_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
 {
 #if defined(__GNUC__)
-    cartpole_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!cartpole_moderate8((const cartpole_lanes8 *)(q + 16 * i), 2)) {
             cartpole_rnea_jvp_with_fext_apart(q + 16 * i, v + 16 * i, a + 16 * i, dq + 16 * i, dv + 16 * i, da + 16 * i, fext + 96 * i, dtau + 16 * i);
             continue;
         }
-        cartpole_rnea_jvp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), results);
-        cartpole_expand8(results, dtau_places_with_fext, 2, dtau + 16 * i);
+        cartpole_rnea_jvp_with_fext_kernel8((const cartpole_lanes8 *)(q + 16 * i), (const cartpole_lanes8 *)(v + 16 * i), (const cartpole_lanes8 *)(a + 16 * i), (const cartpole_lanes8 *)(dq + 16 * i), (const cartpole_lanes8 *)(dv + 16 * i), (const cartpole_lanes8 *)(da + 16 * i), (const cartpole_lanes8 *)(fext + 96 * i), (cartpole_lanes8 *)(dtau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

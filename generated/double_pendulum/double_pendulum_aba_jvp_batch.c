@@ -320,14 +320,12 @@ static void double_pendulum_aba_jvp_without_fext_apart(const double *restrict q,
 static void double_pendulum_aba_jvp_without_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, double *restrict dddq)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_aba_jvp_without_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, dddq + 16 * i);
             continue;
         }
-        double_pendulum_aba_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), results);
-        double_pendulum_expand8(results, dddq_places_without_fext, 2, dddq + 16 * i);
+        double_pendulum_aba_jvp_without_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (double_pendulum_lanes8 *)(dddq + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {
@@ -372,14 +370,12 @@ static void double_pendulum_aba_jvp_with_fext_apart(const double *restrict q, co
 static void double_pendulum_aba_jvp_with_fext_lanes(size_t n, const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_aba_jvp_with_fext_apart(q + 16 * i, v + 16 * i, tau + 16 * i, dq + 16 * i, dv + 16 * i, dtau + 16 * i, fext + 96 * i, dddq + 16 * i);
             continue;
         }
-        double_pendulum_aba_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), results);
-        double_pendulum_expand8(results, dddq_places_with_fext, 2, dddq + 16 * i);
+        double_pendulum_aba_jvp_with_fext_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (const double_pendulum_lanes8 *)(tau + 16 * i), (const double_pendulum_lanes8 *)(dq + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (const double_pendulum_lanes8 *)(dtau + 16 * i), (const double_pendulum_lanes8 *)(fext + 96 * i), (double_pendulum_lanes8 *)(dddq + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

@@ -75,14 +75,12 @@ static void double_pendulum_difference_apart(const double *restrict q0, const do
 void double_pendulum_difference_lanes(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q0 + 16 * i), 2) || !double_pendulum_moderate8((const double_pendulum_lanes8 *)(q1 + 16 * i), 2)) {
             double_pendulum_difference_apart(q0 + 16 * i, q1 + 16 * i, dv + 16 * i);
             continue;
         }
-        double_pendulum_difference_kernel8((const double_pendulum_lanes8 *)(q0 + 16 * i), (const double_pendulum_lanes8 *)(q1 + 16 * i), results);
-        double_pendulum_expand8(results, dv_places, 2, dv + 16 * i);
+        double_pendulum_difference_kernel8((const double_pendulum_lanes8 *)(q0 + 16 * i), (const double_pendulum_lanes8 *)(q1 + 16 * i), (double_pendulum_lanes8 *)(dv + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

@@ -75,14 +75,12 @@ static void double_pendulum_integrate_apart(const double *restrict q, const doub
 void double_pendulum_integrate_lanes(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_integrate_apart(q + 16 * i, dv + 16 * i, q_next + 16 * i);
             continue;
         }
-        double_pendulum_integrate_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), results);
-        double_pendulum_expand8(results, q_next_places, 2, q_next + 16 * i);
+        double_pendulum_integrate_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(dv + 16 * i), (double_pendulum_lanes8 *)(q_next + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

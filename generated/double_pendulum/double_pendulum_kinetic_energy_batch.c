@@ -85,14 +85,12 @@ static void double_pendulum_kinetic_energy_apart(const double *restrict q, const
 void double_pendulum_kinetic_energy_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict energy)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[1];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_kinetic_energy_apart(q + 16 * i, v + 16 * i, energy + 8 * i);
             continue;
         }
-        double_pendulum_kinetic_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
-        double_pendulum_expand8(results, energy_places, 1, energy + 8 * i);
+        double_pendulum_kinetic_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

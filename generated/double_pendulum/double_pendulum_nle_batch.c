@@ -100,14 +100,12 @@ static void double_pendulum_nle_apart(const double *restrict q, const double *re
 void double_pendulum_nle_lanes(size_t n, const double *restrict q, const double *restrict v, double *restrict tau)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[2];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_nle_apart(q + 16 * i, v + 16 * i, tau + 16 * i);
             continue;
         }
-        double_pendulum_nle_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), results);
-        double_pendulum_expand8(results, tau_places, 2, tau + 16 * i);
+        double_pendulum_nle_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (const double_pendulum_lanes8 *)(v + 16 * i), (double_pendulum_lanes8 *)(tau + 16 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

@@ -82,14 +82,12 @@ static void double_pendulum_potential_energy_apart(const double *restrict q, dou
 void double_pendulum_potential_energy_lanes(size_t n, const double *restrict q, double *restrict energy)
 {
 #if defined(__GNUC__)
-    double_pendulum_lanes8 results[1];
     for (size_t i = 0; i < n; ++i) {
         if (!double_pendulum_moderate8((const double_pendulum_lanes8 *)(q + 16 * i), 2)) {
             double_pendulum_potential_energy_apart(q + 16 * i, energy + 8 * i);
             continue;
         }
-        double_pendulum_potential_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), results);
-        double_pendulum_expand8(results, energy_places, 1, energy + 8 * i);
+        double_pendulum_potential_energy_kernel8((const double_pendulum_lanes8 *)(q + 16 * i), (double_pendulum_lanes8 *)(energy + 8 * i));
     }
 #else
     for (size_t i = 0; i < n; ++i) {

@@ -155,11 +155,8 @@ def _blocks(form: Form) -> dict[str, Any]:
     inputs, outputs, constants = declaration.inputs, declaration.outputs, samples.constants
     count = samples.program.outputs[0].size
     sizes = [f"{p.name}_lanes[{max(p.size, lanes)}]" for p in inputs] + [f"{RESULTS}[{count + len(constants)}]", room(outputs)]
-    blocks = {p.name: form.block(p, "NULL") for p in (*inputs, *outputs)}
-    read = {p.name: f"(const {robot}_lanes{lanes} *)({form.block(p, form.zeros)})" for p in inputs}
-    kernel = f"{form.name}_kernel{lanes}"
-    static = "static " if form.suffix else ""
     return {
+        **_in_lanes(form),
         "prototype": f"static size_t {form.name}_blocks(size_t n, {parameters(declaration)})",
         "buffers": ", ".join(sizes),
         "way_past": way_past(robot, lanes, outputs),
@@ -169,18 +166,32 @@ def _blocks(form: Form) -> dict[str, Any]:
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
         ],
-        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {parameters(declaration)})",
-        "results": f"{RESULTS}[{max(count + len(constants), 1)}]",
-        "huge": _huge(form, read),
-        "lanes_kernel": f"{kernel}({', '.join([*read.values(), RESULTS])});",
-        "lanes_stores": [f"{robot}_expand{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {blocks[p.name]});" for p in outputs],
-        "apart_call": f"{form.name}_apart({', '.join(blocks.values())});",
         "lines": [
             *(line for p in inputs for line in _load(form, p)),
             *_only_moderate(form),
-            f"{kernel}({', '.join([*(f'{p.name}_lanes' for p in inputs), RESULTS])});",
+            f"{form.name}_kernel{lanes}({', '.join([*(f'{p.name}_lanes' for p in inputs), RESULTS])});",
             *(f"{store(robot, lanes, p, RESULTS, form.places(p.name))};" for p in outputs),
         ],
+    }
+
+
+def _in_lanes(form: Form) -> dict[str, Any]:
+    """What of it is for blocks in lanes. Results that are the only output as it is are written where that lies."""
+    declaration, samples, robot, lanes = form.declaration, form.samples, form.robot, form.lanes
+    inputs, outputs, static = declaration.inputs, declaration.outputs, "static " if form.suffix else ""
+    count = samples.program.outputs[0].size + len(samples.constants)
+    blocks = {p.name: form.block(p, "NULL") for p in (*inputs, *outputs)}
+    read = {p.name: f"(const {robot}_lanes{lanes} *)({form.block(p, form.zeros)})" for p in inputs}
+    whole = samples.places == (tuple(range(count)),) and not samples.constants
+    target = f"({robot}_lanes{lanes} *)({blocks[outputs[0].name]})" if whole else RESULTS
+    stores = [f"{robot}_expand{lanes}({RESULTS}, {form.places(p.name)}, {p.size}, {blocks[p.name]});" for p in outputs]
+    return {
+        "lanes_prototype": f"{static}void {form.name}_lanes(size_t n, {parameters(declaration)})",
+        "results": "" if whole else f"{RESULTS}[{max(count, 1)}]",
+        "huge": _huge(form, read),
+        "lanes_kernel": f"{form.name}_kernel{lanes}({', '.join([*read.values(), target])});",
+        "lanes_stores": [] if whole else stores,
+        "apart_call": f"{form.name}_apart({', '.join(blocks.values())});",
     }
 
 
