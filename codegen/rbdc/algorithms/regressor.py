@@ -11,6 +11,7 @@ from rbdc.algorithms.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES
 
 PARAMETERS_PER_BODY = 10
 """m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
@@ -18,7 +19,6 @@ PARAMETERS_PER_BODY = 10
 _Rows: TypeAlias = Callable[[int, list[Force], Sequence[Placement]], Iterator[tuple[int, list[Scalar]]]]
 """rows(index, forces, placements) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
-_AXES = tuple(Vector3.of([1.0 if k == row else 0.0 for row in range(3)]) for k in range(3))
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 
@@ -81,5 +81,5 @@ def body_regressor(v: Motion, a: Motion) -> list[Force]:
     """
     w, rate = v.angular, a.angular
     linear, zero = a.linear + w.cross(v.linear), Vector3.zero()
-    moments = [Force(rate.cross(e) + w.cross(w.cross(e)), e.cross(linear)) for e in _AXES]
+    moments = [Force(rate.cross(e) + w.cross(w.cross(e)), e.cross(linear)) for e in AXES]
     return [Force(linear, zero), *moments, *(Force(zero, j @ rate + w.cross(j @ w)) for j in _UNIT_INERTIAS)]

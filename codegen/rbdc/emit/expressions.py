@@ -43,10 +43,10 @@ class Writer:
 
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
-        self._by_chunk: list[list[int]] = [[] for _ in range(chunks.count)]
+        self._members: list[list[int]] = [[] for _ in range(chunks.count)]
         for index, number in enumerate(chunks.chunk_of):
             if number >= 0:
-                self._by_chunk[number].append(index)
+                self._members[number].append(index)
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
@@ -57,7 +57,7 @@ class Writer:
     def used_inputs(self, number: int) -> set[str]:
         """The input arrays that chunk `number` reads."""
         program = self.program
-        sources = {program.values[k].source for i in self._members(number) for k in program.values[i].arguments}
+        sources = {program.values[k].source for i in self._members[number] for k in program.values[i].arguments}
         direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
         return {source[0] for source in sources | direct if source is not None}
 
@@ -68,7 +68,7 @@ class Writer:
 
     def used_workspaces(self, number: int) -> set[str]:
         """The workspaces that chunk `number` reads or writes."""
-        members = set(self._members(number))
+        members = set(self._members[number])
         stored = {k for k in members if k in self.chunks.slot_of}
         read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
         if number == self._last:
@@ -82,7 +82,7 @@ class Writer:
         blocks = [Block("results", "zero where one branch of the tree has nothing to do with another", tuple(clears))] if clears else []
         lines: list[str] = []
         section = -1
-        for index in self._members(number):
+        for index in self._members[number]:
             value = self.program.values[index]
             if value.section != section:
                 self._close(blocks, section, lines)
@@ -179,9 +179,6 @@ class Writer:
     @property
     def _last(self) -> int:
         return self.chunks.count - 1
-
-    def _members(self, number: int) -> Sequence[int]:
-        return self._by_chunk[number]
 
     def _close(self, blocks: list[Block], section: int, lines: Sequence[str]) -> None:
         if lines:

@@ -18,6 +18,7 @@ from typing import Any
 from cffi import FFI
 
 from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.render import render
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
@@ -26,35 +27,10 @@ from rbdc.native.variants import Variant, least_flags, variants_of
 
 EXTENSION = "_native.abi3.so"
 
-_SUMS = range(16)
-_PRELUDE = f"""
-#include <math.h>
-#include <stddef.h>
-{{headers}}
-
-/* Whether n numbers are all finite. If one is not, no sum with it is; finite ones can have such a sum too, so that it takes a second look.
- * Several sums run beside one another, as one would wait for itself. */
-static int rbdc_all_finite(size_t n, const {{scalar}} *x)
-{{{{
-    {{scalar}} {", ".join(f"s{k} = 0" for k in _SUMS)};
-    size_t i = 0;
-    for (; i + {len(_SUMS)} <= n; i += {len(_SUMS)}) {{{{
-{chr(10).join(f"        s{k} += x[i + {k}];" for k in _SUMS)}
-    }}}}
-    for (; i < n; ++i) {{{{
-        s0 += x[i];
-    }}}}
-    s0 += {" + ".join(f"s{k}" for k in _SUMS[1:])};
-    for (i = 0; i < n && !isfinite(s0); ++i) {{{{
-        if (!isfinite(x[i])) {{{{
-            return 0;
-        }}}}
-    }}}}
-    return 1;
-}}}}
-"""
 _OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
 """What the extension has beside the robot's functions."""
+_SUMS = 16
+"""Additions that it checks numbers with at a time: enough that none waits for another."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +52,7 @@ def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], va
     functions = [prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")]
     ffi.cdef("\n".join(f"{p};" for p in [*functions, *(own.format(scalar=scalar) for own in _OWN)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
-    prelude = _PRELUDE.format(headers="\n".join(f'#include "{header}"' for header in headers), scalar=scalar)
+    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, sums=_SUMS)
     ffi.set_source("_native", prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)

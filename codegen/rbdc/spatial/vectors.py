@@ -57,6 +57,10 @@ class Vector3:
         return [self.x, self.y, self.z]
 
 
+AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+"""The unit vectors x, y and z."""
+
+
 @dataclass(frozen=True, slots=True)
 class Symmetric3:
     """A symmetric 3x3 matrix by its six entries, in Pinocchio's order xx, xy, yy, xz, yz, zz."""

@@ -9,8 +9,7 @@ from typing import ClassVar
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, normalized, quaternion_rate, towards
-
-_AXES = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+from rbdc.spatial.vectors import AXES
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Spherical(JointType):
         return Placement(Rotation.from_quaternion(*q), Vector3.zero())
 
     def subspace(self) -> tuple[Motion, ...]:
-        return tuple(Motion(Vector3.zero(), axis) for axis in _AXES)
+        return tuple(Motion(Vector3.zero(), axis) for axis in AXES)
 
     def neutral(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0, 1.0)
