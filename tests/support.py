@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +27,7 @@ SINGLE = [(robot, "fixed") for robot in ("cartpole", "double_pendulum_continuous
 SINGLE += [("double_pendulum", "free-flyer"), ("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
 # Correctness does not depend on the optimisation level; -O1 compiles faster, and contraction stays on as in real builds.
 FLAGS = ("-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
@@ -66,3 +68,11 @@ def conditioning(inertia: Array) -> float:
     if not np.all(scale > 0.0):
         return 1.0
     return float(np.linalg.cond(inertia / (scale[..., :, None] * scale[..., None, :])).max())
+
+
+def around(shape: tuple[int, ...], dtype: np.dtype[Any], shift: int) -> tuple[Array, Array, Array]:
+    """An array that begins `shift` numbers after the beginning of a cache line, and numbers before and after it, which are 7."""
+    line, size = 64 // dtype.itemsize, int(np.prod(shape))
+    room = np.full(size + 4 * line, 7.0, dtype)
+    start = -(room.ctypes.data // dtype.itemsize) % line + line + shift
+    return room[:start], room[start : start + size].reshape(shape), room[start + size :]

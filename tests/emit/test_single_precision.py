@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,9 +20,9 @@ from rbdc.generate import generate
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
+from tests.support import COMPILERS
 from tests.support_trees import mimic_tree, random_tree
 
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 STRICT = ("-Werror", "-Wshadow", "-Wdouble-promotion", "-Wfloat-conversion")
 LIMBS = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
 IN_DOUBLE = re.compile(r"\bv?cvt\w*(ss2sd|sd2ss|ps2pd|pd2ps|si2sd|sd2si)|\bv?(add|sub|mul|div|sqrt)[sp]d\b|\bvfn?m(add|sub)\w*[sp]d\b")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from rbdc.emit.batch import batch_header
 from rbdc.emit.scalars import DOUBLE, FLOAT, SCALARS, ScalarType
 from rbdc.emit.trigonometry import header, header_name, limit, statements, widths
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
-from tests.support import FLAGS, Array
+from tests.support import COMPILERS, FLAGS, Array
 
 FLAG_SETS = {
     "generated": default_flags(find_compiler()),
@@ -26,7 +25,6 @@ FLAG_SETS = {
     "no contraction": ("-O2", "-march=native", "-ffp-contract=off"),
 }
 EPSILON = {scalar: float(np.finfo(scalar.dtype).eps) for scalar in SCALARS.values()}
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 LIMIT = limit(DOUBLE)
 SPECIAL = [0.0, np.pi, -np.pi, np.pi / 2, LIMIT, -LIMIT, np.nextafter(LIMIT, 2e6), 2.0**40, 1e300, 5e-324, 1e-310, 1e-20]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rbdc.catalogue import FORWARD_DYNAMICS
-from tests.support import CASES, SINGLE, Array, assert_close, conditioning, full_module
+from tests.support import CASES, SINGLE, Array, around, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)
 TOLERANCES = {"float64": (1e-13, 1e-15), "float32": (1e-5, 5e-7)}
@@ -40,11 +40,9 @@ def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False
 
 def misaligned(x: Array) -> Array:
     """A copy that begins one number after a 64-byte boundary, with numbers around it that no function may change."""
-    block = 64 // x.itemsize
-    room = np.full(x.size + 4 * block, 7.0, x.dtype)
-    start = (-(room.ctypes.data // x.itemsize)) % block + 1 + block
-    room[start : start + x.size] = x.ravel()
-    return room[start : start + x.size].reshape(x.shape)
+    _, place, _ = around(x.shape, x.dtype, 1)
+    place[...] = x
+    return place
 
 
 def as_tuple(result: Any) -> tuple[Array, ...]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import shutil
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +11,8 @@ import pytest
 import rbdc
 from rbdc.emit.batch import CACHED
 from rbdc.pipeline import BuildOptions, build_package
-from tests.support import OUT, Array
+from tests.support import COMPILERS, OUT, around
 
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}
 FUNCTIONS = ("rnea", "crba", "frame_jacobian", "rnea_derivatives")
 
@@ -27,14 +24,6 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
     out = OUT / "large" / compiler
     options = BuildOptions(name=name, functions=FUNCTIONS, dtype=dtype, out=out, compiler=compiler, cflags=flags, jobs=1)
     return rbdc.load(build_package("ur5", options).directory)
-
-
-def around(shape: tuple[int, ...], dtype: np.dtype[Any], shift: int) -> tuple[Array, Array, Array]:
-    """An array that begins `shift` numbers after the beginning of a cache line, and numbers before and after it, which are 7."""
-    line, size = 64 // dtype.itemsize, int(np.prod(shape))
-    room = np.full(size + 4 * line, 7.0, dtype)
-    start = -(room.ctypes.data // dtype.itemsize) % line + line + shift
-    return room[:start], room[start : start + size].reshape(shape), room[start + size :]
 
 
 @pytest.mark.parametrize("shift", [0, 1, 7])

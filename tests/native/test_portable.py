@@ -29,10 +29,9 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.pipeline import BuildOptions, build_package
 from rbdc.resources import resolve
-from tests.support import OUT, Array, assert_close
+from tests.support import COMPILERS, OUT, Array, assert_close
 
 X86_64 = platform.machine() == "x86_64"
-COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 FLAGS = ("-O1", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 TOLERANCE = 1e-13
 # Lanes, functions in parts, and what the functions of frames share; a solve in columns; the tables of rolled functions, with a joint that

@@ -71,12 +71,12 @@ class Form:
     def sample(self, p: Parameter, index: str) -> str:
         """Where a sample of an array begins; NULL where that is not given."""
         here = f"{p.name} + {p.size} * {index}"
-        return f"{p.name} != NULL ? {here} : NULL" if p == self.spared else here
+        return p.where_given(here) if p == self.spared else here
 
     def block(self, p: Parameter, absent: str) -> str:
         """Where block i of an array begins; `absent` where that is not given."""
         here = f"{p.name} + {self.lanes * p.size} * i"
-        return f"({p.name} != NULL ? {here} : {absent})" if p == self.spared else here
+        return f"({p.where_given(here, absent)})" if p == self.spared else here
 
 
 def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
@@ -223,7 +223,7 @@ def apart_view(
     may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
-    places = {p.name: f"{p.name} != NULL ? {p.name}_one : NULL" if p == spared else f"{p.name}_one" for p in arrays}
+    places = {p.name: p.where_given(f"{p.name}_one") if p == spared else f"{p.name}_one" for p in arrays}
     return {
         "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
         "inputs": [(p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}") for p in taken.inputs],

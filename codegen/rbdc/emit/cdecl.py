@@ -31,6 +31,10 @@ class Parameter:
         """Number of scalars."""
         return prod(self.shape)
 
+    def where_given(self, here: str, absent: str = "NULL") -> str:
+        """The C expression of a place in an array that may be NULL."""
+        return f"{self.name} != NULL ? {here} : {absent}"
+
 
 @dataclass(frozen=True)
 class FunctionDeclaration:

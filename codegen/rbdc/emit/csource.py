@@ -256,7 +256,7 @@ def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
 
     def place(p: Parameter) -> str:
         here = f"{p.name} + {p.size} * i"
-        return f"{p.name} != NULL ? {here} : NULL" if p.optional else here
+        return p.where_given(here) if p.optional else here
 
     return {
         "prototype": declaration.c_prototype(robot, batch=True),
