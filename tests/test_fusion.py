@@ -10,7 +10,7 @@ from rbdc import Model
 from rbdc.catalogue import functions_of
 from rbdc.errors import OptionError
 from rbdc.fusion import fused
-from rbdc.generate import cheapest
+from rbdc.generate import chosen
 from rbdc.ir.cost import cost
 from rbdc.resources import resolve
 from tests.support import assert_close, build_module
@@ -41,7 +41,7 @@ def test_limbs_still_run_in_lanes() -> None:
     for result, alone in zip(results, expected, strict=True):
         assert_close(result, alone, 1e-12)
     model = Model.from_urdf(resolve("solo12"), root_joint="free-flyer")
-    _, (program, *_) = cheapest(model, fused(model, functions_of(model), DYNAMICS))
+    _, (program, *_) = chosen(model, fused(model, functions_of(model), DYNAMICS))
     assert cost(program).vectors > 0
 
 
@@ -49,8 +49,8 @@ def test_limbs_still_run_in_lanes() -> None:
 def test_it_takes_less_than_the_functions_one_by_one(names: tuple[str, ...]) -> None:
     model = Model.from_urdf(resolve("kuka_iiwa"))
     catalogue = functions_of(model)
-    together = cost(cheapest(model, fused(model, catalogue, names))[1][0])
-    alone = [cost(cheapest(model, catalogue[name])[1][0]) for name in names]
+    together = cost(chosen(model, fused(model, catalogue, names))[1][0])
+    alone = [cost(chosen(model, catalogue[name])[1][0]) for name in names]
     assert together.operations < sum(c.operations for c in alone)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from rbdc.catalogue import functions_of
-from rbdc.generate import cheapest
+from rbdc.generate import chosen
 from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.pipeline import LIKELY_MEANT
@@ -34,7 +34,7 @@ def counts(robot: str) -> dict[str, int]:
     model = Model.from_urdf(resolve(robot), root_joint=ROBOTS[robot], snap=LIKELY_MEANT)
     functions = functions_of(model)
     names = [name for name in FUNCTIONS if robot != "simple_humanoid" or name not in LARGE]
-    return {name: cost(cheapest(model, functions[name])[1][0]).operations for name in names}
+    return {name: cost(chosen(model, functions[name])[1][0]).operations for name in names}
 
 
 @pytest.mark.parametrize("robot", ROBOTS)

@@ -11,6 +11,7 @@ from rbdc.model import Model
 from rbdc.model.frame_search import searched
 from rbdc.model.joint_space import with_z_axes
 from rbdc.model.regrouping import regrouped
+from rbdc.model.rounding import rounded_once
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,11 @@ PASSES = (
 
 @lru_cache(maxsize=4)
 def reduced(model: Model) -> Model:
-    """The joint-space model. Test: every joint-space function of random trees with every joint type is unchanged to 1e-12."""
+    """The joint-space model, its constants rounded once.
+
+    Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
+    """
+    small = model
     for step in PASSES:
-        model = step.apply(model)
-    return model
+        small = step.apply(small)
+    return rounded_once(model, small)

@@ -23,14 +23,10 @@ static void cartpole_aba_without_fext(const double *restrict q, const double *re
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t10 = sin_q1 * 0.49050000000000005;
 
-    /* pole: f_parent = f_parent + X* f */
-    const double t11 = sin_q1 * f1_1;
-
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t11 + tau[0];
-    const double moving_1 = t10 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* results:  */
     const double t17 = cos_q1 * 0.04878048780487806;
@@ -53,18 +49,17 @@ static void cartpole_aba_with_fext(const double *restrict q, const double *restr
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t10 = sin_q1 * 0.49050000000000005;
+    const double t7 = v[1] * v[1];
 
     /* pole: tau = S^T f */
-    const double t12 = t10 + fext[10];
+    const double t11 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t20 = fext[0] + (cos_q1 * fext[6] + sin_q1 * (f1_1 + fext[8]));
+    const double t20 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t7);
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t20 + tau[0];
-    const double moving_1 = t12 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + t20;
+    const double moving_1 = tau[1] + t11;
 
     /* results:  */
     const double t26 = cos_q1 * 0.04878048780487806;

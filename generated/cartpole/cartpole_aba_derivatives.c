@@ -23,33 +23,25 @@ static void cartpole_aba_derivatives_columns_without_fext(const double *restrict
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t10 = cos_q1 * 9.81;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t14 = sin_q1 * 0.49050000000000005;
 
-    /* pole: f_parent = f_parent + X* f */
-    const double t15 = cos_q1 * f1_1;
-    const double t16 = sin_q1 * f1_1;
-
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t16 + tau[0];
-    const double moving_1 = t14 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double t22 = cos_q1 * 0.04878048780487806;
-    const double t27 = 1.0 / (1.1 - M1_0 * t22);
-    pivots[0] = t27;
-    const double qddot_0 = (moving_0 - moving_1 * t22) * t27;
-    const double qddot_1 = moving_1 * 0.9756097560975611 - t22 * qddot_0;
+    const double t20 = cos_q1 * 0.04878048780487806;
+    const double t25 = 1.0 / (1.1 - M1_0 * t20);
+    pivots[0] = t25;
+    const double qddot_0 = (moving_0 - moving_1 * t20) * t25;
+    const double qddot_1 = moving_1 * 0.9756097560975611 - t20 * qddot_0;
 
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double t34 = t10 + sin_q1 * qddot_0;
+    const double t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double t35 = 0.05 * qddot_1;
+    const double t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_0 = v[1] * 0.1;
@@ -59,13 +51,13 @@ static void cartpole_aba_derivatives_columns_without_fext(const double *restrict
     columns[3] = B0_0;
 
     /* cart: fC: force of the subtree */
-    columns[1] = t15 + sin_q1 * t35;
+    columns[1] = cos_q1 * f1_1 + sin_q1 * t34;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    columns[9] = 0.05 * t34;
+    columns[9] = 0.05 * t33;
 
     /* M^-1 = W D^-1 W^T: row 1 of W = L^-1 */
-    const double W1_0 = -t22;
+    const double W1_0 = -t20;
     factor[0] = W1_0;
 
     /* results: known without computation */
@@ -86,37 +78,32 @@ static void cartpole_aba_derivatives_columns_with_fext(const double *restrict q,
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t10 = cos_q1 * 9.81;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t14 = sin_q1 * 0.49050000000000005;
+    const double t10 = v[1] * v[1];
 
     /* pole: tau = S^T f */
-    const double t16 = t14 + fext[10];
+    const double t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t19 = f1_1 + fext[8];
-    const double t20 = cos_q1 * t19;
-    const double t25 = fext[0] + (cos_q1 * fext[6] + sin_q1 * t19);
+    const double f1_1 = fext[8] + 0.05 * t10;
+    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_1;
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t25 + tau[0];
-    const double moving_1 = t16 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + t23;
+    const double moving_1 = tau[1] + t14;
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double t31 = cos_q1 * 0.04878048780487806;
-    const double t36 = 1.0 / (1.1 - M1_0 * t31);
-    pivots[0] = t36;
-    const double qddot_0 = (moving_0 - moving_1 * t31) * t36;
-    const double qddot_1 = moving_1 * 0.9756097560975611 - t31 * qddot_0;
+    const double t29 = cos_q1 * 0.04878048780487806;
+    const double t34 = 1.0 / (1.1 - M1_0 * t29);
+    pivots[0] = t34;
+    const double qddot_0 = (moving_0 - moving_1 * t29) * t34;
+    const double qddot_1 = moving_1 * 0.9756097560975611 - t29 * qddot_0;
 
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double t43 = t10 + sin_q1 * qddot_0;
+    const double t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double t45 = fext[6] - 0.05 * qddot_1;
+    const double t44 = fext[6] - 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double B1_0 = v[1] * 0.1;
@@ -126,13 +113,13 @@ static void cartpole_aba_derivatives_columns_with_fext(const double *restrict q,
     columns[3] = B0_0;
 
     /* cart: fC: force of the subtree */
-    columns[1] = t20 - sin_q1 * t45;
+    columns[1] = cos_q1 * f1_1 - sin_q1 * t44;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    columns[9] = 0.05 * t43;
+    columns[9] = 0.05 * t42;
 
     /* M^-1 = W D^-1 W^T: row 1 of W = L^-1 */
-    const double W1_0 = -t31;
+    const double W1_0 = -t29;
     factor[0] = W1_0;
 
     /* results: known without computation */

@@ -23,14 +23,10 @@ static void cartpole_aba_jvp_without_fext(const double *restrict q, const double
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t12 = sin_q1 * 0.49050000000000005;
 
-    /* pole: f_parent = f_parent + X* f */
-    const double t13 = sin_q1 * f1_1;
-
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t13 + tau[0];
-    const double moving_1 = t12 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
     const double dX1_0 = cos_q1 * dq[1];
@@ -52,16 +48,15 @@ static void cartpole_aba_jvp_without_fext(const double *restrict q, const double
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
     const double df1_1 = v[1] * dv[1] * 0.1;
-    const double t41 = 0.05 * t36;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double t46 = t20 * f1_0 + (sin_q1 * df1_1 + f1_1 * dX1_0);
+    const double t45 = sin_q1 * df1_1 + f1_1 * dX1_0 + t20 * f1_0;
 
     /* results:  */
-    const double t50 = t41 + dtau[1];
-    const double t53 = t27 * (t46 + dtau[0] - t22 * t50);
+    const double t49 = dtau[1] + 0.05 * t36;
+    const double t53 = t27 * (dtau[0] - t22 * t49 + t45);
     dddq[0] = t53;
-    dddq[1] = 0.9756097560975611 * t50 - t22 * t53;
+    dddq[1] = 0.9756097560975611 * t49 - t22 * t53;
 }
 
 static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
@@ -78,19 +73,18 @@ static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *r
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t12 = sin_q1 * 0.49050000000000005;
+    const double t9 = v[1] * v[1];
 
     /* pole: tau = S^T f */
-    const double t14 = t12 + fext[10];
+    const double t13 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t17 = f1_1 + fext[8];
-    const double t22 = fext[0] + (cos_q1 * fext[6] + sin_q1 * t17);
+    const double t17 = fext[8] + 0.05 * t9;
+    const double t22 = fext[0] + cos_q1 * fext[6] + sin_q1 * t17;
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t22 + tau[0];
-    const double moving_1 = t14 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + t22;
+    const double moving_1 = tau[1] + t13;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
     const double dX1_0 = cos_q1 * dq[1];
@@ -107,24 +101,20 @@ static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *r
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t45 = 9.81 * dX1_0 + t29 * m0_8;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = 0.05 * m1_5;
-
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
     const double df1_1 = v[1] * dv[1] * 0.1;
-    const double t50 = 0.05 * t45;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t51 = fext[6] - f1_0;
+    const double t50 = fext[6] - 0.05 * m1_5;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double df0_from1_2 = t29 * t51 - (sin_q1 * df1_1 + t17 * dX1_0);
+    const double df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
 
     /* results:  */
-    const double t60 = t50 + dtau[1];
-    const double t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t60);
+    const double t59 = dtau[1] + 0.05 * t45;
+    const double t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
     dddq[0] = -t63;
-    dddq[1] = 0.9756097560975611 * t60 + t31 * t63;
+    dddq[1] = 0.9756097560975611 * t59 + t31 * t63;
 }
 
 void cartpole_aba_jvp(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)

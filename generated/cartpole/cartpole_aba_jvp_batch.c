@@ -21,7 +21,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_without_fext_kernel8(cons
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
@@ -76,7 +76,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_with_fext_kernel8(const c
     const cartpole_vector8 t17 = fext[8] + 0.05 * t9;
     const cartpole_vector8 t22 = fext[0] + cos_q1 * fext[6] + sin_q1 * t17;
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + t22;
     const cartpole_vector8 moving_1 = tau[1] + t13;
 

@@ -21,31 +21,24 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t10 = cos_q1 * 9.81;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t14 = sin_q1 * 0.49050000000000005;
 
-    /* pole: f_parent = f_parent + X* f */
-    const double t15 = sin_q1 * f1_1;
-
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t15 + tau[0];
-    const double moving_1 = t14 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* pole: v = X v_parent + S qdot */
-    const double t21 = sin_q1 * v[0];
+    const double t20 = sin_q1 * v[0];
 
     /* cart: a = X a_parent + S qddot + v x S qdot */
-    const double t23 = cos_q1 * 0.04878048780487806;
-    const double t28 = 1.0 / (1.1 - M1_0 * t23);
-    const double a0_2 = (moving_0 - moving_1 * t23) * t28;
+    const double t22 = cos_q1 * 0.04878048780487806;
+    const double t27 = 1.0 / (1.1 - M1_0 * t22);
+    const double a0_2 = (moving_0 - moving_1 * t22) * t27;
 
     /* pole: a = X a_parent + S qddot + v x S qdot */
-    const double t31 = t10 + sin_q1 * a0_2;
-    const double a1_5 = moving_1 * 0.9756097560975611 - t23 * a0_2;
+    const double t31 = cos_q1 * 9.81 + sin_q1 * a0_2;
+    const double a1_5 = moving_1 * 0.9756097560975611 - t22 * a0_2;
 
     /* pole: f = I a + v x* I v */
     const double f1_0 = 0.05 * a1_5;
@@ -53,12 +46,12 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     const double t38 = v[1] * B1_0;
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B1_7 = 0.05 * t21;
+    const double B1_7 = 0.05 * t20;
 
     /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
-    const double W0_2 = t28 * (w[0] - t23 * w[1]);
+    const double W0_2 = t27 * (w[0] - t22 * w[1]);
     w_ddq_dtau[0] = W0_2;
-    const double W1_5 = 0.9756097560975611 * w[1] - t23 * W0_2;
+    const double W1_5 = 0.9756097560975611 * w[1] - t22 * W0_2;
     w_ddq_dtau[1] = W1_5;
     const double G1_0 = 0.05 * W1_5;
 
@@ -67,9 +60,8 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     const double t50 = sin_q1 * W0_2;
 
     /* results:  */
-    w_ddq_dq[1] = f1_0 * t50 + t38 * W1_0 + t31 * G1_0;
-    const double t64 = -(W1_5 * (B1_7 + B1_7) - G1_0 * (t21 + t21) - t50 * (B1_0 + B1_0));
-    w_ddq_dv[1] = t64;
+    w_ddq_dq[1] = t38 * W1_0 + f1_0 * t50 + t31 * G1_0;
+    w_ddq_dv[1] = t50 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t20 + t20);
 
     /* results: known without computation */
     w_ddq_dq[0] = 0.0;
@@ -89,51 +81,45 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t10 = cos_q1 * 9.81;
-
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double t14 = sin_q1 * 0.49050000000000005;
+    const double t10 = v[1] * v[1];
 
     /* pole: tau = S^T f */
-    const double t16 = t14 + fext[10];
+    const double t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t24 = fext[0] + (cos_q1 * fext[6] + sin_q1 * (f1_1 + fext[8]));
+    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t10);
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
-    const double moving_0 = t24 + tau[0];
-    const double moving_1 = t16 + tau[1];
+    /* forward dynamics: tau - inverse dynamics of the reference */
+    const double moving_0 = tau[0] + t23;
+    const double moving_1 = tau[1] + t14;
 
     /* pole: v = X v_parent + S qdot */
-    const double t30 = sin_q1 * v[0];
+    const double t29 = sin_q1 * v[0];
 
     /* cart: a = X a_parent + S qddot + v x S qdot */
-    const double t32 = cos_q1 * 0.04878048780487806;
-    const double t37 = 1.0 / (1.1 - M1_0 * t32);
-    const double a0_2 = (moving_0 - moving_1 * t32) * t37;
+    const double t31 = cos_q1 * 0.04878048780487806;
+    const double t36 = 1.0 / (1.1 - M1_0 * t31);
+    const double a0_2 = (moving_0 - moving_1 * t31) * t36;
 
     /* pole: a = X a_parent + S qddot + v x S qdot */
-    const double t40 = t10 + sin_q1 * a0_2;
-    const double a1_5 = moving_1 * 0.9756097560975611 - t32 * a0_2;
+    const double t40 = cos_q1 * 9.81 + sin_q1 * a0_2;
+    const double a1_5 = moving_1 * 0.9756097560975611 - t31 * a0_2;
 
     /* pole: f = I a + v x* I v */
-    const double f1_0 = 0.05 * a1_5;
     const double B1_0 = 0.05 * v[1];
-    const double t47 = v[1] * B1_0;
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B1_7 = 0.05 * t30;
+    const double B1_7 = 0.05 * t29;
 
     /* pole: fC: force of the subtree */
-    const double t49 = fext[6] - f1_0;
-    const double fC1_1 = fext[8] + t47;
+    const double t48 = fext[6] - 0.05 * a1_5;
+    const double fC1_1 = fext[8] + v[1] * B1_0;
 
     /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
-    const double W0_2 = t37 * (w[0] - t32 * w[1]);
+    const double W0_2 = t36 * (w[0] - t31 * w[1]);
     w_ddq_dtau[0] = W0_2;
-    const double W1_5 = 0.9756097560975611 * w[1] - t32 * W0_2;
+    const double W1_5 = 0.9756097560975611 * w[1] - t31 * W0_2;
     w_ddq_dtau[1] = W1_5;
     const double G1_0 = 0.05 * W1_5;
 
@@ -142,9 +128,8 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     const double t61 = sin_q1 * W0_2;
 
     /* results:  */
-    w_ddq_dq[1] = -(t49 * t61 - fC1_1 * W1_0 - t40 * G1_0);
-    const double t76 = -(W1_5 * (B1_7 + B1_7) - G1_0 * (t30 + t30) - t61 * (B1_0 + B1_0));
-    w_ddq_dv[1] = t76;
+    w_ddq_dq[1] = fC1_1 * W1_0 + t40 * G1_0 - t48 * t61;
+    w_ddq_dv[1] = t61 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t29 + t29);
 
     /* results: known without computation */
     w_ddq_dq[0] = 0.0;

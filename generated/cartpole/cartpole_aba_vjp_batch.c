@@ -21,7 +21,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
@@ -80,7 +80,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t10);
 
-    /* forward dynamics: tau - (C(q, v) v + g(q)) */
+    /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + t23;
     const cartpole_vector8 moving_1 = tau[1] + t14;
 

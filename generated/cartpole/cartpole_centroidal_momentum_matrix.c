@@ -25,7 +25,7 @@ void cartpole_centroidal_momentum_matrix(const double *restrict q, double *restr
 
     /* results:  */
     A[5] = -IC0_1;
-    const double t24 = 1.025 + q[0] * IC0_1 - (IC0_3 * (cos_q1 * 0.045454545454545456) + IC0_1 * (0.9090909090909091 * (q[0] + IC0_1 + q[0] * 0.1)));
+    const double t24 = 1.025 + q[0] * IC0_1 - IC0_3 * (cos_q1 * 0.045454545454545456) - IC0_1 * (0.9090909090909091 * (q[0] + q[0] * 0.1 + IC0_1));
     A[9] = t24;
 
     /* results: known without computation */

@@ -21,8 +21,7 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     const double B1_0 = v[1] * 0.05;
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B0_0 = sin_q1 * B1_0;
-    C[1] = -B0_0;
+    C[1] = -(sin_q1 * B1_0);
 
     /* results: known without computation */
     C[0] = 0.0;

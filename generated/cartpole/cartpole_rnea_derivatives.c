@@ -29,12 +29,11 @@ static void cartpole_rnea_derivatives_without_fext(const double *restrict q, con
     const double B1_0 = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B0_0 = sin_q1 * B1_0;
-    const double d1_5 = -B0_0;
+    const double d1_5 = -(sin_q1 * B1_0);
     dtau_dv[1] = d1_5;
 
     /* cart: fC: force of the subtree */
-    const double d1_2 = -(sin_q1 * f1_0 + cos_q1 * f1_1);
+    const double d1_2 = -(sin_q1 * f1_0) - cos_q1 * f1_1;
     dtau_dq[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
@@ -77,12 +76,11 @@ static void cartpole_rnea_derivatives_with_fext(const double *restrict q, const 
     const double B1_0 = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B0_0 = sin_q1 * B1_0;
-    const double d1_5 = -B0_0;
+    const double d1_5 = -(sin_q1 * B1_0);
     dtau_dv[1] = d1_5;
 
     /* cart: fC: force of the subtree */
-    const double d1_2 = -(sin_q1 * f1_0 + cos_q1 * f1_1);
+    const double d1_2 = -(sin_q1 * f1_0) - cos_q1 * f1_1;
     dtau_dq[1] = d1_2;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */

@@ -34,20 +34,19 @@ static void cartpole_rnea_vjp_without_fext(const double *restrict q, const doubl
 
     /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
     const double G1_0 = 0.05 * w[1];
-    const double G1_5 = 1.025 * w[1];
 
     /* cart: G = sum of I s w, G_b = sum of 2 B^T s w below */
-    const double G0_2 = cos_q1 * G1_0 + 1.1 * w[0];
+    const double G0_2 = 1.1 * w[0] + cos_q1 * G1_0;
     w_dtau_da[0] = G0_2;
 
     /* pole: W = X W_parent + S w */
     const double W1_0 = cos_q1 * w[0];
-    const double t28 = sin_q1 * w[0];
+    const double t27 = sin_q1 * w[0];
 
     /* results:  */
-    w_dtau_dq[1] = -(f1_0 * t28 + f1_1 * W1_0 + t11 * G1_0);
-    w_dtau_dv[1] = w[1] * (B1_7 + B1_7) - G1_0 * (t5 + t5) - t28 * (B1_0 + B1_0);
-    w_dtau_da[1] = G1_5 + 0.05 * W1_0;
+    w_dtau_dq[1] = -(f1_0 * t27) - f1_1 * W1_0 - t11 * G1_0;
+    w_dtau_dv[1] = w[1] * (B1_7 + B1_7) - t27 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    w_dtau_da[1] = 1.025 * w[1] + 0.05 * W1_0;
 
     /* results: known without computation */
     w_dtau_dq[0] = 0.0;
@@ -71,33 +70,30 @@ static void cartpole_rnea_vjp_with_fext(const double *restrict q, const double *
     const double t11 = cos_q1 * 9.81 + sin_q1 * a[0];
 
     /* pole: f = I a + v x* I v */
-    const double f1_0 = a[1] * 0.05;
     const double B1_0 = v[1] * 0.05;
-    const double f1_1 = v[1] * B1_0;
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
     const double B1_7 = t5 * 0.05;
 
     /* pole: fC: force of the subtree */
-    const double fC1_0 = f1_0 - fext[6];
-    const double fC1_1 = f1_1 + fext[8];
+    const double fC1_0 = a[1] * 0.05 - fext[6];
+    const double fC1_1 = fext[8] + v[1] * B1_0;
 
     /* pole: G = sum of I s w, G_b = sum of 2 B^T s w below */
     const double G1_0 = 0.05 * w[1];
-    const double G1_5 = 1.025 * w[1];
 
     /* cart: G = sum of I s w, G_b = sum of 2 B^T s w below */
-    const double G0_2 = cos_q1 * G1_0 + 1.1 * w[0];
+    const double G0_2 = 1.1 * w[0] + cos_q1 * G1_0;
     w_dtau_da[0] = G0_2;
 
     /* pole: W = X W_parent + S w */
     const double W1_0 = cos_q1 * w[0];
-    const double t32 = sin_q1 * w[0];
+    const double t31 = sin_q1 * w[0];
 
     /* results:  */
-    w_dtau_dq[1] = -(fC1_0 * t32 + fC1_1 * W1_0 + t11 * G1_0);
-    w_dtau_dv[1] = w[1] * (B1_7 + B1_7) - G1_0 * (t5 + t5) - t32 * (B1_0 + B1_0);
-    w_dtau_da[1] = G1_5 + 0.05 * W1_0;
+    w_dtau_dq[1] = -(fC1_0 * t31) - fC1_1 * W1_0 - t11 * G1_0;
+    w_dtau_dv[1] = w[1] * (B1_7 + B1_7) - t31 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    w_dtau_da[1] = 1.025 * w[1] + 0.05 * W1_0;
 
     /* results: known without computation */
     w_dtau_dq[0] = 0.0;

@@ -30,7 +30,7 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
     const double Y1_0 = cos_q1 * Y1_13 + sin_q1 * t12;
     Y[10] = Y1_0;
     const double t17 = v[1] * v[1];
-    const double Y1_1 = -(cos_q1 * t17 + sin_q1 * a[1]);
+    const double Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     Y[11] = Y1_1;
     const double Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     Y[13] = Y1_3;

@@ -31,26 +31,26 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     const double_pendulum_vector8 IC0_3 = 0.00961628436 + t35;
     const double_pendulum_vector8 t38 = t33 + t35;
     const double_pendulum_vector8 IC0_4 = 0.005312427908704868 + 0.1 * t38;
-    const double_pendulum_vector8 t51 = 3.7282221806667e-09 + cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t28;
-    const double_pendulum_vector8 t63 = 6.406493973865201e-05 + sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.0004313827068 + 0.023 * t38) * 0.5;
+    const double_pendulum_vector8 t50 = 3.7282221806667e-09 + cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t28;
+    const double_pendulum_vector8 t62 = 6.406493973865201e-05 + sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.0004313827068 + 0.023 * t38) * 0.5;
 
     /* results:  */
-    const double_pendulum_vector8 t66 = sin_q0 * IC0_2 + cos_q0 * IC0_3;
-    results[0] = -t66;
-    const double_pendulum_vector8 t70 = W1_4 * 0.0335304944 + W1_7 * 6.43853298e-11;
-    results[1] = -t70;
-    const double_pendulum_vector8 t74 = cos_q0 * IC0_2 - sin_q0 * IC0_3;
-    results[2] = t74;
-    const double_pendulum_vector8 t77 = W1_7 * 0.0335304944 - W1_4 * 6.43853298e-11;
-    results[3] = -t77;
-    const double_pendulum_vector8 t86 = 1.668307168715904 * (t77 - cos_q0 * 5.801760809999999e-07 + sin_q0 * 0.00961628436 + sin_q0 * 0.033238000000000004);
-    const double_pendulum_vector8 t95 = 1.668307168715904 * (0.00934605 + sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + W1_11 * 0.33238 + t70);
-    results[4] = IC0_4 + 0.035 * t66 - t66 * t95 + t74 * t86;
-    results[5] = 0.004557856275072 + t17 * t77 + W1_11 * t70 - t70 * t95 - t77 * t86;
-    results[6] = t74 * 0.01989844564988906 - cos_q0 * t51 - 0.0060872 * t74 + sin_q0 * t63;
-    results[7] = 0.0290872 * t77 - W1_4 * 6.278442797114e-14 - W1_7 * 0.00016798194429007998 - t77 * 0.01989844564988906;
-    results[8] = t66 * 0.01989844564988906 - sin_q0 * t51 - 0.0060872 * t66 - cos_q0 * t63;
-    results[9] = W1_4 * 0.00016798194429007998 - W1_7 * 6.278442797114e-14 - 0.0290872 * t70 + t70 * 0.01989844564988906;
+    const double_pendulum_vector8 t65 = sin_q0 * IC0_2 + cos_q0 * IC0_3;
+    results[0] = -t65;
+    const double_pendulum_vector8 t69 = W1_4 * 0.0335304944 + W1_7 * 6.43853298e-11;
+    results[1] = -t69;
+    const double_pendulum_vector8 t73 = cos_q0 * IC0_2 - sin_q0 * IC0_3;
+    results[2] = t73;
+    const double_pendulum_vector8 t76 = W1_7 * 0.0335304944 - W1_4 * 6.43853298e-11;
+    results[3] = -t76;
+    const double_pendulum_vector8 t85 = 1.668307168715904 * (t76 - cos_q0 * 5.801760809999999e-07 + sin_q0 * 0.00961628436 + sin_q0 * 0.033238000000000004);
+    const double_pendulum_vector8 t94 = 1.668307168715904 * (0.00934605 + sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + W1_11 * 0.33238 + t69);
+    results[4] = IC0_4 + 0.035 * t65 - t65 * t94 + t73 * t85;
+    results[5] = 0.004557856275072 + t17 * t76 + W1_11 * t69 - t69 * t94 - t76 * t85;
+    results[6] = t73 * 0.01989844564988906 - cos_q0 * t50 - 0.0060872 * t73 + sin_q0 * t62;
+    results[7] = 0.0290872 * t76 - W1_4 * 6.278442797114e-14 - W1_7 * 0.00016798194429007998 - t76 * 0.01989844564988906;
+    results[8] = t65 * 0.01989844564988906 - sin_q0 * t50 - 0.0060872 * t65 - cos_q0 * t62;
+    results[9] = W1_4 * 0.00016798194429007998 - W1_7 * 6.278442797114e-14 - 0.0290872 * t69 + t69 * 0.01989844564988906;
 }
 
 /* where each entry of A is among the results */

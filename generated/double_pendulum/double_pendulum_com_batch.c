@@ -25,8 +25,8 @@ static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_p
     /* results:  */
     const double_pendulum_vector8 t33 = 2.6696836099999998e-14 + cos_q0 * 5.801760809999999e-07 - sin_q0 * 0.00961628436 - sin_q0 * 0.033238000000000004 + W1_4 * 6.43853298e-11 - W1_7 * 0.0335304944;
     results[0] = 1.4265335235378032 * t33;
-    const double_pendulum_vector8 t48 = 0.012304350799999999 + sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + W1_7 * 6.43853298e-11 + W1_4 * 0.0335304944 + W1_11 * 0.33238;
-    results[1] = 1.4265335235378032 * t48;
+    const double_pendulum_vector8 t46 = 0.012304350799999999 + sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + W1_7 * 6.43853298e-11 + W1_4 * 0.0335304944 + W1_11 * 0.33238;
+    results[1] = 1.4265335235378032 * t46;
 }
 
 /* where each entry of position is among the results */

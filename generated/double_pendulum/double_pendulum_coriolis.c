@@ -12,7 +12,7 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t2 = q[1] + 3.141592651669591;
+    const double t2 = 3.141592651669591 + q[1];
     const double angle[2] = {t2, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, sine, cosine);
@@ -30,21 +30,20 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
     const double t18 = t9 * 0.0335304944;
     const double C1_0 = -t18;
     C[2] = C1_0;
-    const double t21 = v1_5 * 3.0243362417677243e-12;
+    const double t21 = v1_5 * 3.024336241767725e-12;
     const double t22 = t18 - t21;
-    const double t25 = t10 * 0.0335304944 - v1_5 * 0.004546229775071999;
-    const double t26 = v1_5 * 1.1626499999999534e-05;
+    const double t25 = t10 * 0.0335304944 - v1_5 * 0.004546229775072;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + t26));
-    const double t35 = 0.1 * (X1_3 * B1_1);
-    C[1] = t35;
-    const double t37 = v[0] * 1.4549698971028004e-08;
-    const double t38 = t22 + t33 - t35 + t37;
-    const double B0_7 = t37 - (t21 - t33);
+    const double t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + v1_5 * 1.1626499999999834e-05));
+    const double t34 = 0.1 * (X1_3 * B1_1);
+    C[1] = t34;
+    const double t35 = v[0] * 1.4549698971028004e-08;
+    const double t38 = t35 - t34 + t22 + t33;
+    const double B0_7 = t35 - t21 + t33;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */
-    const double C0 = -(t38 - B0_7);
+    const double C0 = B0_7 - t38;
     C[0] = C0;
 
     /* results: known without computation */

@@ -27,12 +27,12 @@ static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const dou
     const double_pendulum_vector8 t18 = t9 * 0.0335304944;
     const double_pendulum_vector8 C1_0 = -t18;
     results[2] = C1_0;
-    const double_pendulum_vector8 t21 = v1_5 * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t21 = v1_5 * 3.024336241767725e-12;
     const double_pendulum_vector8 t22 = t18 - t21;
-    const double_pendulum_vector8 t25 = t10 * 0.0335304944 - v1_5 * 0.004546229775071999;
+    const double_pendulum_vector8 t25 = t10 * 0.0335304944 - v1_5 * 0.004546229775072;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + v1_5 * 1.1626499999999534e-05));
+    const double_pendulum_vector8 t33 = X1_3 * (X1_3 * (t21 - t22) - X1_0 * (t25 + v1_5 * 1.1626499999999834e-05));
     const double_pendulum_vector8 t34 = 0.1 * (X1_3 * B1_1);
     results[1] = t34;
     const double_pendulum_vector8 t35 = v[0] * 1.4549698971028004e-08;

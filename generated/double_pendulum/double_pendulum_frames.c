@@ -43,11 +43,11 @@ static void step_0(const double *restrict q, const double *restrict x, double *r
     up[7] = up_7;
     const double up_8 = x[5] * sin_q0 + x[8] * cos_q0;
     up[8] = up_8;
-    const double up_9 = x[9] + 0.0060872;
+    const double up_9 = 0.0060872 + x[9];
     up[9] = up_9;
     const double up_10 = x[10] * cos_q0 - x[11] * sin_q0;
     up[10] = up_10;
-    const double up_11 = x[10] * sin_q0 + x[11] * cos_q0 + 0.035;
+    const double up_11 = 0.035 + x[10] * sin_q0 + x[11] * cos_q0;
     up[11] = up_11;
 
     /* results: known without computation */
@@ -86,11 +86,11 @@ static void step_1(const double *restrict q, const double *restrict x, double *r
     up[7] = up_7;
     const double up_8 = x[5] * sin_q1 + x[8] * cos_q1;
     up[8] = up_8;
-    const double up_9 = x[9] + 0.023;
+    const double up_9 = 0.023 + x[9];
     up[9] = up_9;
     const double up_10 = x[10] * cos_q1 - x[11] * sin_q1;
     up[10] = up_10;
-    const double up_11 = x[10] * sin_q1 + x[11] * cos_q1 + 0.1;
+    const double up_11 = 0.1 + x[10] * sin_q1 + x[11] * cos_q1;
     up[11] = up_11;
 
     /* results: known without computation */

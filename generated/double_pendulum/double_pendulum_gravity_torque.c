@@ -12,7 +12,7 @@ void double_pendulum_gravity_torque(const double *restrict q, double *restrict t
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t3 = q[1] + 3.141592651669591;
+    const double t3 = 3.141592651669591 + q[1];
     const double angle[2] = {q[0], t3};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, sine, cosine);
@@ -36,6 +36,6 @@ void double_pendulum_gravity_torque(const double *restrict q, double *restrict t
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = -(t15 - f1_5);
+    const double f0_from1_5 = f1_5 - t15;
     tau[0] = f0_from1_5;
 }

@@ -12,7 +12,7 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t2 = q[1] + 3.141592651669591;
+    const double t2 = 3.141592651669591 + q[1];
     const double angle[2] = {t2, 0.0};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, sine, cosine);
@@ -20,17 +20,17 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
     const double X1_3 = sine[0];
 
     /* link1: U = IA S */
-    const double U0_5 = (X1_3 * (X1_3 * 0.24667167783623703) + (-0.24667167783623703)) * 0.010000000000000002 + 0.004078371633632869;
+    const double U0_5 = 0.004078371633632869 + (-0.24667167783623697 + X1_3 * (X1_3 * 0.24667167783623697)) * 0.010000000000000002;
     const double B0_0 = 1.0 / U0_5;
     Minv[0] = B0_0;
 
     /* link1: Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1 */
-    const double t22 = B0_0 * (1.0 - X1_0 * 0.7356637062775819);
+    const double t22 = B0_0 * (1.0 - X1_0 * 0.7356637062775817);
     const double B0_1 = -t22;
     Minv[1] = B0_1;
     Minv[2] = B0_1;
 
     /* link2: Minv[i, :] -= D^-1 U^T X P_parent */
-    const double Minv1 = 219.40138952367545 + (t22 - 7.356637062775818 * (X1_0 * (0.1 * t22)));
+    const double Minv1 = 219.4013895236754 + t22 - 7.356637062775817 * (X1_0 * (0.1 * t22));
     Minv[3] = Minv1;
 }

@@ -17,17 +17,17 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
     double_pendulum_sine_and_cosine8(&t3, &X1_3, &X1_0);
 
     /* link1: U = IA S */
-    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623703 + X1_3 * (X1_3 * 0.24667167783623703)) * 0.010000000000000002;
+    const double_pendulum_vector8 U0_5 = 0.004078371633632869 + (-0.24667167783623697 + X1_3 * (X1_3 * 0.24667167783623697)) * 0.010000000000000002;
     const double_pendulum_vector8 B0_0 = 1.0 / U0_5;
     results[0] = B0_0;
 
     /* link1: Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1 */
-    const double_pendulum_vector8 t22 = B0_0 * (1.0 - X1_0 * 0.7356637062775819);
+    const double_pendulum_vector8 t22 = B0_0 * (1.0 - X1_0 * 0.7356637062775817);
     const double_pendulum_vector8 B0_1 = -t22;
     results[1] = B0_1;
 
     /* link2: Minv[i, :] -= D^-1 U^T X P_parent */
-    const double_pendulum_vector8 Minv1 = 219.40138952367545 + t22 - 7.356637062775818 * (X1_0 * (0.1 * t22));
+    const double_pendulum_vector8 Minv1 = 219.4013895236754 + t22 - 7.356637062775817 * (X1_0 * (0.1 * t22));
     results[2] = Minv1;
 }
 

@@ -12,7 +12,7 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t3 = q[1] + 3.141592651669591;
+    const double t3 = 3.141592651669591 + q[1];
     const double angle[2] = {q[0], t3};
     double sine[2], cosine[2];
     double_pendulum_sincos2(angle, sine, cosine);
@@ -22,16 +22,15 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     const double X1_3 = sine[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t10 = cos_q0 * 9.81;
     const double m0_7 = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t12 = v[0] * v[0];
-    const double t17 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
+    const double t11 = v[0] * v[0];
+    const double t16 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_3 * (t10 - t12 * 0.1) + X1_0 * m0_7;
+    const double m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t11 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t28 = 0.0335304944 * (m1_2 * m1_2);
@@ -39,6 +38,6 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = -(t17 - (f1_5 + 0.1 * (X1_3 * t28)));
+    const double f0_from1_5 = f1_5 - t16 + 0.1 * (X1_3 * t28);
     tau[0] = f0_from1_5;
 }

@@ -33,8 +33,8 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
 
     /* link2: a = X a_parent + S qddot + v x S qdot */
     const double t19 = a0_1 - 0.1 * a[0];
-    const double a1_1 = cos_q1 * t19 + sin_q1 * a0_2 + v1_2 * v[1];
-    const double a1_2 = cos_q1 * a0_2 - sin_q1 * t19 + t10 * v[1];
+    const double a1_1 = sin_q1 * a0_2 + v1_2 * v[1] + cos_q1 * t19;
+    const double a1_2 = cos_q1 * a0_2 + t10 * v[1] - sin_q1 * t19;
     const double a1_3 = a[0] + a[1];
     Y[14] = a1_3;
     Y[34] = a1_3;
@@ -46,15 +46,15 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
     /* link2: Y_j = (X^-1 S_j)^T (I_k a + v x* I_k v), I_k of the k-th unit parameter */
     const double t33 = cos_q1 * 0.1;
     const double t35 = a1_1 - v1_2 * v1_3;
-    const double t37 = sin_q1 * 0.1;
+    const double t36 = sin_q1 * 0.1;
     const double Y1_12 = a1_2 - t10 * v1_3;
     Y[32] = Y1_12;
-    const double Y1_0 = -(t33 * t35 - t37 * Y1_12);
+    const double Y1_0 = t36 * Y1_12 - t33 * t35;
     Y[10] = Y1_0;
-    const double t43 = v1_3 * v1_3;
-    const double Y1_2 = Y1_12 + (t33 * t43 + a1_3 * t37);
+    const double t42 = v1_3 * v1_3;
+    const double Y1_2 = Y1_12 + t33 * t42 + a1_3 * t36;
     Y[12] = Y1_2;
-    const double Y1_3 = -(t35 + (t37 * t43 - a1_3 * t33));
+    const double Y1_3 = a1_3 * t33 - t36 * t42 - t35;
     Y[13] = Y1_3;
     const double Y1_13 = -t35;
     Y[33] = Y1_13;

@@ -15,7 +15,7 @@ from rbdc.algorithms.minverse import minverse
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.columns import column_weight, kernel, plan_of, solve
 from rbdc.emit.scalars import DOUBLE
-from rbdc.generate import cheapest, left_to_solve
+from rbdc.generate import chosen, left_to_solve
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.resources import resolve
@@ -77,4 +77,4 @@ def test_blocks_of_zeros_are_left_out() -> None:
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
 def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
     model, function, programs = prepared(robot, "aba_derivatives")
-    assert column_weight(programs[0], model.nv, DOUBLE) < 0.85 * cost(cheapest(model, function)[1][0]).weight
+    assert column_weight(programs[0], model.nv, DOUBLE) < 0.85 * cost(chosen(model, function)[1][0]).weight

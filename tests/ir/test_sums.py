@@ -27,22 +27,26 @@ def program(make: Make) -> Program:
     return finish("f", [Array("x", 4)], [Array("y", len(results))], builder, [results], [Section("", "")], {})
 
 
-def chained(make: Make) -> list[str]:
-    """The outputs after the pass, with every association shown."""
-    after = verify(chain_sums(program(make)))
+def shown(made: Program) -> list[str]:
+    """The outputs of a program, with every association shown."""
     signs = {"add": "+", "sub": "-", "mul": "*"}
 
-    def shown(index: int) -> str:
-        value = after.values[index]
+    def of(index: int) -> str:
+        value = made.values[index]
         if value.constant is not None:
             return f"{value.constant:g}"
         if value.source is not None:
             return f"x{value.source[1]}"
         if value.operation == "neg":
-            return f"-{shown(value.arguments[0])}"
-        return f"({f' {signs[value.operation]} '.join(shown(k) for k in value.arguments)})"
+            return f"-{of(value.arguments[0])}"
+        return f"({f' {signs[value.operation]} '.join(of(k) for k in value.arguments)})"
 
-    return [shown(index) for result in after.results for index in result]
+    return [of(index) for result in made.results for index in result]
+
+
+def chained(make: Make) -> list[str]:
+    """The outputs after the pass."""
+    return shown(verify(chain_sums(program(make))))
 
 
 def test_a_tree_becomes_a_chain() -> None:

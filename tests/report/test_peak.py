@@ -11,7 +11,7 @@ import pytest
 
 from rbdc.catalogue import functions_of
 from rbdc.errors import ToolchainError
-from rbdc.generate import cheapest, programs
+from rbdc.generate import chosen, programs
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program, Value
 from rbdc.model import Model
@@ -106,7 +106,7 @@ def test_flop_of_robots(robot: str, root: str) -> None:
     """Without lanes they are the additions and multiplications; with lanes more than the operations."""
     model = Model.from_urdf(resolve(robot), root_joint=root)
     function = functions_of(model)["rnea"]
-    total = cost(programs(model, function, cheapest(model, function)[0])[0])
+    total = cost(programs(model, function, chosen(model, function)[0])[0])
     if robot == "ur5":
         assert total.flops == total.additions + total.multiplications == total.operations - total.divisions - total.calls
     else:

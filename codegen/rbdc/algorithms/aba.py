@@ -12,17 +12,19 @@ from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.rnea import rnea
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import JointType
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
 
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """What the backward pass leaves of one joint: U = IA S by columns, the factors of D = S^T U, and U D^-1 by columns."""
+    """What the articulated inertia IA of its body leaves of one joint: U = IA S by columns, the factors of D = S^T U, U D^-1 by columns,
+    and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """
 
     u: list[Force]
     d: Factorisation
     u_d: list[Force]
+    left: ArticulatedInertia
 
 
 def aba(
@@ -48,12 +50,40 @@ def aba(
     for index, body in enumerate(model.bodies):
         trace(body.name, "c = v x S qdot", f"c{index}", bias_accelerations[index].scalars())
         trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias_forces[index].scalars())
-    joints, u = _backward_pass(model, placements, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
+    return articulated_accelerations(model, placements, articulated(model, placements, trace), bias_accelerations, bias_forces, tau, trace)
+
+
+def articulated_accelerations(
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    bias_accelerations: Sequence[Motion],
+    bias_forces: Sequence[Force],
+    tau: Sequence[Scalar],
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent + c + S qddot and need I a + p;
+    the world accelerates by -g.
+    """
+    u = _force_pass(model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
     return _acceleration_pass(model, placements, bias_accelerations, joints, u, trace)
 
 
+def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
+    """The joints of all bodies, their articulated inertias IA from the leaves to the root."""
+    inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
+    joints: list[ArticulatedJoint] = []
+    for index in reversed(range(model.njoints)):
+        joint = articulate(model, index, inertias[index], trace)
+        joints.insert(0, joint)
+        parent = model.bodies[index].parent
+        if parent != WORLD:
+            inertias[parent] = inertias[parent] + joint.left.moved(placements[index])
+    return joints
+
+
 def articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace = silent) -> ArticulatedJoint:
-    """U, D and U D^-1 of joint `index` from the articulated inertia of its body."""
+    """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
     joint = model.bodies[index].joint
     u = [inertia @ column for column in joint.subspace()]
     d = Factorisation([joint.project(column) for column in u])
@@ -66,47 +96,37 @@ def articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tra
     name = model.bodies[index].name
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
-    return ArticulatedJoint(u, d, u_d)
-
-
-def eliminated(joint: JointType, inertia: ArticulatedInertia, factors: ArticulatedJoint) -> ArticulatedInertia:
-    """IA - U D^-1 U^T: what the parent feels. Along the axis of the joint it is exactly zero."""
-    left = inertia.minus_product(factors.u_d, factors.u)
+    left = inertia.minus_product(u_d, u)
     for s in joint.subspace():
         if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
             left = left.without_axis(s)
-    return left
+    return ArticulatedJoint(u, d, u_d, left)
 
 
-def _backward_pass(
+def _force_pass(
     model: Model,
     placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
     bias_accelerations: Sequence[Motion],
     bias_forces: Sequence[Force],
     torques: Sequence[Sequence[Scalar]],
     trace: Trace,
-) -> tuple[list[ArticulatedJoint], list[list[Scalar]]]:
-    """Articulated inertias IA and bias forces pA from the leaves to the root; u = tau - S^T pA."""
-    inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
+) -> list[list[Scalar]]:
+    """u = tau - S^T pA of each joint, the bias forces pA from the leaves to the root."""
     forces = list(bias_forces)
-    joints: list[ArticulatedJoint] = []
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        joint = articulate(model, index, inertias[index], trace)
-        joints.insert(0, joint)
         u[index] = [t - p for t, p in zip(torques[index], body.joint.project(forces[index]), strict=True)]
         trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
         if body.parent == WORLD:
             continue
-        inertia = eliminated(body.joint, inertias[index], joint)
-        force = forces[index] + inertia @ bias_accelerations[index]
-        for column, entry in zip(joint.u_d, u[index], strict=True):
+        force = forces[index] + joints[index].left @ bias_accelerations[index]
+        for column, entry in zip(joints[index].u_d, u[index], strict=True):
             force = force + column.scaled(entry)
-        inertias[body.parent] = inertias[body.parent] + inertia.moved(placements[index])
         forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
         trace(body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", forces[body.parent].scalars())
-    return joints, u
+    return u
 
 
 def _acceleration_pass(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.aba import ArticulatedJoint, articulate, eliminated
+from rbdc.algorithms.aba import ArticulatedJoint, articulate
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
@@ -74,7 +74,7 @@ def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matri
             for u, entry in zip(joint.u, column, strict=True):
                 force = force + u.scaled(entry)
             above[dof] = placements[index].act_force(force)
-        inertias[body.parent] = inertias[body.parent] + eliminated(body.joint, inertias[index], joint).moved(placements[index])
+        inertias[body.parent] = inertias[body.parent] + joint.left.moved(placements[index])
     return joints
 
 

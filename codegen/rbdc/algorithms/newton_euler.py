@@ -7,6 +7,7 @@ Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gauti
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,7 +16,9 @@ from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.rnea import backward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
+from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
@@ -80,23 +83,66 @@ def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
 def forward_pass(
     model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
 ) -> list[Force]:
-    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the joint's own terms.
+    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the joint's own terms."""
+    return _forward(model, v, joint_velocities(model, a), placements, trace)[0]
+
+
+def reference_pass(
+    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+) -> tuple[list[Force], list[Scalar]]:
+    """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from there, whatever they are.
+
+    They are those at which no body accelerates along its own joint, which takes fewer operations than that joints do not accelerate; a
+    free root falls with the world's acceleration. Joints that are coupled do not accelerate.
+    """
+    own = Counter(body.index_v for body in model.bodies)
+    wrenches, seconds = _forward(model, v, [None if own[body.index_v] == 1 else [0.0] for body in model.bodies], placements, trace)
+    reference: list[Scalar] = [0.0] * model.nv
+    for index, second in enumerate(seconds):
+        reference[model.v_slice(index)] = second
+    return wrenches, reference
+
+
+def _forward(
+    model: Model, v: Sequence[Scalar], seconds: Sequence[list[Scalar] | None], placements: Sequence[Placement], trace: Trace
+) -> tuple[list[Force], list[list[Scalar]]]:
+    """The wrenches, and the accelerations of the joints: those of `seconds`, or in place of None those of `reference_pass`.
 
     Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a time.
     """
     motions: list[tuple[BodyMotion, Spin]] = []
     forces: list[Force] = []
-    rates, seconds = joint_velocities(model, v), joint_velocities(model, a)
+    found: list[list[Scalar]] = []
+    rates = joint_velocities(model, v)
     for index, body in enumerate(model.bodies):
         parent = None if body.parent == WORLD else motions[body.parent]
-        rate, second = body.joint.motion(rates[index]), body.joint.motion(seconds[index])
-        motion = body_motion(placements[index], parent, rate, second, model.gravity)
+        rate, second = body.joint.motion(rates[index]), seconds[index]
+        given = Motion.zero() if second is None else body.joint.motion(second)
+        motion = body_motion(placements[index], parent, rate, given, model.gravity)
+        if second is None:
+            motion, second = _without_own(motion, body.joint)
         values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
         trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
+        found.append(second)
         motions.append((motion, Spin.of(motion.w, motion.alpha)))
         forces.append(wrench(body.inertia, *motions[-1]))
         trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", forces[-1].scalars())
-    return forces
+    return forces, found
+
+
+def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list[Scalar]]:
+    """The motion without its acceleration along those directions of the joint that are axes, and the joint's acceleration that does it."""
+    entries = Motion(motion.a, motion.alpha).scalars()
+    seconds: list[Scalar] = []
+    for direction in joint.subspace():
+        axis = [k for k, x in enumerate(direction.scalars()) if x != 0.0]
+        if len(axis) > 1:
+            seconds.append(0.0)
+            continue
+        seconds.append(-direction.scalars()[axis[0]] * entries[axis[0]])
+        entries[axis[0]] = 0.0
+    left = Motion.of(entries)
+    return BodyMotion(motion.w, left.angular, left.linear), seconds
 
 
 def body_motion(
@@ -118,9 +164,19 @@ def body_motion(
 def wrench(inertia: Inertia | MomentInertia, motion: BodyMotion, spin: Spin) -> Force:
     """(F, N) that moves a body so."""
     h, k, (x, y, z) = inertia.first_moment, inertia.second_moments(), spin.rows
+    w, alpha = motion.w, motion.alpha
     turning = Vector3(
-        k.yy * z.y - k.zz * y.z + k.yz * spin.differences.x + k.xy * z.x - k.xz * y.x,
-        k.zz * x.z - k.xx * z.x + k.xz * spin.differences.y + k.yz * x.y - k.xy * z.y,
-        k.xx * y.x - k.yy * x.y + k.xy * spin.differences.z + k.xz * y.z - k.yz * x.z,
+        _turned(k.yy, k.zz, z.y, y.z, w.y * w.z, alpha.x) + k.yz * spin.differences.x + k.xy * z.x - k.xz * y.x,
+        _turned(k.zz, k.xx, x.z, z.x, w.x * w.z, alpha.y) + k.xz * spin.differences.y + k.yz * x.y - k.xy * z.y,
+        _turned(k.xx, k.yy, y.x, x.y, w.x * w.y, alpha.z) + k.xy * spin.differences.z + k.xz * y.z - k.yz * x.z,
     )
     return Force(motion.a.scaled(inertia.mass) + spin.times(h), h.cross(motion.a) + turning)
+
+
+def _turned(first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar) -> Scalar:
+    """first above - second below, with above = product + alpha and below = product - alpha two entries of U. Where neither moment is zero
+    by their sum and difference, which are constants: hardly ever are both entries needed for anything else.
+    """
+    if is_zero(first) or is_zero(second):
+        return first * above - second * below
+    return (first + second) * alpha + (first - second) * product

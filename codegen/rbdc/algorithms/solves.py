@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from rbdc.algorithms.aba import articulated, articulated_accelerations
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, joint_positions, transposed, zeros
+from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
-from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.products import inverse_inertia_product
+from rbdc.algorithms.newton_euler import reference_pass
+from rbdc.algorithms.rnea import backward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Force, Rotation, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Rotation, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -39,8 +41,24 @@ def by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """The same with the articulated-body algorithm at rest and without gravity: no bias terms; cheapest from some 15 dof on."""
-    return accelerations(model, q, v, tau, fext, trace, lambda moving: inverse_inertia_product(model, q, moving, trace))
+    """The same with the articulated-body algorithm, its bias forces being the wrenches of inverse dynamics at reference accelerations.
+
+    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass carries them to the root together
+    with what the joints give. Gravity comes in from the world, where it meets the accelerations that it causes: a bias with it would
+    lose the digits in which the two cancel. Free roots fall with it.
+    """
+    if model.coupled:
+        return by_factors(model, q, v, tau, fext, trace)
+    weightless = replace(model, gravity=Vector3.zero())
+    falls = all(isinstance(model.bodies[root].joint, FreeFlyer) for root in model.children(WORLD))
+    placements = joint_placements(model, q, trace)
+    wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
+    joints = articulated(model, placements, trace)
+    if fext is not None:
+        wrenches = [wrench - given for wrench, given in zip(wrenches, fext, strict=True)]
+    at_rest = [Motion.zero()] * model.njoints
+    found = articulated_accelerations(weightless if falls else model, placements, joints, at_rest, wrenches, tau, trace)
+    return [x + y for x, y in zip(found, reference, strict=True)]
 
 
 def accelerations(
@@ -52,28 +70,14 @@ def accelerations(
     trace: Trace,
     solve: Callable[[Vector], Vector],
 ) -> Vector:
-    """solve(tau - bias), `solve` being M^-1. A free root's bias is taken in free fall, the world accelerating with it: that takes fewer
-    operations, and no weight of a whole robot swallows the digits of its limbs.
-    """
-    falls = _free_falls(model, q, v)
-    if falls:
-        model = replace(model, gravity=Vector3.zero())
-        v = [0.0 if k in falls else x for k, x in enumerate(v)]
-    bias = newton_euler(model, q, v, [0.0] * model.nv, fext, trace)
-    moving = [t - b for t, b in zip(tau, bias, strict=True)]
-    trace("forward dynamics", "tau - (C(q, v) v + g(q))", "moving", moving)
-    return [x + falls[k] if k in falls else x for k, x in enumerate(solve(moving))]
-
-
-def _free_falls(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> dict[int, Scalar]:
-    """By entry of v the linear acceleration of a freely falling root, R^T g - w x v; empty where something else hangs on the world."""
-    if any(body.parent == WORLD and not isinstance(body.joint, FreeFlyer) for body in model.bodies):
-        return {}
-    falls: dict[int, Scalar] = {}
-    for start, rotation, linear, w in _free_roots(model, q, v):
-        fall = rotation.apply_transposed(model.gravity) - w.cross(linear)
-        falls |= {start + k: x for k, x in enumerate(fall.scalars())}
-    return falls
+    """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
+    placements = joint_placements(model, q, trace)
+    wrenches, reference = reference_pass(model, v, placements, trace)
+    if fext is not None:
+        wrenches = [wrench - given for wrench, given in zip(wrenches, fext, strict=True)]
+    moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
+    trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
+    return [x + y for x, y in zip(solve(moving), reference, strict=True)]
 
 
 def _free_roots(

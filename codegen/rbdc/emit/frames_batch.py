@@ -19,7 +19,6 @@ from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.samples import widened
-from rbdc.ir.passes.sums import chain_sums
 from rbdc.model import Model
 
 
@@ -59,7 +58,7 @@ def _vectors(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
 
 def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
     """The files that are the same for the batch of every function of a frame."""
-    wide = [widened(chain_sums(step), scalar.lanes) for step in steps]
+    wide = [widened(step, scalar.lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
     guard = f"RBDC_{robot.upper()}_FRAMES_BATCH_H"
     several = f", for {scalar.lanes} samples side by side"

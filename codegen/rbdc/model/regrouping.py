@@ -25,8 +25,8 @@ def regrouped(model: Model) -> Model:
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         inertia = tidy(inertias[index])
-        shared = _shared(body, inertia)
-        inertias[index] = _minus(inertia, shared)
+        shared = shared_with_parent(body, inertia)
+        inertias[index] = inertia - shared
         if body.parent != WORLD:
             moved = shared.moved(body.placement_at(body.joint.neutral()))
             inertias[body.parent] = inertias[body.parent] + moved
@@ -34,7 +34,7 @@ def regrouped(model: Model) -> Model:
     return replace(model, bodies=bodies)
 
 
-def _shared(body: Body, inertia: MomentInertia) -> MomentInertia:
+def shared_with_parent(body: Body, inertia: MomentInertia) -> MomentInertia:
     """The part that moves with the parent as well as with the body."""
     h, k = inertia.first_moment, inertia.second
     if isinstance(body.joint, Revolute):
@@ -47,9 +47,3 @@ def _shared(body: Body, inertia: MomentInertia) -> MomentInertia:
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
     return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
-
-def _minus(inertia: MomentInertia, part: MomentInertia) -> MomentInertia:
-    """The rest; entries that are given away whole become exactly zero."""
-    return MomentInertia(
-        inertia.mass - part.mass, inertia.first_moment - part.first_moment, inertia.second - part.second
-    )

@@ -17,7 +17,7 @@ from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.evaluation import Evaluate
-from rbdc.generate import cheapest
+from rbdc.generate import chosen
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.passes import optimise
@@ -72,7 +72,7 @@ def differentiated(model: Model, function: Function, mode: str, *, optimised: bo
     or of the `optimised` one that is generated.
     """
     of = functions_of(model)[BASES[function.declaration.name]]
-    base = traced(model, of, of.methods[cheapest(model, of)[0]] if optimised else _paper(of))
+    base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
     (result,) = base.outputs.values()
     weight = WEIGHTS[mode]
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}

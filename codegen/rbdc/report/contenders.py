@@ -9,7 +9,7 @@ from pathlib import Path
 from rbdc.catalogue import Function
 from rbdc.emit.rolled import METHODS
 from rbdc.evaluation import Evaluate
-from rbdc.generate import cheapest
+from rbdc.generate import chosen
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
@@ -73,7 +73,7 @@ def _others(model: Model, function: Function) -> dict[str, Evaluate]:
     """The other methods of the catalogue, and the papers' own recursions; none twice."""
     others = dict(function.methods)
     if others:
-        del others[cheapest(model, function)[0]]
+        del others[chosen(model, function)[0]]
     return {**others, **{name: e for name, e in by_the_papers(function).items() if e not in function.methods.values()}}
 
 

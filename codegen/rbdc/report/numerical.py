@@ -15,7 +15,7 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.render import render
 from rbdc.emit.scalars import COMPLEX
-from rbdc.generate import cheapest, traced
+from rbdc.generate import chosen, traced
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
@@ -77,13 +77,13 @@ def _implementation(model: Model, function: Function, method: str) -> Implementa
 def _real(model: Model, function: Function | str) -> FunctionSource:
     """A generated function as it is."""
     entry = functions_of(model)[function] if isinstance(function, str) else function
-    method, made = cheapest(model, entry)
+    method, made = chosen(model, entry)
     return function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
 
 
 def _complex_base(model: Model, base: Function) -> FunctionSource:
     """The scalar program of the function without forces over complex numbers, as `<robot>_complex_base`."""
-    method, _ = cheapest(model, base)
+    method, _ = chosen(model, base)
     program = traced(model, Function(without_optional(base.declaration), base.methods), method)
     declaration = FunctionDeclaration("complex_base", base.declaration.summary, (), (), scalar=COMPLEX)
     return kernel_source(ROBOT, declaration, program, rbdc.__version__)

@@ -82,6 +82,9 @@ class MomentInertia:
     def __add__(self, other: MomentInertia) -> MomentInertia:
         return MomentInertia(self.mass + other.mass, self.first_moment + other.first_moment, self.second + other.second)
 
+    def __sub__(self, other: MomentInertia) -> MomentInertia:
+        return MomentInertia(self.mass - other.mass, self.first_moment - other.first_moment, self.second - other.second)
+
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
         h, w = self.first_moment, v.angular
@@ -166,19 +169,10 @@ class ArticulatedInertia:
         x, y, z = r.rotate_matrix(tuple(Vector3.of(row) for row in self.coupling.rows()))  # type: ignore[arg-type]
         b = Rotation(x, y, z).transposed()  # R B R^T, by columns
         c = r.rotate_symmetric(self.angular)
-        # B' = B - A [p],  C' = C + [p] B - B'[p]... written with columns: (M [p]) column k = M (p x e_k).
+        # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T, written with columns: (M [p]) column k = M (p x e_k).
         a_p = _times_skew(Rotation.from_rows(a.rows()), p)
         moved_b = Rotation(b.x - a_p.x, b.y - a_p.y, b.z - a_p.z)
-        p_b = Rotation(p.cross(moved_b.x), p.cross(moved_b.y), p.cross(moved_b.z))  # [p] B'
-        b_p = _times_skew(b.transposed(), p)  # B^T [p]
-        rows, other, old = p_b.rows(), b_p.rows(), c.rows()
-
-        def entry(i: int, j: int) -> Scalar:
-            return old[i][j] + rows[i][j] - other[i][j]
-
-        return ArticulatedInertia(
-            a, moved_b, Symmetric3(entry(0, 0), entry(0, 1), entry(1, 1), entry(0, 2), entry(1, 2), entry(2, 2))
-        )
+        return ArticulatedInertia(a, moved_b, c + _levered(p, moved_b, b))
 
 
 def _without(a: Symmetric3, gone: list[bool]) -> Symmetric3:
@@ -195,3 +189,15 @@ def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:
 def _times_skew(m: Rotation, p: Vector3) -> Rotation:
     """M [p] by columns: column k is M (p x e_k)."""
     return Rotation(m.y.scaled(p.z) - m.z.scaled(p.y), m.z.scaled(p.x) - m.x.scaled(p.z), m.x.scaled(p.y) - m.y.scaled(p.x))
+
+
+def _levered(p: Vector3, first: Rotation, second: Rotation) -> Symmetric3:
+    """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a component of p together."""
+    units = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
+    x, y = ([[unit.cross(column).scalars() for column in (m.x, m.y, m.z)] for unit in units] for m in (first, second))
+
+    def entry(i: int, j: int) -> Scalar:
+        a, b, c = (size * (x[k][j][i] + y[k][i][j]) for k, size in enumerate(p.scalars()))
+        return a + b + c
+
+    return Symmetric3(entry(0, 0), entry(0, 1), entry(1, 1), entry(0, 2), entry(1, 2), entry(2, 2))

@@ -1,0 +1,71 @@
+"""The constants of a sum in one place: which, and where; and that values stay what they were."""
+
+from __future__ import annotations
+
+import pytest
+
+from rbdc.ir.builder import Builder
+from rbdc.ir.passes import RULES, gather_constants, remove_dead_code
+from rbdc.ir.verify import verify
+from tests.ir.test_passes import evaluate
+from tests.ir.test_sums import Make, program, shown
+
+POINT = [0.5, -1.25, 2.0, 3.5]
+
+
+def gathered(make: Make) -> list[str]:
+    """The outputs after the pass, with every association shown; their values are those before it."""
+    before = program(make)
+    after = remove_dead_code(verify(gather_constants(before, RULES)))
+    assert evaluate(after, x=POINT) == [pytest.approx(result) for result in evaluate(before, x=POINT)]
+    return shown(after)
+
+
+def test_constants_come_where_the_first_was() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        left = b.raw("sub", (b.constant(0.25), x[0]))
+        return [b.raw("add", (b.raw("add", (left, b.constant(0.5))), x[1]))]
+
+    assert gathered(make) == ["(x1 - (x0 - 0.75))"]
+
+
+def test_subtracted_parts_count_with_their_sign() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        right = b.raw("sub", (x[1], b.constant(2.0)))
+        return [b.raw("sub", (b.raw("add", (x[0], b.constant(1.0))), right))]
+
+    assert gathered(make) == ["-(x1 - (x0 + 3))"]
+
+
+def test_constants_that_cancel_vanish() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        return [b.raw("sub", (b.raw("add", (x[0], b.constant(1.5))), b.constant(1.5)))]
+
+    assert gathered(make) == ["x0"]
+
+
+def test_a_sum_that_is_used_twice_keeps_its_own() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        inner = b.raw("add", (x[0], b.constant(1.0)))
+        return [b.raw("add", (inner, b.constant(2.0))), inner]
+
+    assert gathered(make) == ["((x0 + 1) + 2)", "(x0 + 1)"]
+
+
+def test_products_end_a_sum() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        product = b.raw("mul", (b.raw("add", (x[0], b.constant(1.0))), x[1]))
+        return [b.raw("add", (product, b.constant(2.0)))]
+
+    assert gathered(make) == ["((x1 * (x0 + 1)) + 2)"]
+
+
+def test_lanes_of_constants_count() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        wide = b.gather((x[0], x[1]))
+        total = b.raw("add", (b.raw("add", (wide, b.lanes([1.0, 2.0]))), b.constant(0.5)))
+        return [b.extract(total, 0), b.extract(total, 1)]
+
+    after = remove_dead_code(verify(gather_constants(program(make), RULES)))
+    assert [value.numbers for value in after.values if value.operation == "lanes"] == [(1.5, 2.5)]
+    assert sum(value.operation == "add" for value in after.values) == 1
