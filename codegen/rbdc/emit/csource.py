@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -224,7 +225,7 @@ def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dic
     text = "\n".join(line for block in blocks for line in block.lines)
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
-    unused += [a.name for a in writer.program.outputs if f"{a.name}[" not in text]
+    unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
     return {"comment": comment, "prototype": prototype, "workspaces": [], "unused": unused, "blocks": blocks, "calls": []}
 
 

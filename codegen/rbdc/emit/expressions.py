@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.scalars import ScalarType
+from rbdc.emit.stores import Store, stores
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
@@ -77,7 +78,8 @@ class Writer:
 
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
-        stores = self._stores(number)
+        homes = {index: self._home(index) for result in self.program.results for index in result}
+        to_store = stores(self.program, homes, number, self._cleared)
         clears = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items() if number == 0]
         blocks = [Block("results", "zero where one branch of the tree has nothing to do with another", tuple(clears))] if clears else []
         lines: list[str] = []
@@ -101,14 +103,9 @@ class Writer:
                 lines.append(f"const {self._type(value)} {self._names[index]} = {self._expression(index, number)};")
             if not self._inline[index] and index in self.chunks.slot_of:
                 lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
-            lines += [f"{target} = {self._operand(index, 0, number)};" for target in stores.get(index, ())]
+            lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [
-            f"{target} = {self._operand(k, 0, number)};"
-            for k, targets in stores.items()
-            if self._is_leaf(k)
-            for target in targets
-        ]
+        rest = [self._stored(store, number) for k, made in to_store.items() if self._is_leaf(k) for store in made]
         if rest:
             blocks.append(Block("results", "known without computation", tuple(rest)))
         return blocks
@@ -194,18 +191,17 @@ class Writer:
             if sum(k in constants for k in result) >= WORTH_CLEARING and not array.places
         }
 
-    def _stores(self, number: int) -> dict[int, list[str]]:
-        """For each value the outputs that it fills, in the chunk that makes it (the last one for constants and inputs)."""
-        stores: dict[int, list[str]] = {}
-        for array, result in zip(self.program.outputs, self.program.results, strict=True):
-            for entry, index in enumerate(result):
-                if array.name in self._cleared and self.program.values[index].constant == 0.0:
-                    continue
-                home = self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
-                if home == number:
-                    place = array.places[entry] if array.places else entry
-                    stores.setdefault(index, []).append(f"{array.name}[{place}]")
-        return stores
+    def _home(self, index: int) -> int:
+        """The chunk that stores a result: that which makes it, the last one for constants and inputs."""
+        return self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
+
+    def _stored(self, store: Store, number: int) -> str:
+        """The statement of a store."""
+        values = ", ".join(self._operand(index, 0, number) for index in store.values)
+        if len(store.values) == 1:
+            return f"{store.array}[{store.place}] = {values};"
+        kind = self._type_of(len(store.values))
+        return f"memcpy({store.array} + {store.place}, &({kind}){{{values}}}, sizeof({kind}));"
 
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation in ("constant", "input")

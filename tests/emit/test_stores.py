@@ -1,0 +1,61 @@
+"""Which results are stored side by side. That they come out right: every test of limbs in lanes."""
+
+from __future__ import annotations
+
+from rbdc.emit.stores import Store, stores
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Array, Program, Section
+
+
+def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list[int]]:
+    """A program whose output is the lanes of one vector of four, then those of another, after `scalars` inputs and a zero."""
+    builder = Builder()
+    x = [builder.input("x", k) for k in range(4)]
+    wide = builder.gather(tuple(x))
+    pair = [builder.raw("add", (wide, wide)), builder.raw("mul", (wide, wide))]
+    entries = [*x[:scalars], builder.constant(0.0), *(builder.extract(v, m) for v in pair for m in range(4))]
+    output = Array("y", len(entries), places=places)
+    return finish("f", [Array("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
+
+
+def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
+    homes = dict.fromkeys(program.results[0], home)
+    return sorted((s for made in stores(program, homes, number, cleared).values() for s in made), key=lambda s: s.place)
+
+
+def test_fours_then_twos_then_single_entries() -> None:
+    program, entries = lanes(places=(0, 1, 2, 3, 4, 6, 7, 9, 20))
+    assert stored(program) == [
+        Store("y", 0, (entries[0],)),
+        Store("y", 1, tuple(entries[1:5])),
+        Store("y", 6, tuple(entries[5:7])),
+        Store("y", 9, (entries[7],)),
+        Store("y", 20, (entries[8],)),
+    ]
+
+
+def test_what_is_no_lane_is_stored_alone() -> None:
+    program, entries = lanes(scalars=2)
+    assert [s.values for s in stored(program)] == [(entries[0],), (entries[1],), (entries[2],), tuple(entries[3:7]), tuple(entries[7:])]
+
+
+def test_zeros_of_cleared_outputs_are_there_already() -> None:
+    program, _ = lanes()
+    assert [s.place for s in stored(program)] == [0, 1, 5]
+    assert [s.place for s in stored(program, cleared=("y",))] == [1, 5]
+
+
+def test_each_chunk_stores_its_own() -> None:
+    program, _ = lanes()
+    assert stored(program, number=1, home=0) == []
+    assert len(stored(program, number=1, home=1)) == 3
+
+
+def test_a_store_waits_for_the_last_of_its_values() -> None:
+    program, entries = lanes()
+    homes = dict.fromkeys(entries, 0)
+    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, ()).items()} == {
+        entries[0]: [0],
+        entries[4]: [1],
+        entries[8]: [5],
+    }
