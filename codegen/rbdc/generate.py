@@ -64,6 +64,11 @@ WORTH_DIGITS = {"aba": 0.9}
 L^T D L takes 0.93 to 0.97 of the work of articulated bodies and errs twice as much, for what it subtracts is larger.
 """
 
+WORTH_FOLLOWING = 0.9
+"""The products of derivatives take articulated bodies if aba by them takes less than this part of its work by L^T D L: what they solve with
+M beside aba costs more so, while aba itself goes up the tree once for both.
+"""
+
 WORTH_LANES = 0.8
 """Limbs run in lanes if that takes less than this part of the work."""
 
@@ -197,7 +202,7 @@ def _tried(model: Model, function: Function) -> dict[str, Variants]:
     if name in LEADERS.values():
         return _leading(model, name)
     leader = LEADERS.get(name)
-    methods = function.methods if leader is None else [_least(name, _by_kernels(_leading(model, leader)))]
+    methods = function.methods if leader is None else [_following(_by_kernels(_leading(model, leader)))]
     return {method: variants(model, function, method) for method in methods}
 
 
@@ -212,6 +217,13 @@ def _least(name: str, work: Mapping[str, float]) -> str:
     """The method of a function to take, by the work of each."""
     cheapest, accurate = min(work, key=lambda method: work[method]), next(iter(work))
     return cheapest if work[cheapest] < WORTH_DIGITS.get(name, 1.0) * work[accurate] else accurate
+
+
+def _following(work: Mapping[str, float]) -> str:
+    """The method that followers take, by the work of each in the function that leads."""
+    first, *others = work
+    other = min(others, key=lambda method: work[method])
+    return first if work[first] < WORTH_FOLLOWING * work[other] else other
 
 
 def _by_kernels(made: Mapping[str, Variants]) -> dict[str, float]:

@@ -58,7 +58,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
 
     /* results:  */
     results[0] = t38 * W1_0 + f1_0 * t50 + t31 * G1_0;
-    results[1] = t50 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t20 + t20);
+    results[1] = t50 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t20 * 2.0);
 }
 
 static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
@@ -119,7 +119,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
 
     /* results:  */
     results[0] = fC1_1 * W1_0 + t40 * G1_0 - t48 * t61;
-    results[1] = t61 * (B1_0 + B1_0) - W1_5 * (B1_7 + B1_7) + G1_0 * (t29 + t29);
+    results[1] = t61 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t29 * 2.0);
 }
 
 /* where each entry of w_ddq_dq is among the results */

@@ -23,8 +23,9 @@ void cartpole_com_jacobian(const double *restrict q, double *restrict J)
     J[5] = -(sin_q1 * 0.045454545454545456);
 
     /* results: known without computation */
+    static const double constants[3] = {
+        0.0, 0.0, 0.0,
+    };
+    memcpy(J + 2, constants + 0, 3 * sizeof *J);
     J[0] = 1.0;
-    J[2] = 0.0;
-    J[3] = 0.0;
-    J[4] = 0.0;
 }

@@ -11,9 +11,6 @@
 void cartpole_forward_kinematics(const double *restrict q, double *restrict placements)
 {
 
-    /* results: zero where one branch of the tree has nothing to do with another */
-    memset(placements, 0, 48 * sizeof *placements);
-
     /* joint angles: sines and cosines of all of them, side by side */
     const double angle[2] = {q[1], 0.0};
     double sine[2], cosine[2];
@@ -29,16 +26,22 @@ void cartpole_forward_kinematics(const double *restrict q, double *restrict plac
     placements[40] = W1_6;
 
     /* results: known without computation */
-    placements[0] = 1.0;
-    placements[5] = 1.0;
-    placements[10] = 1.0;
-    placements[15] = 1.0;
-    placements[16] = 1.0;
-    placements[21] = 1.0;
-    placements[26] = 1.0;
-    placements[31] = 1.0;
-    placements[37] = 1.0;
-    placements[47] = 1.0;
+    static const double constants[40] = {
+        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0,
+        0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
+        0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0,
+        0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
+        1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0,
+    };
+    memcpy(placements + 0, constants + 0, 8 * sizeof *placements);
+    memcpy(placements + 8, constants + 8, 8 * sizeof *placements);
+    memcpy(placements + 20, constants + 16, 8 * sizeof *placements);
+    memcpy(placements + 43, constants + 24, 5 * sizeof *placements);
+    memcpy(placements + 28, constants + 29, 4 * sizeof *placements);
+    memcpy(placements + 36, constants + 33, 4 * sizeof *placements);
+    memcpy(placements + 16, constants + 37, 3 * sizeof *placements);
+    placements[33] = 0.0;
+    placements[41] = 0.0;
     placements[19] = q[0];
     placements[35] = q[0];
 }

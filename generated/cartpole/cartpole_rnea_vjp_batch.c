@@ -42,7 +42,7 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_without_fext_kernel8(con
 
     /* results:  */
     results[0] = -(f1_0 * t27) - f1_1 * W1_0 - t11 * G1_0;
-    results[1] = w[1] * (B1_7 + B1_7) - t27 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    results[1] = w[1] * (B1_7 * 2.0) - t27 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     results[3] = 1.025 * w[1] + 0.05 * W1_0;
 }
 
@@ -82,7 +82,7 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_with_fext_kernel8(const 
 
     /* results:  */
     results[0] = -(fC1_0 * t31) - fC1_1 * W1_0 - t11 * G1_0;
-    results[1] = w[1] * (B1_7 + B1_7) - t31 * (B1_0 + B1_0) - G1_0 * (t5 + t5);
+    results[1] = w[1] * (B1_7 * 2.0) - t31 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     results[3] = 1.025 * w[1] + 0.05 * W1_0;
 }
 

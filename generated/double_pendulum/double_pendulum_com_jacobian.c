@@ -35,6 +35,8 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     J[5] = -(1.4265335235378032 * (0.0335304944 * W1_7 - 6.43853298e-11 * W1_4));
 
     /* results: known without computation */
-    J[0] = 0.0;
-    J[1] = 0.0;
+    static const double constants[2] = {
+        0.0, 0.0,
+    };
+    memcpy(J + 0, constants + 0, 2 * sizeof *J);
 }

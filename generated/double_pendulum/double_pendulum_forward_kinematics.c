@@ -41,42 +41,19 @@ void double_pendulum_forward_kinematics(const double *restrict q, double *restri
     placements[43] = W1_11;
 
     /* results: known without computation */
-    placements[0] = 1.0;
-    placements[5] = 1.0;
-    placements[10] = 1.0;
-    placements[15] = 1.0;
-    placements[16] = 1.0;
-    placements[31] = 1.0;
-    placements[32] = 1.0;
-    placements[47] = 1.0;
-    placements[1] = 0.0;
-    placements[2] = 0.0;
-    placements[3] = 0.0;
-    placements[4] = 0.0;
-    placements[6] = 0.0;
-    placements[7] = 0.0;
-    placements[8] = 0.0;
-    placements[9] = 0.0;
-    placements[11] = 0.0;
-    placements[12] = 0.0;
-    placements[13] = 0.0;
-    placements[14] = 0.0;
-    placements[17] = 0.0;
-    placements[18] = 0.0;
-    placements[20] = 0.0;
-    placements[23] = 0.0;
-    placements[24] = 0.0;
-    placements[28] = 0.0;
-    placements[29] = 0.0;
-    placements[30] = 0.0;
-    placements[33] = 0.0;
-    placements[34] = 0.0;
-    placements[36] = 0.0;
+    static const double constants[37] = {
+        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0,
+        0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
+        0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.035, 0.0,
+        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0,
+        0.0, 0.0060872, 0.0, 0.0290872, 0.0,
+    };
+    memcpy(placements + 0, constants + 0, 8 * sizeof *placements);
+    memcpy(placements + 8, constants + 8, 8 * sizeof *placements);
+    memcpy(placements + 44, constants + 16, 4 * sizeof *placements);
+    memcpy(placements + 23, constants + 20, 2 * sizeof *placements);
     placements[40] = 0.0;
-    placements[44] = 0.0;
-    placements[45] = 0.0;
-    placements[46] = 0.0;
-    placements[19] = 0.0060872;
-    placements[27] = 0.035;
-    placements[35] = 0.0290872;
+    memcpy(placements + 27, constants + 22, 8 * sizeof *placements);
+    memcpy(placements + 16, constants + 30, 5 * sizeof *placements);
+    memcpy(placements + 35, constants + 35, 2 * sizeof *placements);
 }

@@ -60,35 +60,16 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
     Y[33] = Y1_13;
 
     /* results: known without computation */
-    Y[0] = 0.0;
-    Y[1] = 0.0;
-    Y[5] = 0.0;
-    Y[6] = 0.0;
-    Y[7] = 0.0;
-    Y[8] = 0.0;
-    Y[9] = 0.0;
+    static const double constants[15] = {
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
+    };
+    memcpy(Y + 15, constants + 0, 8 * sizeof *Y);
+    memcpy(Y + 23, constants + 0, 8 * sizeof *Y);
+    memcpy(Y + 5, constants + 8, 5 * sizeof *Y);
+    memcpy(Y + 35, constants + 8, 5 * sizeof *Y);
+    memcpy(Y + 0, constants + 13, 2 * sizeof *Y);
     Y[11] = 0.0;
-    Y[15] = 0.0;
-    Y[16] = 0.0;
-    Y[17] = 0.0;
-    Y[18] = 0.0;
-    Y[19] = 0.0;
-    Y[20] = 0.0;
-    Y[21] = 0.0;
-    Y[22] = 0.0;
-    Y[23] = 0.0;
-    Y[24] = 0.0;
-    Y[25] = 0.0;
-    Y[26] = 0.0;
-    Y[27] = 0.0;
-    Y[28] = 0.0;
-    Y[29] = 0.0;
-    Y[30] = 0.0;
     Y[31] = 0.0;
-    Y[35] = 0.0;
-    Y[36] = 0.0;
-    Y[37] = 0.0;
-    Y[38] = 0.0;
-    Y[39] = 0.0;
     Y[4] = a[0];
 }

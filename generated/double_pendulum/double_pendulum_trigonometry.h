@@ -18,8 +18,9 @@ static inline void double_pendulum_sincos2(const double *restrict x, double *res
     typedef double vector __attribute__((vector_size(16)));
     typedef long long integer __attribute__((vector_size(16)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    vector a, s, c;
-    memcpy(&a, x, sizeof a);
+    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    const vector a = {x[0], x[1]};
+    vector s, c;
 
     /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
     const vector shifted = a * 0.6366197723675814 + magic;
@@ -45,14 +46,18 @@ static inline void double_pendulum_sincos2(const double *restrict x, double *res
     memcpy(cosine, &c, sizeof c);
 
     const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1])
-#endif
-    {
+    if (large[0] | large[1]) {
         for (int k = 0; k < 2; ++k) {
-            sine[k] = sin(x[k]);
-            cosine[k] = cos(x[k]);
+            sine[k] = sin(a[k]);
+            cosine[k] = cos(a[k]);
         }
     }
+#else
+    for (int k = 0; k < 2; ++k) {
+        sine[k] = sin(x[k]);
+        cosine[k] = cos(x[k]);
+    }
+#endif
 }
 
 static inline void double_pendulum_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
@@ -61,8 +66,9 @@ static inline void double_pendulum_sincos4(const double *restrict x, double *res
     typedef double vector __attribute__((vector_size(32)));
     typedef long long integer __attribute__((vector_size(32)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    vector a, s, c;
-    memcpy(&a, x, sizeof a);
+    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    const vector a = {x[0], x[1], x[2], x[3]};
+    vector s, c;
 
     /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
     const vector shifted = a * 0.6366197723675814 + magic;
@@ -88,14 +94,18 @@ static inline void double_pendulum_sincos4(const double *restrict x, double *res
     memcpy(cosine, &c, sizeof c);
 
     const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1] | large[2] | large[3])
-#endif
-    {
+    if (large[0] | large[1] | large[2] | large[3]) {
         for (int k = 0; k < 4; ++k) {
-            sine[k] = sin(x[k]);
-            cosine[k] = cos(x[k]);
+            sine[k] = sin(a[k]);
+            cosine[k] = cos(a[k]);
         }
     }
+#else
+    for (int k = 0; k < 4; ++k) {
+        sine[k] = sin(x[k]);
+        cosine[k] = cos(x[k]);
+    }
+#endif
 }
 
 static inline void double_pendulum_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
@@ -104,8 +114,9 @@ static inline void double_pendulum_sincos8(const double *restrict x, double *res
     typedef double vector __attribute__((vector_size(64)));
     typedef long long integer __attribute__((vector_size(64)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
-    vector a, s, c;
-    memcpy(&a, x, sizeof a);
+    /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
+    const vector a = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
+    vector s, c;
 
     /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
     const vector shifted = a * 0.6366197723675814 + magic;
@@ -131,14 +142,18 @@ static inline void double_pendulum_sincos8(const double *restrict x, double *res
     memcpy(cosine, &c, sizeof c);
 
     const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1] | large[2] | large[3] | large[4] | large[5] | large[6] | large[7])
-#endif
-    {
+    if (large[0] | large[1] | large[2] | large[3] | large[4] | large[5] | large[6] | large[7]) {
         for (int k = 0; k < 8; ++k) {
-            sine[k] = sin(x[k]);
-            cosine[k] = cos(x[k]);
+            sine[k] = sin(a[k]);
+            cosine[k] = cos(a[k]);
         }
     }
+#else
+    for (int k = 0; k < 8; ++k) {
+        sine[k] = sin(x[k]);
+        cosine[k] = cos(x[k]);
+    }
+#endif
 }
 
 #endif

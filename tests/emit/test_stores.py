@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.emit.stores import Store, stores
+from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 
@@ -59,3 +59,24 @@ def test_a_store_waits_for_the_last_of_its_values() -> None:
         entries[4]: [1],
         entries[8]: [5],
     }
+
+
+def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
+    """A program whose output is these constants; in place of 9.0 an input."""
+    builder = Builder()
+    x = builder.input("x", 0)
+    entries = [x if value == 9.0 else builder.constant(value) for value in values]
+    output = Array("y", len(entries))
+    return finish("f", [Array("x", 1)], [output], builder, [entries], [Section("", "")], {}), output, entries
+
+
+def test_runs_of_constants_go_together() -> None:
+    program, _, _ = constants([1.0, 2.0, 9.0, 3.0, 9.0, *(0.0 for _ in range(LONGEST)), 4.0])
+    assert [(s.place, len(s.values)) for s in stored(program)] == [(0, 2), (2, 1), (3, 1), (4, 1), (5, LONGEST), (5 + LONGEST, 1)]
+
+
+def test_outputs_are_cleared_where_that_takes_fewer_stores() -> None:
+    scattered = [9.0, 0.0] * 40
+    in_runs = [9.0] * 40 + [0.0] * 40
+    ones = [9.0, 1.0] * 40
+    assert [is_worth_clearing(*constants(values)) for values in (scattered, in_runs, ones)] == [True, False, False]

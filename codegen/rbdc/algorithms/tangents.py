@@ -13,7 +13,7 @@ from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.products import inverse_inertia_product, rnea_vjp
-from rbdc.algorithms.solves import accelerations
+from rbdc.algorithms.solves import accelerations, by_articulated_bodies
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
@@ -63,7 +63,9 @@ def aba_tangent_by_factors(
     trace: Trace = silent,
 ) -> Vector:
     """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of `aba_derivatives`."""
-    return _aba_tangent(model, q, v, tau, dq, dv, dtau, fext, trace, Factorisation(crba(model, q, trace)).solve)
+    solve = Factorisation(crba(model, q, trace)).solve
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, solve)
 
 
 def aba_tangent_by_articulated_bodies(
@@ -77,17 +79,16 @@ def aba_tangent_by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """The same with the articulated-body algorithm at rest, whose inertias both solves share."""
-    return _aba_tangent(
-        model, q, v, tau, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace)
-    )
+    """The same with the articulated-body algorithm, whose inertias serve for both."""
+    a = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
 
 
 def _aba_tangent(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    a: Sequence[Scalar],
     dq: Sequence[Scalar],
     dv: Sequence[Scalar],
     dtau: Sequence[Scalar],
@@ -95,7 +96,6 @@ def _aba_tangent(
     trace: Trace,
     solve: Solve,
 ) -> Vector:
-    a = accelerations(model, q, v, tau, fext, trace, solve)
     moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
     return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
@@ -110,7 +110,9 @@ def aba_adjoint_by_factors(
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of `aba_derivatives`."""
-    return _aba_adjoint(model, q, v, tau, w, fext, trace, Factorisation(crba(model, q, trace)).solve)
+    solve = Factorisation(crba(model, q, trace)).solve
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    return _aba_adjoint(model, q, v, a, w, fext, trace, solve)
 
 
 def aba_adjoint_by_articulated_bodies(
@@ -122,21 +124,21 @@ def aba_adjoint_by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """The same with the articulated-body algorithm at rest."""
-    return _aba_adjoint(model, q, v, tau, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
+    """The same with the articulated-body algorithm."""
+    a = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return _aba_adjoint(model, q, v, a, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
 
 
 def _aba_adjoint(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
-    tau: Sequence[Scalar],
+    a: Sequence[Scalar],
     w: Sequence[Scalar],
     fext: Sequence[Force] | None,
     trace: Trace,
     solve: Solve,
 ) -> tuple[Vector, Vector, Vector]:
-    a = accelerations(model, q, v, tau, fext, trace, solve)
     solved = solve(list(w))
     by_q, by_v, _ = rnea_vjp(model, q, v, a, solved, fext, trace)
     return [-x for x in by_q], [-x for x in by_v], solved

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.scalars import ScalarType
-from rbdc.emit.stores import Store, stores
+from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
@@ -20,9 +20,6 @@ _LIBRARY = ("sqrt", "atan2")
 """What lanes have a function for, which takes the places of its arguments and result: vectors as such are no matter for every ABI."""
 MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
-
-WORTH_CLEARING = 32
-"""An output with so many zeros is cleared at the beginning, which takes a cycle for each 64 bytes, not one for each entry."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +102,30 @@ class Writer:
                 lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [self._stored(store, number) for k, made in to_store.items() if self._is_leaf(k) for store in made]
+        rest = [store for k, made in to_store.items() if self._is_leaf(k) for store in made]
         if rest:
-            blocks.append(Block("results", "known without computation", tuple(rest)))
+            blocks.append(Block("results", "known without computation", tuple(self._known(rest, number))))
         return blocks
+
+    def _known(self, rest: Sequence[Store], number: int) -> list[str]:
+        """The statements that store constants and inputs, runs of constants from a table."""
+        table: list[str] = []
+        lines: list[str] = []
+        places: dict[tuple[int, ...], int] = {}
+        for store in rest:
+            if len(store.values) == 1:
+                lines.append(self._stored(store, number))
+                continue
+            if store.values not in places:
+                places[store.values] = len(table)
+                table += [self._operand(index, 0, number) for index in store.values]
+            size = f"{len(store.values)} * sizeof *{store.array}"
+            lines.append(f"memcpy({store.array} + {store.place}, constants + {places[store.values]}, {size});")
+        if not table:
+            return lines
+        rows = [", ".join(table[k : k + LONGEST]) for k in range(0, len(table), LONGEST)]
+        declared = [f"static const {self.scalar.name} constants[{len(table)}] = {{", *(f"    {row}," for row in rows), "};"]
+        return [*declared, *lines]
 
     def _joint_angles(self) -> dict[int, tuple[str, int]]:
         """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
@@ -183,12 +200,11 @@ class Writer:
             blocks.append(Block(label.title, label.formula, tuple(lines)))
 
     def _sparse_outputs(self) -> dict[str, int]:
-        """The outputs with so many zeros that they are cleared whole, with their sizes."""
-        constants = {k for k, value in enumerate(self.program.values) if value.constant == 0.0}
+        """The outputs that are cleared whole at the beginning, with their sizes."""
         return {
             array.name: array.size
             for array, result in zip(self.program.outputs, self.program.results, strict=True)
-            if sum(k in constants for k in result) >= WORTH_CLEARING and not array.places
+            if is_worth_clearing(self.program, array, result)
         }
 
     def _home(self, index: int) -> int:
@@ -240,7 +256,7 @@ class Writer:
         return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "sine", "cosine"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "sine", "cosine", "constants"}
         taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):

@@ -10,28 +10,28 @@ from rbdc.ir.builder import rewrite
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.constant_folding import fold_constants
 from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.like_terms import gather_like_terms
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.reciprocals import share_reciprocals
 from rbdc.ir.passes.sign_normalisation import normalise_signs
-from rbdc.ir.passes.sum_constants import gather_constants
 
 RULES = (fold_constants, normalise_signs, order_operands)
 
 
 def optimise(program: Program) -> Program:
     """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
-    make equal; dead code away, then the constants of each sum together.
+    make equal; dead code away, then like terms of each sum together.
     """
     simplified = rewrite(program, RULES)
     shared = share_reciprocals(simplified)
     equal = remove_dead_code(simplified if shared is simplified else rewrite(shared, RULES))
-    return remove_dead_code(gather_constants(equal, RULES))
+    return remove_dead_code(gather_like_terms(equal, RULES))
 
 
 __all__ = [
     "RULES",
     "fold_constants",
-    "gather_constants",
+    "gather_like_terms",
     "normalise_signs",
     "optimise",
     "order_operands",

@@ -1,11 +1,11 @@
-"""The constants of a sum in one place: which, and where; and that values stay what they were."""
+"""Like terms of a sum in one place: which, and where; and that values stay what they were."""
 
 from __future__ import annotations
 
 import pytest
 
 from rbdc.ir.builder import Builder
-from rbdc.ir.passes import RULES, gather_constants, remove_dead_code
+from rbdc.ir.passes import RULES, gather_like_terms, remove_dead_code
 from rbdc.ir.verify import verify
 from tests.ir.test_passes import evaluate
 from tests.ir.test_sums import Make, program, shown
@@ -16,7 +16,7 @@ POINT = [0.5, -1.25, 2.0, 3.5]
 def gathered(make: Make) -> list[str]:
     """The outputs after the pass, with every association shown; their values are those before it."""
     before = program(make)
-    after = remove_dead_code(verify(gather_constants(before, RULES)))
+    after = remove_dead_code(verify(gather_like_terms(before, RULES)))
     assert evaluate(after, x=POINT) == [pytest.approx(result) for result in evaluate(before, x=POINT)]
     return shown(after)
 
@@ -66,6 +66,30 @@ def test_lanes_of_constants_count() -> None:
         total = b.raw("add", (b.raw("add", (wide, b.lanes([1.0, 2.0]))), b.constant(0.5)))
         return [b.extract(total, 0), b.extract(total, 1)]
 
-    after = remove_dead_code(verify(gather_constants(program(make), RULES)))
+    after = remove_dead_code(verify(gather_like_terms(program(make), RULES)))
     assert [value.numbers for value in after.values if value.operation == "lanes"] == [(1.5, 2.5)]
     assert sum(value.operation == "add" for value in after.values) == 1
+
+
+def test_multiples_of_one_value_become_one() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        products = [b.raw("mul", (x[0], b.constant(c))) for c in (3.0, 2.0, 0.5)]
+        return [b.raw("add", (b.raw("sub", (products[0], b.raw("add", (x[1], products[1])))), products[2]))]
+
+    assert gathered(make) == ["-(x1 - (x0 * 1.5))"]
+
+
+def test_opposite_terms_vanish() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        square = b.raw("mul", (x[0], x[0]))
+        return [b.raw("sub", (b.raw("add", (x[1], square)), square)), b.raw("sub", (x[2], b.raw("add", (x[3], x[2])))), square]
+
+    assert gathered(make) == ["x1", "-x3", "(x0 * x0)"]
+
+
+def test_a_product_that_others_use_stays_whole() -> None:
+    def make(b: Builder, x: list[int]) -> list[int]:
+        product = b.raw("mul", (x[0], b.constant(3.0)))
+        return [b.raw("add", (b.raw("add", (product, x[1])), b.raw("mul", (x[0], b.constant(2.0))))), product]
+
+    assert gathered(make) == ["((x1 + (x0 * 3)) + (x0 * 2))", "(x0 * 3)"]

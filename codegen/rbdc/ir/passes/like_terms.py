@@ -1,0 +1,107 @@
+"""Like terms of a sum taken together: its constants, and constant multiples of one value.
+
+Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, inner values used nowhere else. After: ``0.5 - x``, x, y. Each comes in
+the place of the first of its kind, the other terms stay in their order; lanes of constants count as constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rbdc.ir.builder import Builder, Rule, finish
+from rbdc.ir.nodes import Program
+
+_SUMS = ("add", "sub")
+
+Term = tuple[int, bool]
+"""A value, and whether it is subtracted."""
+
+
+def gather_like_terms(program: Program, rules: Sequence[Rule]) -> Program:
+    """See the module's docstring; `rules` simplify what is made. What is left over is dead code."""
+    return _Gathering(program, rules).made()
+
+
+class _Gathering:
+    def __init__(self, program: Program, rules: Sequence[Rule]) -> None:
+        self._program = program
+        self._users = program.users()
+        self._builder = Builder(rules)
+        self._new: list[int] = []
+
+    def made(self) -> Program:
+        program, builder, new = self._program, self._builder, self._new
+        for index, value in enumerate(program.values):
+            builder.section = value.section
+            terms = list(self._terms(index, False)) if value.operation in _SUMS and not self._is_inner(index) else []
+            gathered = self._gathered(terms)
+            if gathered is None:
+                new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
+            else:
+                total = self._rebuilt(index, iter(gathered))
+                new.append(builder.constant(0.0) if total is None else total)
+        symbols: dict[int, str] = {}
+        for old, symbol in program.symbols.items():
+            symbols.setdefault(new[old], symbol)
+        results = [[new[k] for k in result] for result in program.results]
+        return finish(program.name, program.inputs, program.outputs, builder, results, program.sections, symbols)
+
+    def _parts(self, index: int) -> tuple[Term, Term]:
+        """The arguments of a sum, and whether each is subtracted."""
+        value = self._program.values[index]
+        return (value.arguments[0], False), (value.arguments[1], value.operation == "sub")
+
+    def _is_inner(self, index: int) -> bool:
+        """Whether a value is a part of the sum that alone uses it."""
+        users = self._users[index]
+        alone = self._program.values[index].operation in _SUMS and len(users) == 1 and users[0] >= 0
+        return alone and self._program.values[users[0]].operation in _SUMS
+
+    def _terms(self, index: int, negative: bool) -> Iterator[Term]:
+        """The terms of a sum in their order."""
+        for part, subtracted in self._parts(index):
+            if self._is_inner(part):
+                yield from self._terms(part, negative != subtracted)
+            else:
+                yield part, negative != subtracted
+
+    def _split(self, part: int) -> tuple[int | None, int | None]:
+        """A term as a constant, None for 1, and the value that it multiplies, None for a constant alone."""
+        index, values = self._new[part], self._builder.values
+        if self._builder.numbers(index):
+            return index, None
+        value = values[index]
+        if value.operation == "mul" and len(self._users[part]) == 1:
+            for constant, base in (value.arguments, value.arguments[::-1]):
+                if self._builder.numbers(constant):
+                    return constant, base
+        return None, index
+
+    def _gathered(self, terms: Sequence[Term]) -> list[int | None] | None:
+        """What comes in the place of each term, None for nothing; None altogether where no two are alike."""
+        alike: dict[int | None, list[tuple[int, int | None, bool]]] = {}
+        for place, (part, negative) in enumerate(terms):
+            constant, base = self._split(part)
+            alike.setdefault(base, []).append((place, constant, negative))
+        if len(alike) == len(terms):
+            return None
+        made: list[int | None] = [None] * len(terms)
+        for base, group in alike.items():
+            place, _, first = group[0]
+            if len(group) == 1:
+                made[place] = self._new[terms[place][0]]
+                continue
+            total = self._builder.constant(0.0)
+            for _, constant, negative in group:
+                factor = self._builder.constant(1.0) if constant is None else constant
+                total = self._builder.apply("sub" if negative != first else "add", (total, factor))
+            made[place] = total if base is None else self._builder.apply("mul", (total, base))
+        return made
+
+    def _rebuilt(self, index: int, terms: Iterator[int | None]) -> int | None:
+        """The sum of these terms in the form that it had; None where nothing is left."""
+        left, right = (self._rebuilt(part, terms) if self._is_inner(part) else next(terms) for part, _ in self._parts(index))
+        operation = self._program.values[index].operation
+        if left is None and right is not None:
+            return self._builder.apply("neg", (right,)) if operation == "sub" else right
+        return left if left is None or right is None else self._builder.apply(operation, (left, right))
