@@ -171,6 +171,15 @@ def test_small_angles_stay(tmp_path: Path) -> None:
     assert rows[0, 0] != 1.0
 
 
+@pytest.mark.parametrize("rpy", ["2.65358979e-6 3.67320510e-6 0", "-1.57079367 -4e-6 1.57080047", "3e-6 1.57079632679 2e-6"])
+def test_products_of_small_angles_stay(rpy: str, tmp_path: Path) -> None:
+    """Of 1e-11 and below, though: without them the matrix would be no rotation."""
+    description = read(tmp_path, pair(f'<origin rpy="{rpy}"/>' + LIMIT), snap=1e-11)
+    rows: Array = np.array(description.joints[0].placement.rotation.rows())
+    np.testing.assert_allclose(rows @ rows.T, np.eye(3), rtol=0, atol=4e-15)
+    np.testing.assert_allclose(rows, Rotation.from_rpy(*map(float, rpy.split())).rows(), rtol=0, atol=1e-11)
+
+
 def test_exact_right_angles_are_not_noted(tmp_path: Path) -> None:
     description = read(tmp_path, pair(f'<origin rpy="{math.pi / 2!r} 0 {math.pi!r}"/>' + LIMIT))
     assert {abs(entry) for row in description.joints[0].placement.rotation.rows() for entry in row} == {0.0, 1.0}

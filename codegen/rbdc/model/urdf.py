@@ -17,6 +17,8 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
 _ROUNDING = 1e-15
+_ORTHONORMAL = 4e-15
+"""What rounding leaves between the rows of a rotation, at most."""
 
 _URDF_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 _ONE_AXIS = ("revolute", "continuous", "prismatic", "planar")
@@ -160,9 +162,9 @@ class _Reader:
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
-        rows = [_snapped_row(row, self.snap) for row in rotation.rows()]
+        rows = _snapped_rows(rotation.rows(), self.snap)
         self.snapped += _moved(rotation.rows(), rows)
-        self.kept += _moved(rows, [_snapped_row(row, LIKELY_MEANT) for row in rows])
+        self.kept += _moved(rows, _snapped_rows(rows, LIKELY_MEANT))
         return Rotation.from_rows(rows)
 
     def _parts(self, element: etree._Element, known: tuple[str, ...], owner: str | None = None) -> dict[str, etree._Element]:
@@ -206,6 +208,15 @@ class _Reader:
         ignored = [joint.name for joint in joints if joint.kind not in _ONE_AXIS and joint.axis != Vector3(1.0, 0.0, 0.0)]
         if ignored:
             self.notes.append(Note(f"{len(ignored)} fixed or floating joints have an <axis>: not used"))
+
+
+def _snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:
+    """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an entry may also be small as the
+    product of the sines of two small angles that are meant.
+    """
+    snapped = [_snapped_row(row, snap) for row in rows]
+    products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in snapped for y in snapped]
+    return snapped if max(map(abs, products)) <= _ORTHONORMAL + snap * snap else rows
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
