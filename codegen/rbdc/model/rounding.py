@@ -15,9 +15,10 @@ import mpmath
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles
 from rbdc.model.joints import Prismatic, Revolute
+from rbdc.model.numbers import with_numbers
 from rbdc.model.regrouping import shared_with_parent
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import Inertia, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 
 DIGITS = 40
 
@@ -32,12 +33,14 @@ def rounded_once(original: Model, model: Model) -> Model:
     context = mpmath.MPContext()
     context.dps = DIGITS
     small: Sequence[JointSpaceBody] = model.bodies  # type: ignore[assignment]
-    frames = [_frame(context, *pair) for pair in zip(original.bodies, small, strict=True)]
+    exact = with_numbers(original, context.mpf).bodies
+    frames = [_frame(context, body, with_numbers(one.chosen, context.mpf)) for body, one in zip(exact, small, strict=True)]
     placements, inertias = [], []
-    for body, frame in zip(original.bodies, frames, strict=True):
+    for body, frame in zip(exact, frames, strict=True):
         above = Placement.identity() if body.parent == WORLD else frames[body.parent]
-        placements.append(above.inverse().compose(_exact_placement(context, body.placement)).compose(frame))
-        inertias.append(_moments(context, body.inertia).moved(frame.inverse()))
+        placements.append(above.inverse().compose(body.placement).compose(frame))
+        inertia = body.inertia
+        inertias.append(MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse()))
     for index in reversed(range(model.njoints)):
         shared = shared_with_parent(small[index], inertias[index])
         inertias[index] = inertias[index] - shared
@@ -46,32 +49,15 @@ def rounded_once(original: Model, model: Model) -> Model:
     return replace(model, bodies=tuple(_rounded(*one) for one in zip(small, placements, inertias, strict=True)))
 
 
-def _frame(context: Any, original: Body, body: JointSpaceBody) -> Placement:
+def _frame(context: Any, body: Body, chosen: Placement) -> Placement:
     """The chosen frame, its axes unit vectors at right angles, z along the axis of a one-dof joint."""
-    chosen = _exact_placement(context, body.chosen)
-    one_dof = isinstance(original.joint, (Revolute, Prismatic))
-    z = _unit(context, _exact(context, original.joint.axis) if one_dof else chosen.rotation.z)  # type: ignore[attr-defined]
+    z = _unit(context, body.joint.axis if isinstance(body.joint, (Revolute, Prismatic)) else chosen.rotation.z)
     x = _unit(context, chosen.rotation.x - z.scaled(z.dot(chosen.rotation.x)))
     return Placement(Rotation(x, z.cross(x), z), chosen.translation)
 
 
 def _unit(context: Any, v: Vector3) -> Vector3:
     return v.scaled(1 / context.sqrt(v.dot(v)))
-
-
-def _exact(context: Any, v: Vector3) -> Vector3:
-    return Vector3(*map(context.mpf, v.scalars()))
-
-
-def _exact_placement(context: Any, placement: Placement) -> Placement:
-    r = placement.rotation
-    return Placement(Rotation(*(_exact(context, v) for v in (r.x, r.y, r.z))), _exact(context, placement.translation))
-
-
-def _moments(context: Any, inertia: Inertia) -> MomentInertia:
-    about_origin = Symmetric3(*map(context.mpf, inertia.about_origin.scalars()))
-    exact = Inertia(context.mpf(inertia.mass), _exact(context, inertia.first_moment), about_origin)
-    return MomentInertia(exact.mass, exact.first_moment, exact.second_moments())
 
 
 def _rounded(body: JointSpaceBody, placement: Placement, inertia: MomentInertia) -> JointSpaceBody:

@@ -19,6 +19,7 @@ from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Function
 from rbdc.evaluation import Evaluate, Inputs, for_one_frame
 from rbdc.model import Model
+from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
 from rbdc.report.literature import by_the_papers, deepest_frame
 
@@ -69,7 +70,8 @@ def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
-    return [[context.mpf(x) for x in output] for output in _algorithm(function)(model, scalars, silent)]
+    exact = with_numbers(model, context.mpf)  # products and sums of its constants are not to be rounded either
+    return [[context.mpf(x) for x in output] for output in _algorithm(function)(exact, scalars, silent)]
 
 
 def _split(x: Any) -> tuple[float, float]:

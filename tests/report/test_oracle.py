@@ -1,0 +1,38 @@
+"""The reference is exact to some 32 digits, what is computed from the model's constants alone too."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from rbdc import Model
+from rbdc.catalogue import functions_of
+from rbdc.model.numbers import with_numbers
+from rbdc.report.inputs import draw
+from rbdc.report.oracle import reference
+from rbdc.resources import resolve
+
+
+def test_sums_of_constants_are_not_rounded() -> None:
+    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    (inertia,) = reference(model, functions_of(model)["crba"], {"q": draw(model, 1)["q"]}, "test")
+    mass = sum(Fraction(float(body.inertia.mass)) for body in model.bodies)
+    assert Fraction(float(mass)) != mass, "a sum that rounds shows nothing"
+    found = Fraction(float(inertia.high[0, 0])) + Fraction(float(inertia.low[0, 0]))
+    assert abs(found - mass) < Fraction(1, 10**29)
+
+
+def test_every_float_of_a_model_is_replaced() -> None:
+    model = Model.from_urdf(resolve("panda"))
+    seen: list[float] = []
+
+    def number(x: float) -> float:
+        seen.append(x)
+        return np.float64(x)
+
+    made = with_numbers(model, number)
+    assert made == model
+    assert type(made.bodies[0].inertia.mass) is np.float64
+    assert type(made.frames[-1].placement.translation.x) is np.float64
+    assert len(seen) > 22 * model.njoints
