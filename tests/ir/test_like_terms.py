@@ -57,7 +57,7 @@ def test_products_end_a_sum() -> None:
         product = b.raw("mul", (b.raw("add", (x[0], b.constant(1.0))), x[1]))
         return [b.raw("add", (product, b.constant(2.0)))]
 
-    assert gathered(make) == ["((x1 * (x0 + 1)) + 2)"]
+    assert gathered(make) == ["(((x0 + 1) * x1) + 2)"]
 
 
 def test_lanes_of_constants_count() -> None:
@@ -92,4 +92,4 @@ def test_a_product_that_others_use_stays_whole() -> None:
         product = b.raw("mul", (x[0], b.constant(3.0)))
         return [b.raw("add", (b.raw("add", (product, x[1])), b.raw("mul", (x[0], b.constant(2.0))))), product]
 
-    assert gathered(make) == ["((x1 + (x0 * 3)) + (x0 * 2))", "(x0 * 3)"]
+    assert gathered(make) == ["(((x0 * 3) + x1) + (x0 * 2))", "(x0 * 3)"]

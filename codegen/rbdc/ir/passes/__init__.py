@@ -25,7 +25,8 @@ def optimise(program: Program) -> Program:
     simplified = rewrite(program, RULES)
     shared = share_reciprocals(simplified)
     equal = remove_dead_code(simplified if shared is simplified else rewrite(shared, RULES))
-    return remove_dead_code(gather_like_terms(equal, RULES))
+    gathered = gather_like_terms(equal, RULES)
+    return gathered if gathered is equal else remove_dead_code(gathered)
 
 
 __all__ = [

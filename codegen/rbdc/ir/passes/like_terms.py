@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rbdc.ir.builder import Builder, Rule, finish
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import COMPUTED, Program
 
 _SUMS = ("add", "sub")
 
@@ -18,8 +18,11 @@ Term = tuple[int, bool]
 
 
 def gather_like_terms(program: Program, rules: Sequence[Rule]) -> Program:
-    """See the module's docstring; `rules` simplify what is made. What is left over is dead code."""
-    return _Gathering(program, rules).made()
+    """See the module's docstring; `rules` simplify what changes, and what is left over is dead code. A program without like terms is itself
+    the result.
+    """
+    gathering = _Gathering(program, rules)
+    return gathering.made() if gathering.sums else program
 
 
 class _Gathering:
@@ -28,17 +31,33 @@ class _Gathering:
         self._users = program.users()
         self._builder = Builder(rules)
         self._new: list[int] = []
+        self.sums = self._with_like_terms()
+
+    def _with_like_terms(self) -> dict[int, list[Term]]:
+        """The terms of each sum that has like ones."""
+        found = {}
+        for index, value in enumerate(self._program.values):
+            if value.operation in _SUMS and not self._is_inner(index):
+                terms = list(self._terms(index, False))
+                if len({self._split(part)[1] for part, _ in terms}) < len(terms):
+                    found[index] = terms
+        return found
 
     def made(self) -> Program:
         program, builder, new = self._program, self._builder, self._new
+        changed = set(self.sums)
         for index, value in enumerate(program.values):
             builder.section = value.section
-            terms = list(self._terms(index, False)) if value.operation in _SUMS and not self._is_inner(index) else []
-            gathered = self._gathered(terms)
-            if gathered is None:
-                new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
+            if index not in self.sums:
+                arguments = tuple([new[k] for k in value.arguments])
+                if not changed.isdisjoint(value.arguments):
+                    changed.add(index)
+                elif value.operation in COMPUTED:
+                    new.append(builder.raw(value.operation, arguments))
+                    continue
+                new.append(builder.again(value, arguments))
             else:
-                total = self._rebuilt(index, iter(gathered))
+                total = self._rebuilt(index, iter(self._gathered(self.sums[index])))
                 new.append(builder.constant(0.0) if total is None else total)
         symbols: dict[int, str] = {}
         for old, symbol in program.symbols.items():
@@ -67,24 +86,24 @@ class _Gathering:
 
     def _split(self, part: int) -> tuple[int | None, int | None]:
         """A term as a constant, None for 1, and the value that it multiplies, None for a constant alone."""
-        index, values = self._new[part], self._builder.values
-        if self._builder.numbers(index):
-            return index, None
-        value = values[index]
+        if self._is_constant(part):
+            return part, None
+        value = self._program.values[part]
         if value.operation == "mul" and len(self._users[part]) == 1:
             for constant, base in (value.arguments, value.arguments[::-1]):
-                if self._builder.numbers(constant):
+                if self._is_constant(constant):
                     return constant, base
-        return None, index
+        return None, part
 
-    def _gathered(self, terms: Sequence[Term]) -> list[int | None] | None:
-        """What comes in the place of each term, None for nothing; None altogether where no two are alike."""
+    def _is_constant(self, index: int) -> bool:
+        return self._program.values[index].operation in ("constant", "lanes")
+
+    def _gathered(self, terms: Sequence[Term]) -> list[int | None]:
+        """What comes in the place of each term, None for nothing."""
         alike: dict[int | None, list[tuple[int, int | None, bool]]] = {}
         for place, (part, negative) in enumerate(terms):
             constant, base = self._split(part)
             alike.setdefault(base, []).append((place, constant, negative))
-        if len(alike) == len(terms):
-            return None
         made: list[int | None] = [None] * len(terms)
         for base, group in alike.items():
             place, _, first = group[0]
@@ -93,9 +112,9 @@ class _Gathering:
                 continue
             total = self._builder.constant(0.0)
             for _, constant, negative in group:
-                factor = self._builder.constant(1.0) if constant is None else constant
+                factor = self._builder.constant(1.0) if constant is None else self._new[constant]
                 total = self._builder.apply("sub" if negative != first else "add", (total, factor))
-            made[place] = total if base is None else self._builder.apply("mul", (total, base))
+            made[place] = total if base is None else self._builder.apply("mul", (total, self._new[base]))
         return made
 
     def _rebuilt(self, index: int, terms: Iterator[int | None]) -> int | None:
