@@ -74,7 +74,7 @@ def articulated(model: Model, placements: Sequence[Placement], trace: Trace = si
     inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
     joints: list[ArticulatedJoint] = []
     for index in reversed(range(model.njoints)):
-        joint = articulate(model, index, inertias[index], trace)
+        joint = _articulate(model, index, inertias[index], trace)
         joints.insert(0, joint)
         parent = model.bodies[index].parent
         if parent != WORLD:
@@ -82,7 +82,7 @@ def articulated(model: Model, placements: Sequence[Placement], trace: Trace = si
     return joints
 
 
-def articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace = silent) -> ArticulatedJoint:
+def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace) -> ArticulatedJoint:
     """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
     joint = model.bodies[index].joint
     u = [inertia @ column for column in joint.subspace()]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.aba import ArticulatedJoint, articulate
+from rbdc.algorithms.aba import ArticulatedJoint, articulated
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar
+from rbdc.spatial import Force, Motion, Placement, Scalar
 from rbdc.spatial.vectors import motion_sum
 
 
@@ -24,7 +24,8 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
         return inverse_by_cholesky(model, q, trace)
     placements = joint_placements(model, q, trace)
     inverse = zeros(model.nv, model.nv)
-    joints = _backward_pass(model, placements, inverse, trace)
+    joints = articulated(model, placements, trace)
+    _backward_pass(model, placements, joints, inverse, trace)
     _forward_pass(model, placements, joints, inverse, trace)
     for i in range(model.nv):
         for j in range(i):
@@ -47,16 +48,14 @@ def inverse_of_branches(model: Model, q: Sequence[Scalar], trace: Trace = silent
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 
-def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matrix, trace: Trace) -> list[ArticulatedJoint]:
+def _backward_pass(
+    model: Model, placements: Sequence[Placement], joints: Sequence[ArticulatedJoint], inverse: Matrix, trace: Trace
+) -> None:
     """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on body i."""
     starts = first_dofs(model)
-    inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
     subtree_forces: list[dict[int, Force]] = [{} for _ in model.bodies]
-    joints: list[ArticulatedJoint] = []
     for index in reversed(range(model.njoints)):
-        body, forces = model.bodies[index], subtree_forces[index]
-        joint = articulate(model, index, inertias[index], trace)
-        joints.insert(0, joint)
+        body, joint, forces = model.bodies[index], joints[index], subtree_forces[index]
         own = range(starts[index], starts[index] + body.joint.nv)
         columns = {dof: joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own}
         columns |= {dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()}
@@ -74,8 +73,6 @@ def _backward_pass(model: Model, placements: Sequence[Placement], inverse: Matri
             for u, entry in zip(joint.u, column, strict=True):
                 force = force + u.scaled(entry)
             above[dof] = placements[index].act_force(force)
-        inertias[body.parent] = inertias[body.parent] + joint.left.moved(placements[index])
-    return joints
 
 
 def _forward_pass(

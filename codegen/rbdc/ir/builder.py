@@ -156,18 +156,16 @@ def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
     for value in program.values:
         builder.section = value.section
         new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
+    return rebuilt(program, builder, new)
+
+
+def rebuilt(program: Program, builder: Builder, new: Sequence[int]) -> Program:
+    """The program with the values of a builder; `new` has the one for each of its own."""
     symbols: dict[int, str] = {}
     for old, symbol in program.symbols.items():
         symbols.setdefault(new[old], symbol)
-    return finish(
-        program.name,
-        program.inputs,
-        program.outputs,
-        builder,
-        [[new[k] for k in result] for result in program.results],
-        program.sections,
-        symbols,
-    )
+    results = [[new[k] for k in result] for result in program.results]
+    return finish(program.name, program.inputs, program.outputs, builder, results, program.sections, symbols)
 
 
 def finish(

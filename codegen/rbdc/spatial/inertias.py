@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rbdc.spatial.scalars import Scalar
 from rbdc.spatial.transforms import Placement, Rotation
-from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
+from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +193,7 @@ def _times_skew(m: Rotation, p: Vector3) -> Rotation:
 
 def _levered(p: Vector3, first: Rotation, second: Rotation) -> Symmetric3:
     """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a component of p together."""
-    units = (Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0, 0.0), Vector3(0.0, 0.0, 1.0))
-    x, y = ([[unit.cross(column).scalars() for column in (m.x, m.y, m.z)] for unit in units] for m in (first, second))
+    x, y = ([[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES] for m in (first, second))
 
     def entry(i: int, j: int) -> Scalar:
         a, b, c = (size * (x[k][j][i] + y[k][i][j]) for k, size in enumerate(p.scalars()))

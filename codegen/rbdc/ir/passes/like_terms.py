@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rbdc.ir.builder import Builder, Rule, finish
+from rbdc.ir.builder import Builder, Rule, rebuilt
 from rbdc.ir.nodes import COMPUTED, Program
 
 _SUMS = ("add", "sub")
@@ -59,11 +59,7 @@ class _Gathering:
             else:
                 total = self._rebuilt(index, iter(self._gathered(self.sums[index])))
                 new.append(builder.constant(0.0) if total is None else total)
-        symbols: dict[int, str] = {}
-        for old, symbol in program.symbols.items():
-            symbols.setdefault(new[old], symbol)
-        results = [[new[k] for k in result] for result in program.results]
-        return finish(program.name, program.inputs, program.outputs, builder, results, program.sections, symbols)
+        return rebuilt(program, builder, new)
 
     def _parts(self, index: int) -> tuple[Term, Term]:
         """The arguments of a sum, and whether each is subtracted."""
