@@ -12,9 +12,9 @@ void cartpole_com(const double *restrict q, double *restrict position)
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[1], 0.0};
-    double sine[2], cosine[2];
-    cartpole_sincos2(angle, sine, cosine);
+    const double angle[1] = {q[1]};
+    double sine[1], cosine[1];
+    cartpole_sincos1(angle, sine, cosine);
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 

@@ -12,9 +12,9 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[1], 0.0};
-    double sine[2], cosine[2];
-    cartpole_sincos2(angle, sine, cosine);
+    const double angle[1] = {q[1]};
+    double sine[1], cosine[1];
+    cartpole_sincos1(angle, sine, cosine);
     const double sin_q1 = sine[0];
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */

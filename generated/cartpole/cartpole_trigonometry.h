@@ -31,9 +31,10 @@ static inline void cartpole_sincos2(const double *restrict x, double *restrict s
     const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
     const vector z = r * r;
 
-    /* the two polynomials */
-    s = r + (tail + r * z * ((-0.16666666666666666) + z * (0.008333333333330925 + z * ((-0.00019841269836722418) + z * (2.755731608381636e-06 + z * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))))));
-    c = 1.0 - (0.5 * z + (r * tail - z * z * (0.041666666666666664 + z * ((-0.0013888888888887382) + z * (2.480158729874307e-05 + z * ((-2.7557317260008837e-07) + z * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))))));
+    /* the two polynomials, two terms at a time */
+    const vector zz = z * z;
+    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -79,9 +80,10 @@ static inline void cartpole_sincos4(const double *restrict x, double *restrict s
     const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
     const vector z = r * r;
 
-    /* the two polynomials */
-    s = r + (tail + r * z * ((-0.16666666666666666) + z * (0.008333333333330925 + z * ((-0.00019841269836722418) + z * (2.755731608381636e-06 + z * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))))));
-    c = 1.0 - (0.5 * z + (r * tail - z * z * (0.041666666666666664 + z * ((-0.0013888888888887382) + z * (2.480158729874307e-05 + z * ((-2.7557317260008837e-07) + z * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))))));
+    /* the two polynomials, two terms at a time */
+    const vector zz = z * z;
+    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -127,9 +129,10 @@ static inline void cartpole_sincos8(const double *restrict x, double *restrict s
     const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
     const vector z = r * r;
 
-    /* the two polynomials */
-    s = r + (tail + r * z * ((-0.16666666666666666) + z * (0.008333333333330925 + z * ((-0.00019841269836722418) + z * (2.755731608381636e-06 + z * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))))));
-    c = 1.0 - (0.5 * z + (r * tail - z * z * (0.041666666666666664 + z * ((-0.0013888888888887382) + z * (2.480158729874307e-05 + z * ((-2.7557317260008837e-07) + z * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))))));
+    /* the two polynomials, two terms at a time */
+    const vector zz = z * z;
+    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -153,6 +156,46 @@ static inline void cartpole_sincos8(const double *restrict x, double *restrict s
         sine[k] = sin(x[k]);
         cosine[k] = cos(x[k]);
     }
+#endif
+}
+
+/* the same of one angle, with both polynomials in one vector */
+static inline void cartpole_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
+{
+#if defined(__GNUC__) && !defined(__FAST_MATH__)
+    typedef double vector __attribute__((vector_size(16)));
+    typedef unsigned long long integer __attribute__((vector_size(16)));
+    const double a = x[0], magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    if (!(a <= 1000000.0 && a >= -1000000.0)) {
+        sine[0] = sin(a);
+        cosine[0] = cos(a);
+        return;
+    }
+
+    const double shifted = a * 0.6366197723675814 + magic;
+    const double n = shifted - magic;
+    const double coarse = a - n * 1.5707963267341256;
+    const double finer = coarse - n * 6.077100506303966e-11;
+    const double r = finer - n * 2.0222662487959506e-21;
+    const double tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
+    const double z = r * r, zz = z * z;
+
+    /* lead + rest: r + tail, and 1 - z/2 - r tail with what rounding takes from 1 - z/2 */
+    const double half = 0.5 * z, most = 1.0 - half;
+    const vector factor = {r * z, zz}, lead = {r, most}, rest = {tail, ((1.0 - most) - half) - r * tail};
+    const vector both = lead + (rest + factor * (((vector){(-0.16666666666666666), 0.041666666666666664} + z * (vector){0.008333333333330925, (-0.0013888888888887382)}) + zz * (((vector){(-0.00019841269836722418), 2.480158729874307e-05} + z * (vector){2.755731608381636e-06, (-2.7557317260008837e-07)}) + zz * ((vector){(-2.5051127944014188e-08), 2.0876143827993133e-09} + z * (vector){1.5917848524808262e-10, (-1.1382456778061306e-11)}))));
+
+    unsigned long long quadrant;
+    memcpy(&quadrant, &shifted, sizeof quadrant);
+    const unsigned long long odd = 0 - (quadrant & 1);
+    const vector exchanged = {both[1], both[0]};
+    const integer sign = {(quadrant >> 1) << 63, ((quadrant + 1) >> 1) << 63};
+    const vector result = (vector)((((integer)exchanged & odd) | ((integer)both & ~odd)) ^ sign);
+    sine[0] = result[0];
+    cosine[0] = result[1];
+#else
+    sine[0] = sin(x[0]);
+    cosine[0] = cos(x[0]);
 #endif
 }
 

@@ -12,9 +12,9 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {3.141592651669591 + q[1], 0.0};
-    double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    const double angle[1] = {3.141592651669591 + q[1]};
+    double sine[1], cosine[1];
+    double_pendulum_sincos1(angle, sine, cosine);
     const double X1_3 = sine[0];
 
     /* link2: v = X v_parent + S qdot */

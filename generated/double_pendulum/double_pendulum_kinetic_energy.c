@@ -12,9 +12,9 @@ void double_pendulum_kinetic_energy(const double *restrict q, const double *rest
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {q[1], 0.0};
-    double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    const double angle[1] = {q[1]};
+    double sine[1], cosine[1];
+    double_pendulum_sincos1(angle, sine, cosine);
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 

@@ -12,9 +12,9 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double angle[2] = {3.141592651669591 + q[1], 0.0};
-    double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    const double angle[1] = {3.141592651669591 + q[1]};
+    double sine[1], cosine[1];
+    double_pendulum_sincos1(angle, sine, cosine);
     const double X1_0 = cosine[0];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */

@@ -47,6 +47,7 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
     peak.measure(0.0)
     assert set(peak.reached) == set(PEAKS)
     assert all(rate > 0.0 for rate in peak.reached.values())
+    assert 0.0 < peak.call < 1e9 * flops / peak.reached[PEAKS[-1]], "doing nothing takes less than any kernel"
     before = dict(peak.reached)
     peak.measure(0.0)
     assert all(peak.reached[kind] >= before[kind] for kind in PEAKS), "the best counts"
@@ -79,7 +80,7 @@ def test_a_kernel_is_a_method(compiler: Compiler) -> None:
 
 
 def test_shares() -> None:
-    peak = Peak(vector=80e9, scalar=10e9, lanes=8, fused=True)
+    peak = Peak(vector=80e9, scalar=10e9, lanes=8, fused=True, call=2.5)
     assert peak.percent(400, 100.0) == {"vector": 5.0, "scalar": 40.0}
     assert peak.percent(0, 100.0) == {"vector": 0.0, "scalar": 0.0}
     assert peak.percent(None, 100.0) is None

@@ -15,7 +15,7 @@ from rbdc.emit.render import render
 from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.angles import JOINT_ANGLES
+from rbdc.ir.passes.angles import JOINT_ANGLES, pairs
 from rbdc.ir.passes.chunking import chunk
 from rbdc.model.limbs import LANES
 
@@ -141,11 +141,17 @@ def _call_lines(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, P
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
     """The internal headers that the programs' C needs."""
-    if any(program.sections[:1] == (JOINT_ANGLES,) for program in programs):
-        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, source.declaration.scalar)
+    source.files |= trigonometry_files(robot, programs, source.declaration.scalar, version)
     if any(value.width > 1 for program in programs for value in program.values):
         add_lanes_header(source, robot, version)
         source.style = "lanes"
+
+
+def trigonometry_files(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
+    """The header of sines and cosines by name, where one of the programs has them side by side or both of one angle."""
+    if not any(program.sections[:1] == (JOINT_ANGLES,) or pairs(program) for program in programs):
+        return {}
+    return {trigonometry.header_name(robot): trigonometry.header(robot, version, scalar)}
 
 
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:

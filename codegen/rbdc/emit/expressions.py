@@ -9,7 +9,7 @@ from rbdc.emit.scalars import ScalarType
 from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
-from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
+from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle, pairs
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
@@ -48,6 +48,7 @@ class Writer:
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
+        self._pairs = self._scalar_pairs()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
         self._names = self._choose_names()
@@ -92,6 +93,8 @@ class Writer:
                 lines += self._gathered(index, number)
             elif self._is_paired(value):
                 lines += self._sine_and_cosine(index, number)
+            elif index in self._pairs:
+                lines += self._pair(index, number)
             elif value.width > 1 and value.operation in _LIBRARY:
                 arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
                 lines.append(f"{self._type(value)} {self._names[index]};")
@@ -173,6 +176,23 @@ class Writer:
             f"{kind} {sine}, {cosine};",
             f"{self.robot}_{which}sine_and_cosine{width}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
         ]
+
+    def _scalar_pairs(self) -> dict[int, tuple[int, int]]:
+        """For each other sine and cosine of one angle that a chunk has both of, the two."""
+        found: dict[int, tuple[int, int]] = {}
+        for sine, cosine in pairs(self.program) if self.scalar.integer else ():
+            if sine not in self._angles and self.chunks.chunk_of[sine] == self.chunks.chunk_of[cosine]:
+                found[sine] = found[cosine] = (sine, cosine)
+        return found
+
+    def _pair(self, index: int, number: int) -> list[str]:
+        """The call that computes both, at the first of the two."""
+        sine, cosine = self._pairs[index]
+        if index != min(sine, cosine):
+            return []
+        angle = self._operand(self.program.values[index].arguments[0], 0, number)
+        names = self._names[sine], self._names[cosine]
+        return [f"{self.scalar.name} {', '.join(names)};", f"{self.robot}_sincos1(&{angle}, &{names[0]}, &{names[1]});"]
 
     def _angle_operands(self, index: int, number: int) -> list[str]:
         """An angle, or the angles in the lanes of one value."""

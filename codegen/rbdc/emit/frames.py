@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit.cdecl import FunctionDeclaration
-from rbdc.emit.csource import FunctionSource, batch_view, figures, parameters, whole_part
+from rbdc.emit.csource import FunctionSource, batch_view, figures, parameters, trigonometry_files, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.scalars import ScalarType
@@ -88,11 +88,13 @@ def _numbers(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
 def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table = dof_table(model)
+    internal = trigonometry_files(robot, steps, scalar, view["version"])
     source = render(
         "frames.c.jinja",
         **view,
         **climb_view(robot, model, steps, scalar),
         figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
+        headers=list(internal),
         body_parent=_row(body.parent for body in model.bodies),
         body_first=_row([*first_dofs(model), len(table)]),
         dof_column=_row(column for column, _, _ in table),
@@ -101,7 +103,7 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, 
         frame_placement=[", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames],
     )
     header = render("frames.h.jinja", **view, **header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"]))
-    return {f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
 
 
 def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> dict[str, Any]:

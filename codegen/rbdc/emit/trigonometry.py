@@ -13,9 +13,9 @@ _SHORTEST = 16
 
 
 def widths(scalar: ScalarType) -> tuple[int, ...]:
-    """How many angles are computed side by side."""
+    """How many angles are computed side by side, or one alone."""
     shortest = _SHORTEST // scalar.size
-    return (shortest, 2 * shortest, 4 * shortest)
+    return (1, shortest, 2 * shortest, 4 * shortest)
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,9 @@ def limit(scalar: ScalarType) -> float:
 
 def batch_context(scalar: ScalarType) -> dict[str, object]:
     """What the header of batches needs for sines and cosines."""
-    return {**_context(scalar, _OF[scalar].wide), "error": _OF[scalar].error}
+    wide = _OF[scalar].wide
+    polynomials = {"sine": _horner(scalar, wide.sine), "cosine": _horner(scalar, wide.cosine)}
+    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error}
 
 
 def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
@@ -134,16 +136,24 @@ def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
         "part_bits": made.bits,
         "inverse": scalar.literal(made.inverse),
         "parts": [_signed(scalar, x) for x in made.parts],
-        "sine": _horner(scalar, made.sine),
-        "cosine": _horner(scalar, made.cosine),
     }
 
 
 def _horner(scalar: ScalarType, coefficients: Sequence[float]) -> str:
-    """A polynomial in z as C."""
-    text = _signed(scalar, coefficients[-1])
-    for x in reversed(coefficients[:-1]):
-        text = f"({_signed(scalar, x)} + z * {text})"
+    """A polynomial in z as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
+    return _nested([_signed(scalar, x) for x in coefficients], "z")
+
+
+def _in_pairs(words: Sequence[str]) -> str:
+    """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose first results these are."""
+    pairs = [_nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
+    return _nested(pairs, "zz")
+
+
+def _nested(coefficients: Sequence[str], variable: str) -> str:
+    text = coefficients[-1]
+    for word in reversed(coefficients[:-1]):
+        text = f"({word} + {variable} * {text})"
     return text
 
 
@@ -154,10 +164,14 @@ def header_name(robot: str) -> str:
 
 def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
-    context = _context(scalar, _OF[scalar].narrow)
-    tail = _OF[scalar].tail.format(*(_signed(scalar, x) for x in _OF[scalar].narrow.parts))
-    own = {"robot": robot, "version": version, "widths": widths(scalar), "tail": tail, "units": _OF[scalar].units}
-    return render("trigonometry.h.jinja", **own, **scalar.words, **context)
+    narrow = _OF[scalar].narrow
+    context = _context(scalar, narrow)
+    sine, cosine = ([_signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
+    both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
+    polynomials = {"sine": _in_pairs(sine), "cosine": _in_pairs(cosine), "both": _in_pairs(both)}
+    tail = _OF[scalar].tail.format(*(_signed(scalar, x) for x in narrow.parts))
+    own = {"robot": robot, "version": version, "widths": widths(scalar)[1:], "tail": tail, "units": _OF[scalar].units}
+    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
 def statements(robot: str, angles: Sequence[str], scalar: ScalarType) -> list[str]:

@@ -82,7 +82,7 @@ def _robot(comparison: Comparison) -> dict[str, Any]:
 
 def _peak(peak: Peak) -> dict[str, Any]:
     rates = {"vector_flops_per_second": round(peak.vector), "scalar_flops_per_second": round(peak.scalar)}
-    return {**rates, "lanes": peak.lanes, "fused": peak.fused}
+    return {**rates, "lanes": peak.lanes, "fused": peak.fused, "empty_call_nanoseconds": round(peak.call, 3)}
 
 
 def _function(one: Measured, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any]:

@@ -18,13 +18,14 @@ can do does not depend on how well a compiler was asked to optimise, and what is
 @dataclass(frozen=True)
 class Peak:
     """Flop a second of one core in double precision: of vectors with so many `lanes`, and of single numbers; whether the flags allow
-    for fused multiply-add, which counts as two.
+    for fused multiply-add, which counts as two; and the nanoseconds that a call of an empty function takes.
     """
 
     vector: float
     scalar: float
     lanes: int
     fused: bool
+    call: float
 
     def percent(self, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
         """The share of both peaks that so many flop in such a time are; None where they were not counted."""

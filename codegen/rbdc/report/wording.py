@@ -30,10 +30,12 @@ def percent(share: dict[str, float] | None, of: str) -> str:
 
 
 def peak_words(peak: dict[str, Any]) -> str:
-    """What one core can do at most."""
+    """What one core can do at most, and what a call takes at least."""
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
-    return f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}, {rates[1]} in single numbers, by {how}"
+    call = peak.get("empty_call_nanoseconds")  # older reports are without
+    calling = "" if call is None else f"; an empty call, which every time includes, takes {nanoseconds(call)}"
+    return f"one core reaches {rates[0]} Gflop/s in vectors of {peak['lanes']}, {rates[1]} in single numbers, by {how}{calling}"
 
 
 def bandwidth_words(bandwidth: dict[str, Any]) -> str:

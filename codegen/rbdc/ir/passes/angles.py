@@ -49,6 +49,15 @@ def is_joint_angle(program: Program, index: int) -> bool:
     return _angle(program, index) is not None
 
 
+def pairs(program: Program) -> list[tuple[int, int]]:
+    """The sine and the cosine of every number that a program takes both of."""
+    found: dict[int, dict[str, int]] = {}
+    for index, value in enumerate(program.values):
+        if value.operation in ("sin", "cos") and value.width == 1:
+            found.setdefault(value.arguments[0], {})[value.operation] = index
+    return [(both["sin"], both["cos"]) for both in found.values() if len(both) == 2]
+
+
 _MAKES_ANGLES = ("input", "constant", "lanes", "gather", "add", "sub", "mul", "neg")
 _DEEPEST = 4
 

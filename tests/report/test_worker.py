@@ -1,0 +1,23 @@
+"""The process that times: where results are put."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rbdc.report.worker import LINE, PAGE, PLACES, placed
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
+    sizes = [3, 0, 361, 8]
+    for k in range(PLACES):
+        arrays = placed(sizes, dtype, k * PAGE // PLACES)
+        assert [x.size for x in arrays] == sizes
+        assert {x.dtype for x in arrays} == {np.dtype(dtype)}
+        begin = [x.ctypes.data for x in arrays]
+        assert begin[0] % PAGE == k * PAGE // PLACES
+        assert all(at % LINE == 0 for at, x in zip(begin, arrays, strict=True) if x.size), "each on a cache line"
+        for x, number in zip(arrays, range(1, 5), strict=True):
+            x.fill(number)
+        assert [set(x.tolist()) for x in arrays] == [{1.0}, set(), {3.0}, {4.0}], "none over another"
