@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rbdc
 from rbdc import Inertia, Model, Rotation
 from rbdc.algorithms import body_up, idsva, solves
 from rbdc.algorithms.aba import aba
@@ -26,9 +27,9 @@ from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.regrouping import regrouped
 from rbdc.reduction import PASSES, reduced
 from rbdc.resources import resolve
-from rbdc.spatial import Force, Vector3
+from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
-from tests.support_trees import SEEDS, random_tree
+from tests.support_trees import SEEDS, random_inertia, random_tree
 
 UNCHANGED = 1e-12
 Floats = list[float]
@@ -142,3 +143,16 @@ def test_every_pass_saves_operations(robot: str) -> None:
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[1]
     assert reduction.reduced(model) == reduced(model)
+
+
+@pytest.mark.parametrize("back", [1.0, -1.0])
+def test_offsets_along_parallel_axes_are_put_together(back: float) -> None:
+    """Three parallel axes, the second of which may point back, each with an offset along it: one link can have all of them."""
+    rng = np.random.default_rng(0)
+    axes = (Vector3(0.0, 0.0, 1.0), Vector3(0.0, 0.0, back), Vector3(0.0, 0.0, 1.0), Vector3(1.0, 0.0, 0.0))
+    names = ["base", *(f"link{k}" for k in range(len(axes)))]
+    links = [rbdc.Link("base"), *(rbdc.Link(name, random_inertia(rng)) for name in names[1:])]
+    offsets = [Placement(Rotation.identity(), Vector3(0.5, 0.0, 0.1 * k)) for k in range(len(axes))]
+    joints = [rbdc.Joint(f"joint{k}", "revolute", names[k], names[k + 1], offsets[k], axis) for k, axis in enumerate(axes)]
+    small = reduced(Model.assemble("arm", links, joints))
+    assert sum(body.placement.translation.z != 0.0 for body in small.bodies) <= 1

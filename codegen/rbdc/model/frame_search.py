@@ -7,7 +7,7 @@ can zero a component of an offset, or a parameter. The choices are tried one by 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
@@ -34,34 +34,69 @@ def searched(model: Model, cost: Cost) -> Model:
     for _ in range(SWEEPS):
         changed = False
         for index in range(model.njoints):
-            changed |= _improve(bodies, index, children[index], cost, farthest)
+            changed |= _improve(bodies, index, children, cost, farthest)
         if not changed:
             break
     return replace(model, bodies=tuple(bodies))
 
 
-def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[int], cost: Cost, farthest: float) -> bool:
-    """Try every move of one link's frame and keep the best; whether there was one."""
+def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], cost: Cost, farthest: float) -> bool:
+    """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the best; whether there was
+    one.
+    """
     if not isinstance(bodies[index].joint, (Revolute, Prismatic)):
         return False
-
-    def total(some: Sequence[JointSpaceBody]) -> int:
-        return sum(cost(body) for body in some)
-
-    best = [bodies[k] for k in (index, *children)]
-    least, start = total(best), best
-    for slide in (x for x in _slides(bodies[index], [bodies[k] for k in children]) if abs(x) <= farthest):
-        slid = _moved(start, 0.0, slide)
-        for angle in _angles(slid[0], slid[1:]):
-            moved = _moved(slid, angle, 0.0)
-            work = total(moved)
-            if work < least:
-                best, least = moved, work
-    if best is start:
-        return False
-    for k, body in zip((index, *children), best, strict=True):
+    saved, best = 0, {}
+    for run in _runs(bodies, index, children):
+        touched = sorted({k for member in run for k in (member, *children[member])})
+        start = {k: bodies[k] for k in touched}
+        work = sum(cost(body) for body in start.values())
+        leaving = [bodies[k] for k in touched if k not in run]
+        for slide in (x for x in _slides([bodies[k] for k in run], leaving) if abs(x) <= farthest):
+            slid = _slid(start, run, children, slide)
+            alone = len(run) == 1
+            for angle in _angles(slid[index], [slid[k] for k in children[index]]) if alone else [0.0]:
+                moved = _with(slid, index, children[index], angle, 0.0)
+                less = work - sum(cost(body) for body in moved.values())
+                if less > saved:
+                    saved, best = less, moved
+    for k, body in best.items():
         bodies[k] = body
-    return True
+    return bool(best)
+
+
+def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+    """The link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or -1 where its axis points back."""
+    runs = [{index: 1}]
+    last = {index: 1}
+    while last:
+        last = {
+            k: sign * round(math.cos(bodies[k].alpha))
+            for member, sign in last.items()
+            for k in children[member]
+            if isinstance(bodies[k].joint, Revolute) and abs(math.sin(bodies[k].alpha)) < ROUNDING
+        }
+        if last:
+            runs.append({**runs[-1], **last})
+    return runs
+
+
+def _slid(
+    bodies: Mapping[int, JointSpaceBody], run: Mapping[int, int], children: Sequence[Sequence[int]], slide: float
+) -> dict[int, JointSpaceBody]:
+    """The links of a run slid along the first one's axis, and all their children seen from there."""
+    moved = dict(bodies)
+    for k, sign in run.items():
+        moved = _with(moved, k, children[k], 0.0, sign * slide)
+    return moved
+
+
+def _with(
+    bodies: Mapping[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
+) -> dict[int, JointSpaceBody]:
+    """The links with one turned and slid."""
+    places = (index, *children)
+    return {**bodies, **dict(zip(places, _moved([bodies[k] for k in places], angle, slide), strict=True))}
 
 
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
@@ -75,15 +110,19 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
     return list(dict.fromkeys(angle + turn * quarter for angle in found for turn in (0, 1)))
 
 
-def _slides(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
-    """Slides that could pay: none for a prismatic joint, whose second moments they would fill."""
+def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
+    """Slides of parallel links that could pay, along the axis of the first: none for a prismatic joint, whose second moments they would
+    fill.
+    """
+    body = run[0]
     if isinstance(body.joint, Prismatic):
         return [0.0]
-    h, k, p = body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation
-    axis = body.placement.rotation.z
-    found = [0.0, *(child.placement.translation.z for child in children)]
+    p, axis = body.placement.translation, body.placement.rotation.z
+    found = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]
     found += [-x / n for x, n in zip(p.scalars(), axis.scalars(), strict=True) if abs(n) > ROUNDING]
-    found += [second / first for first, second in ((h.x, k.xz), (h.y, k.yz)) if first != 0.0]
+    for member in run:
+        h, k = member.inertia.first_moment, member.inertia.second_moments()
+        found += [second / first for first, second in ((h.x, k.xz), (h.y, k.yz)) if first != 0.0]
     return list(dict.fromkeys(float(x) for x in found))
 
 
