@@ -14,7 +14,7 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Each may import what stands before it. A package stands for all its modules.
 ORDER = [
-    ["errors"],
+    ["errors", "workers"],
     ["spatial"],
     ["model"],
     ["algorithms"],

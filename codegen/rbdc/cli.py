@@ -55,7 +55,7 @@ def commands() -> None:
 )
 @click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
-@click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
+@click.option("--jobs", type=int, help="Processes at once that generate or compile; by default one per processor.")
 @click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:

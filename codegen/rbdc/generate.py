@@ -6,7 +6,7 @@ import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from rbdc.algorithms.frames import frame_step
 from rbdc.catalogue import LEADERS, Function, functions_of
@@ -32,6 +32,7 @@ from rbdc.ir.verify import verify
 from rbdc.lanes import laned
 from rbdc.model import Model
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.workers import spread
 
 WORTH_ROLLING = 16_000
 """`auto` rolls a function whose straight-line program has more operations than this.
@@ -94,23 +95,43 @@ def generate(
     batch: bool = False,
     scalar: ScalarType = DOUBLE,
     portable: bool = False,
+    processes: int = 1,
 ) -> Generated:
     """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`; `batch`
     with kernels for several samples in place of loops; `scalar`: what all of it computes with; `portable` with what it takes to compile
-    it in several variants; `progress` hears of each function.
+    it in several variants; `progress` hears of each function, which so many `processes` make at once.
 
-    The same arguments give the same bytes.
+    The same arguments give the same bytes, by any number of processes.
     """
     catalogue = functions_of(model)
-    sources = []
-    with _uncollected():
-        for function in (*(catalogue[name] for name in names), *(fused(model, catalogue, group) for group in fuse)):
-            progress(f"{function.declaration.name}: generating")
-            sources.append(_source(model, robot, over(function, scalar), version, style, batch=batch))
+    framed = tuple(name for name in names if catalogue[name].declaration.framed)
+    alone = [_Task((name,)) for name in reversed(names) if name not in framed]  # the longest first: a catalogue ends with derivatives
+    tasks = [*(_Task(tuple(group), fused=True) for group in fuse), *alone, *([_Task(framed)] if framed else [])]
+    work = partial(_sources, model, robot, version=version, style=style, batch=batch, scalar=scalar)
+    made = spread(work, tasks, processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
+    by_name = {source.declaration.name: source for sources in made for source in sources}
+    sources = [by_name[name] for name in (*names, *(fused(model, catalogue, group).declaration.name for group in fuse))]
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version, portable=portable)
     files |= render_python(model, robot, declarations, list(catalogue), version)
     return Generated(files, tuple(sources))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Functions that are made together: those of frames, which share their steps, or those that are to share an entry point."""
+
+    names: tuple[str, ...]
+    fused: bool = False
+
+
+def _sources(
+    model: Model, robot: str, task: _Task, *, version: str, style: str, batch: bool, scalar: ScalarType
+) -> list[FunctionSource]:
+    catalogue = functions_of(model)
+    functions = [fused(model, catalogue, task.names)] if task.fused else [catalogue[name] for name in task.names]
+    with _uncollected():
+        return [_source(model, robot, over(function, scalar), version, style, batch=batch) for function in functions]
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache as cache_in_process
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from os import PathLike, fspath
+from os import PathLike, cpu_count, fspath
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -205,8 +205,9 @@ def _make(
     names, left_out = without_forward_dynamics(model, selected, options.functions)
     without_forward_dynamics(model, fused, fused)
     batch, portable, scalar = "batch" in options.targets, options.march == "portable", SCALARS[options.dtype]
+    version, style, processes = rbdc.__version__, options.style, options.jobs or cpu_count() or 1
     generated = generate(
-        model, robot, names, rbdc.__version__, progress, options.style, options.fuse, batch=batch, scalar=scalar, portable=portable
+        *(model, robot, names, version, progress, style, options.fuse), batch=batch, scalar=scalar, portable=portable, processes=processes
     )
     middle = time.perf_counter()
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")

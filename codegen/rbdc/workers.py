@@ -1,0 +1,133 @@
+"""The same work on many tasks by several processes: each takes the next task as soon as it is done with its last.
+
+Helpers are processes of their own that import rbdc anew: unlike forks they do not mind threads, and unlike multiprocessing's they never
+run the caller's script. The first word of a pipe to a helper is the work, every further one a task; what comes back is a word when the
+helper is ready, then for each task its result or its error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Sequence
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+MOST = 8
+"""Processes at once: a helper takes 150 MB and half a second before its first task."""
+
+_PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from rbdc.workers import serve; serve()"
+
+
+def spread(
+    work: Callable[[Task], Result], tasks: Sequence[Task], processes: int, begin: Callable[[Task], None] = lambda _: None
+) -> list[Result]:
+    """[work(task) for task in tasks], begun in this order by this process and helpers, `processes` together; `begin` hears of each task.
+
+    With helpers work, tasks and results must be picklable. Raises the error of the first task that failed; no other is begun then.
+    """
+    return _Spread(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
+
+
+class _Spread(Generic[Task, Result]):
+    def __init__(self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]) -> None:
+        self._work, self._tasks, self._begin = work, tasks, begin
+        self._waiting = deque(range(len(tasks)))
+        self._done: dict[int, Result] = {}
+        self._errors: dict[int, Exception] = {}
+        self._helpers: list[subprocess.Popen[bytes]] = []
+        self._busy: set[subprocess.Popen[bytes]] = set()
+
+    def results(self, helpers: int) -> list[Result]:
+        threads = [Thread(target=self._by_a_helper, daemon=True) for _ in range(helpers)]
+        try:
+            for thread in threads:
+                thread.start()
+            self._here()
+            for helper in self._helpers:
+                if helper not in self._busy:  # not ready yet, and nothing is left
+                    helper.kill()
+            for thread in threads:
+                thread.join()
+            self._here()  # what a helper could not finish
+        finally:
+            for helper in self._helpers:
+                helper.kill()
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._done[k] for k in range(len(self._tasks))]
+
+    def _next(self) -> int | None:
+        """The next task, if there is one."""
+        try:
+            index = self._waiting.popleft()
+        except IndexError:
+            return None
+        self._begin(self._tasks[index])
+        return index
+
+    def _failed(self, index: int, error: Exception) -> None:
+        self._errors[index] = error
+        self._waiting.clear()
+
+    def _here(self) -> None:
+        while (index := self._next()) is not None:
+            try:
+                self._done[index] = self._work(self._tasks[index])
+            except Exception as error:
+                self._failed(index, error)
+
+    def _by_a_helper(self) -> None:
+        """Tasks in another process; should it not start, or end, the task that it had waits again."""
+        index = None
+        try:
+            command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
+            with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as helper:
+                self._helpers.append(helper)
+                _ask(helper, self._work)
+                while (index := self._next()) is not None:
+                    self._busy.add(helper)
+                    result, error = _ask(helper, self._tasks[index])
+                    if error is not None:
+                        self._failed(index, error)
+                    self._done[index] = result
+        except (OSError, EOFError, pickle.PickleError):
+            if index is not None:
+                self._waiting.appendleft(index)
+
+
+def _ask(helper: subprocess.Popen[bytes], word: object) -> Any:
+    """What a helper answers; EOFError where it has ended."""
+    if helper.stdin is None or helper.stdout is None:
+        raise EOFError
+    pickle.dump(word, helper.stdin)
+    helper.stdin.flush()
+    return pickle.load(helper.stdout)
+
+
+def serve() -> None:
+    """Be a helper: answer on what standard output was, until standard input ends. What the work prints goes to standard error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked to stop ends this one
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    work = pickle.load(sys.stdin.buffer)
+    answer: object = None
+    while True:
+        pickle.dump(answer, answers)
+        answers.flush()
+        try:
+            task = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        try:
+            answer = work(task), None
+        except Exception as error:
+            answer = None, error

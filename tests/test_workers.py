@@ -1,0 +1,110 @@
+"""Tasks spread over processes: every result in its place, errors, helpers that end, and the same text by any number of them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import rbdc
+from rbdc.errors import DescriptionError, OptionError
+from rbdc.generate import generate
+from rbdc.workers import spread
+from tests.support_trees import random_tree
+
+
+def square(x: float) -> float:
+    """Slow enough that helpers get their share."""
+    time.sleep(0.05)
+    return x * x
+
+
+def whose(_: int) -> int:
+    """The process that works."""
+    time.sleep(0.2)
+    return os.getpid()
+
+
+def refusing(x: int) -> int:
+    """An error with fields of its own for one task."""
+    if x == 3:
+        raise DescriptionError("no such link", "name another", "robot.urdf", 7)
+    return x
+
+
+def dying(x: int) -> int:
+    """Ends every process but that of the tests."""
+    if os.getpid() != int(os.environ["RBDC_TEST_PARENT"]):
+        os._exit(3)
+    time.sleep(0.3)
+    return x
+
+
+def printing(x: int) -> int:
+    """What is printed must not get among the answers."""
+    print("text on standard output")
+    time.sleep(0.1)
+    return x
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 50])
+def test_results_are_in_the_order_of_the_tasks(processes: int) -> None:
+    begun: list[float] = []
+    numbers = [float(k) for k in range(30)]
+    assert spread(square, numbers, processes, begun.append) == [x * x for x in numbers]
+    assert sorted(begun) == numbers, "each is begun once"
+    assert spread(square, [], processes) == []
+
+
+def test_helpers_take_part() -> None:
+    assert len(set(spread(whose, range(30), 2))) == 2
+    assert set(spread(whose, range(3), 1)) == {os.getpid()}
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+def test_an_error_is_raised_whole(processes: int) -> None:
+    with pytest.raises(DescriptionError, match="no such link") as caught:
+        spread(refusing, list(range(6)), processes)
+    assert (caught.value.file, caught.value.line) == ("robot.urdf", 7)
+
+
+def test_what_helpers_leave_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RBDC_TEST_PARENT", str(os.getpid()))
+    assert spread(dying, list(range(8)), 3) == list(range(8))
+
+
+def test_without_helpers_everything_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert spread(square, [1.0, 2.0, 3.0], 3) == [1.0, 4.0, 9.0]
+
+
+def test_what_is_printed_is_no_answer() -> None:
+    assert spread(printing, list(range(20)), 2) == list(range(20))
+
+
+def test_the_text_is_the_same_by_any_number_of_processes() -> None:
+    tree, names = random_tree(1), ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate")
+    made = [
+        generate(tree, "robot", names, rbdc.__version__, lambda _: None, fuse=[("rnea", "crba")], batch=True, processes=n) for n in (1, 3)
+    ]
+    assert made[0].files == made[1].files
+    assert made[0].sources == made[1].sources
+
+
+def test_a_wrong_group_is_refused_by_helpers_too() -> None:
+    with pytest.raises(OptionError, match="each once"):
+        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, fuse=[("rnea", "rnea")], processes=2)
+
+
+def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('begun')\nimport rbdc\n"
+        f"rbdc.build('cartpole', functions=['rnea', 'crba', 'aba', 'nle'], out={str(tmp_path)!r}, jobs=2, force=True)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+    assert done.stdout == "begun\n"
