@@ -12,7 +12,14 @@
 #include <math.h>
 #include <string.h>
 
-static inline void cartpole_sincos2(const double *restrict x, double *restrict sine, double *restrict cosine)
+/* gcc calls what is used twice, with the angles in memory: a fifth of the time of an arm's inverse dynamics */
+#if defined(__GNUC__)
+#define CARTPOLE_INLINE static inline __attribute__((always_inline))
+#else
+#define CARTPOLE_INLINE static inline
+#endif
+
+CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));
@@ -61,7 +68,7 @@ static inline void cartpole_sincos2(const double *restrict x, double *restrict s
 #endif
 }
 
-static inline void cartpole_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(32)));
@@ -110,7 +117,7 @@ static inline void cartpole_sincos4(const double *restrict x, double *restrict s
 #endif
 }
 
-static inline void cartpole_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(64)));
@@ -160,7 +167,7 @@ static inline void cartpole_sincos8(const double *restrict x, double *restrict s
 }
 
 /* the same of one angle, with both polynomials in one vector */
-static inline void cartpole_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));

@@ -17,7 +17,7 @@ from rbdc.native.toolchain import Compiler
 from rbdc.pipeline import Progress
 from rbdc.report.accuracy import Errors
 from rbdc.report.batches import Batches
-from rbdc.report.contenders import Contender, compiled, methods_of
+from rbdc.report.contenders import Contender, compiled, known_methods, methods_of
 from rbdc.report.implementation import Absent, Implementation
 from rbdc.report.options import CompareOptions
 from rbdc.report.toolchains import Toolchains
@@ -53,11 +53,10 @@ def assemble(model: Model, options: CompareOptions, tools: Toolchains, progress:
     names, _ = without_forward_dynamics(model, select(model, options.functions, "full"), options.functions)
     measured = [Measured(catalogue[name]) for name in names]
     pending: list[tuple[Measured, Future[Contender]]] = []
-    known = ["peer", "pinocchio"]
+    _refuse_unknown(options, ["pinocchio", *(name for one in measured for name in known_methods(model, one.function))])
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:
             for method, family, make in methods_of(model, one.function):
-                known += [method, family]
                 if not options.wants(method, family):
                     continue
                 progress(f"{one.name}: {method}")
@@ -68,7 +67,6 @@ def assemble(model: Model, options: CompareOptions, tools: Toolchains, progress:
                     pending.append((one, pool.submit(compiled, made, tools.compiler, tools.flags)))
                     pending += [(one, pool.submit(compiled, *again)) for again in _again(made, tools)]
             one.absent += [Absent(one.name, f"generated-{name}", "generated", reason) for name, reason in tools.absent.items()]
-        _refuse_unknown(options, known)
         progress(f"compiling with {tools.compiler.version}")
         for one, future in pending:
             one.contenders.append(future.result())

@@ -14,7 +14,7 @@ from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.report.ad import ad_methods
-from rbdc.report.implementation import CALL, SINGLE, Absent, Implementation, by_method, generated, rolled, single
+from rbdc.report.implementation import CALL, FAMILIES, SINGLE, Absent, Implementation, by_method, generated, rolled, single
 from rbdc.report.literature import by_the_papers
 from rbdc.report.numerical import numerical_methods
 
@@ -67,6 +67,15 @@ def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
         made.append((f"unrolled-{method}", "analytical", other))
     made += [(method, "ad", make) for method, make in ad_methods(model, function)]
     return made + [(method, "numerical", make) for method, make in numerical_methods(model, function)]
+
+
+def known_methods(model: Model, function: Function) -> list[str]:
+    """What --methods may name for a function, methods and families, found without making any of them. The one of its algorithms that is
+    generated is among them, though `methods_of` has it under that name alone.
+    """
+    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
+    others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
+    return ["generated", SINGLE, "rolled", *algorithms, *others, *FAMILIES]
 
 
 def _others(model: Model, function: Function) -> dict[str, Evaluate]:
