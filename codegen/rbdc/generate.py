@@ -109,8 +109,8 @@ def generate(
     tasks = [*(_Task(tuple(group), fused=True) for group in fuse), *alone, *([_Task(framed)] if framed else [])]
     work = partial(_sources, model, robot, version=version, style=style, batch=batch, scalar=scalar)
     made = spread(work, tasks, processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
-    by_name = {source.declaration.name: source for sources in made for source in sources}
-    sources = [by_name[name] for name in (*names, *(fused(model, catalogue, group).declaration.name for group in fuse))]
+    together, single = ([source for sources in part for source in sources] for part in (made[: len(fuse)], made[len(fuse) :]))
+    sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
     declarations = [source.declaration for source in sources]
     files = render_library(model, robot, sources, version, portable=portable)
     files |= render_python(model, robot, declarations, list(catalogue), version)

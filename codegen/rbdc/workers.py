@@ -44,7 +44,7 @@ class _Spread(Generic[Task, Result]):
         self._done: dict[int, Result] = {}
         self._errors: dict[int, Exception] = {}
         self._helpers: list[subprocess.Popen[bytes]] = []
-        self._busy: set[subprocess.Popen[bytes]] = set()
+        self._ready: set[subprocess.Popen[bytes]] = set()
 
     def results(self, helpers: int) -> list[Result]:
         threads = [Thread(target=self._by_a_helper, daemon=True) for _ in range(helpers)]
@@ -53,7 +53,7 @@ class _Spread(Generic[Task, Result]):
                 thread.start()
             self._here()
             for helper in self._helpers:
-                if helper not in self._busy:  # not ready yet, and nothing is left
+                if helper not in self._ready:  # and nothing is left for it
                     helper.kill()
             for thread in threads:
                 thread.join()
@@ -93,8 +93,8 @@ class _Spread(Generic[Task, Result]):
             with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as helper:
                 self._helpers.append(helper)
                 _ask(helper, self._work)
+                self._ready.add(helper)
                 while (index := self._next()) is not None:
-                    self._busy.add(helper)
                     result, error = _ask(helper, self._tasks[index])
                     if error is not None:
                         self._failed(index, error)

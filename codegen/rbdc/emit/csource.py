@@ -15,7 +15,7 @@ from rbdc.emit.render import render
 from rbdc.emit.scalars import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.angles import JOINT_ANGLES, pairs
+from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.chunking import chunk
 from rbdc.model.limbs import LANES
 
@@ -149,7 +149,7 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
 
 def trigonometry_files(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
     """The header of sines and cosines by name, where one of the programs has them side by side or both of one angle."""
-    if not any(program.sections[:1] == (JOINT_ANGLES,) or pairs(program) for program in programs):
+    if not any(takes_both(program) for program in programs):
         return {}
     return {trigonometry.header_name(robot): trigonometry.header(robot, version, scalar)}
 

@@ -9,7 +9,7 @@ from rbdc.emit.scalars import ScalarType
 from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.trigonometry import statements
 from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
-from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle, pairs
+from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
@@ -48,7 +48,7 @@ class Writer:
         self._angles = self._joint_angles()
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
-        self._pairs = self._scalar_pairs()
+        self._paired = self._sines_with_cosines()
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
         self._names = self._choose_names()
@@ -91,10 +91,8 @@ class Writer:
                 continue
             if index in self._angles:
                 lines += self._gathered(index, number)
-            elif self._is_paired(value):
+            elif index in self._paired:
                 lines += self._sine_and_cosine(index, number)
-            elif index in self._pairs:
-                lines += self._pair(index, number)
             elif value.width > 1 and value.operation in _LIBRARY:
                 arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
                 lines.append(f"{self._type(value)} {self._names[index]};")
@@ -156,43 +154,35 @@ class Writer:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
         return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
 
-    @staticmethod
-    def _is_paired(value: Value) -> bool:
-        """Whether it is the sine or cosine of angles in lanes, which are computed together at the first use of either."""
-        return value.width > 1 and value.operation in ("sin", "cos")
+    def _sines_with_cosines(self) -> dict[int, tuple[int, ...]]:
+        """For each other sine or cosine that one call computes with its partner, those of the same angle in its chunk: always in lanes,
+        of scalars where the chunk has both.
+        """
+        groups: dict[tuple[int, int], list[int]] = {}
+        for index, value in enumerate(self.program.values):
+            if value.operation in ("sin", "cos") and index not in self._angles:
+                groups.setdefault((value.arguments[0], self.chunks.chunk_of[index]), []).append(index)
+
+        def is_one_call(group: Sequence[int]) -> bool:
+            return self.program.values[group[0]].width > 1 or (len(group) == 2 and self.scalar.integer != "")
+
+        return {index: tuple(group) for group in groups.values() if is_one_call(group) for index in group}
 
     def _sine_and_cosine(self, index: int, number: int) -> list[str]:
-        """The call that computes both, at the first of the two in each chunk that has one."""
-        (angle,) = self.program.values[index].arguments
-        pair = [k for k in self._uses[angle] if k >= 0 and self._is_paired(self.program.values[k])]
-        here = [k for k in pair if self.chunks.chunk_of[k] == number]
+        """The call that computes both, at the first of the two."""
+        here = self._paired[index]
         if index != here[0]:
             return []
+        value = self.program.values[index]
+        (angle,) = value.arguments
         names = {self.program.values[k].operation: self._names[k] for k in here}
         sine, cosine = names.get("sin", f"sine_of_{names.get('cos')}"), names.get("cos", f"cosine_of_{names.get('sin')}")
-        width, kind = self.program.values[index].width, self._type(self.program.values[index])
         which = "" if is_joint_angle(self.program, angle) else "any_"
+        function = "sincos1" if value.width == 1 else f"{which}sine_and_cosine{value.width}"
         return [
-            f"{kind} {sine}, {cosine};",
-            f"{self.robot}_{which}sine_and_cosine{width}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
+            f"{self._type(value)} {sine}, {cosine};",
+            f"{self.robot}_{function}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
         ]
-
-    def _scalar_pairs(self) -> dict[int, tuple[int, int]]:
-        """For each other sine and cosine of one angle that a chunk has both of, the two."""
-        found: dict[int, tuple[int, int]] = {}
-        for sine, cosine in pairs(self.program) if self.scalar.integer else ():
-            if sine not in self._angles and self.chunks.chunk_of[sine] == self.chunks.chunk_of[cosine]:
-                found[sine] = found[cosine] = (sine, cosine)
-        return found
-
-    def _pair(self, index: int, number: int) -> list[str]:
-        """The call that computes both, at the first of the two."""
-        sine, cosine = self._pairs[index]
-        if index != min(sine, cosine):
-            return []
-        angle = self._operand(self.program.values[index].arguments[0], 0, number)
-        names = self._names[sine], self._names[cosine]
-        return [f"{self.scalar.name} {', '.join(names)};", f"{self.robot}_sincos1(&{angle}, &{names[0]}, &{names[1]});"]
 
     def _angle_operands(self, index: int, number: int) -> list[str]:
         """An angle, or the angles in the lanes of one value."""

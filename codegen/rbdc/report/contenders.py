@@ -75,7 +75,8 @@ def known_methods(model: Model, function: Function) -> list[str]:
     """
     algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
     others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
-    return ["generated", SINGLE, "rolled", *algorithms, *others, *FAMILIES]
+    loops = ["rolled"] if function.declaration.name in METHODS else []
+    return ["generated", SINGLE, *loops, *algorithms, *others, *FAMILIES]
 
 
 def _others(model: Model, function: Function) -> dict[str, Evaluate]:

@@ -172,9 +172,10 @@ class Peak:
     def measure(self, seconds: float) -> None:
         """Try again, for about `seconds` at most."""
         _, passes = interleaved([partial(self.timer.hot, kernel) for kernel in (*self.kernels, self.empty)], 1, seconds)
-        for kind, flops, times in zip(PEAKS, self.flops, passes[:-1], strict=True):
+        *kernels, empty = passes
+        for kind, flops, times in zip(PEAKS, self.flops, kernels, strict=True):
             self.reached[kind] = max(self.reached[kind], 1e9 * flops / min(times))
-        self.call = min(self.call, *passes[-1])
+        self.call = min(self.call, *empty)
 
     def data(self) -> dict[str, Any]:
         """What a report says of it."""

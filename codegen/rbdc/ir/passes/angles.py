@@ -49,13 +49,10 @@ def is_joint_angle(program: Program, index: int) -> bool:
     return _angle(program, index) is not None
 
 
-def pairs(program: Program) -> list[tuple[int, int]]:
-    """The sine and the cosine of every number that a program takes both of."""
-    found: dict[int, dict[str, int]] = {}
-    for index, value in enumerate(program.values):
-        if value.operation in ("sin", "cos") and value.width == 1:
-            found.setdefault(value.arguments[0], {})[value.operation] = index
-    return [(both["sin"], both["cos"]) for both in found.values() if len(both) == 2]
+def takes_both(program: Program) -> bool:
+    """Whether sines and cosines are computed together: those of gathered joint angles, or both of some other number."""
+    taken = {(value.operation, value.arguments[0]) for value in program.values if value.operation in ("sin", "cos") and value.width == 1}
+    return program.sections[:1] == (JOINT_ANGLES,) or any(("cos", angle) in taken for operation, angle in taken if operation == "sin")
 
 
 _MAKES_ANGLES = ("input", "constant", "lanes", "gather", "add", "sub", "mul", "neg")
