@@ -27,8 +27,10 @@ SINGLE = [(robot, "fixed") for robot in ("cartpole", "double_pendulum_continuous
 SINGLE += [("double_pendulum", "free-flyer"), ("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
-SINGLE_CALLS = (("g1_29dof", "fixed"), ("simple_humanoid", "fixed"), ("tiago_pro", "free-flyer"))
-"""The largest cases with the root that is not theirs: built without batches, which their other root's module has."""
+ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
+SMALL = ("cartpole", "double_pendulum", "double_pendulum_continuous")
+SINGLE_CALLS = [(robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)]
+"""Cases with the root that is not theirs: built without batches, which their other root's module has; small ones have both."""
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"

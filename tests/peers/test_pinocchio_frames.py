@@ -12,14 +12,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
+from tests.support import CASE_NAMES, CASES, Array, assert_close, full_module
 from tests.support_pinocchio import REFERENCES, Peer, peer, pin, states
 
 TOLERANCE = 1e-9
-FUNCTIONS = (
-    *("frame_jacobian", "frame_velocity", "frame_acceleration"),
-    *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
-)
 
 Case = tuple[ModuleType, Peer]
 
@@ -27,7 +23,7 @@ Case = tuple[ModuleType, Peer]
 @pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
 def case(request: pytest.FixtureRequest) -> Case:
     robot, root = request.param
-    return build_module(robot, root_joint=root, functions=FUNCTIONS, name=f"framed_{robot}"), peer(robot, root)
+    return full_module(robot, root), peer(robot, root)
 
 
 def moving_with_the_frame(derivative: Array, jacobian: Array, motion: Array) -> Array:
