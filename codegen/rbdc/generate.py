@@ -31,6 +31,8 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.lanes import lane_model, laned
 from rbdc.model import Model
+from rbdc.model.rounding import first_moments
+from rbdc.reduction import reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 from rbdc.workers import spread
 
@@ -186,7 +188,7 @@ def _tried_source(
     """The function by the method, and in the form, that takes the least work."""
     made = _tried(model, function)
     method = _least(function.declaration.name, _by_kernels(made))
-    kernels = _finished(made[method].kernels)
+    kernels = _finished(model, function, made[method].kernels)
     samples = min((tried.samples for tried in made.values()), key=lambda programs: cost(programs[0]).weight)
     batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
     if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
@@ -232,7 +234,7 @@ def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
     """
     made = _tried(model, function)
     best = _least(function.declaration.name, _by_kernels(made))
-    return best, _finished(made[best].kernels)
+    return best, _finished(model, function, made[best].kernels)
 
 
 def _tried(model: Model, function: Function) -> dict[str, Variants]:
@@ -273,7 +275,7 @@ def programs(model: Model, function: Function, method: str) -> list[Program]:
     """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
     that program without the optional input.
     """
-    return _finished(variants(model, function, method).kernels)
+    return _finished(model, function, variants(model, function, method).kernels)
 
 
 def variants(model: Model, function: Function, method: str) -> Variants:
@@ -293,9 +295,15 @@ def variants(model: Model, function: Function, method: str) -> Variants:
     return Variants(kernels, samples)
 
 
-def _finished(kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, joint angles first."""
-    return [verify(gather_angles(chain_sums(kernel))) for kernel in kernels]
+def _finished(model: Model, function: Function, kernels: Sequence[Program]) -> list[Program]:
+    """Kernels as they are emitted: sums as chains, joint angles first; where digits are worth it with the rests of first moments."""
+    rests = _rests(model, function.declaration.scalar) if function.declaration.name in WORTH_DIGITS else {}
+    return [verify(gather_angles(chain_sums(kernel, rests))) for kernel in kernels]
+
+
+def _rests(model: Model, scalar: ScalarType) -> dict[float, float]:
+    """What is left of the joint-space model's first moments, by their magnitudes, when they are rounded to scalars."""
+    return {held: float(exact - scalar.nearest(held)) for held, exact in first_moments(model, reduced(model)).items()}
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -21,18 +22,18 @@ from rbdc.ir.text import text
 from rbdc.ir.verify import MalformedProgram, verify
 
 
-def evaluate(program: Program, **inputs: Sequence[float]) -> list[list[float]]:
-    """The outputs of a program by direct interpretation."""
+def evaluate(program: Program, numbers: Any = math, **inputs: Sequence[float]) -> list[list[float]]:
+    """The outputs of a program by direct interpretation, on numbers whose functions are those of `numbers`."""
     operations: dict[str, Callable[..., float]] = {
         "neg": lambda a: -a,
         "add": lambda a, b: a + b,
         "sub": lambda a, b: a - b,
         "mul": lambda a, b: a * b,
         "div": lambda a, b: a / b,
-        "sin": math.sin,
-        "cos": math.cos,
-        "sqrt": math.sqrt,
-        "atan2": math.atan2,
+        "sin": numbers.sin,
+        "cos": numbers.cos,
+        "sqrt": numbers.sqrt,
+        "atan2": numbers.atan2,
         "less": lambda a, b: float(a < b),
         "not": lambda a: float(not a),
         "select": lambda a, b: b if a else 0.0,

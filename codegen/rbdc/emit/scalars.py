@@ -60,6 +60,13 @@ class ScalarType:
             raise ValueError(f"{number} in generated code")
         return repr(float(number) if self.bits == DOUBLE.bits else self._rounded(number)) + self.suffix
 
+    def nearest(self, number: float) -> float:
+        """The number of the type that is nearest to a double below its largest."""
+        if self.bits == DOUBLE.bits:
+            return number
+        (single,) = struct.unpack("f", struct.pack("f", number))
+        return float(single)
+
     def check_divisor(self, number: float) -> None:
         """Raise UnsupportedError for a number other than 0 that is 0 as a literal."""
         if number != 0.0 and self.bits < DOUBLE.bits and self._rounded(number) == 0.0:
@@ -69,10 +76,9 @@ class ScalarType:
         """The number with the fewest decimal digits among those that are the same in single precision."""
         if abs(number) >= _TOO_LARGE:
             raise UnsupportedError(f"the program has the constant {number!r}, too large for {self.dtype}; build with --dtype float64")
-        same = struct.pack("f", number)
-        (single,) = struct.unpack("f", same)
+        single = self.nearest(number)
         shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))  # nine are enough
-        return next(x for x in shorter if abs(x) < _TOO_LARGE and struct.pack("f", x) == same)
+        return next(x for x in shorter if abs(x) < _TOO_LARGE and self.nearest(x) == single)
 
 
 DOUBLE = ScalarType("double", "math.h", "", "", 8, "float64", "long long", 52)

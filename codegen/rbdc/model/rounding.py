@@ -30,6 +30,26 @@ def rounded_once(original: Model, model: Model) -> Model:
     """Before: `model` is `original` with frames chosen and inertias regrouped, up to rounding. After: with constants that are, but for one
     rounding each, those of `original` in these frames; what is zero stays zero, and right angles stay right.
     """
+    small: Sequence[JointSpaceBody] = model.bodies  # type: ignore[assignment]
+    return replace(model, bodies=tuple(_rounded(*one) for one in zip(small, *_exact(original, model), strict=True)))
+
+
+def first_moments(original: Model, model: Model) -> dict[float, Any]:
+    """Of a joint-space model with rounded constants: by the magnitude of each first moment, where that is not zero, what it is on 40
+    digits. They give the torques of gravity, which accelerates all bodies alike: what rounding takes from them M^-1 brings out in full.
+    """
+    _, inertias = _exact(original, model)
+    pairs = zip(model.bodies, inertias, strict=True)
+    moments = [(float(r), e) for body, exact in pairs for r, e in zip(_moment(body), exact.first_moment.scalars(), strict=True)]
+    return {abs(rounded): abs(exact) for rounded, exact in moments if rounded != 0.0}
+
+
+def _moment(body: Body) -> list[Scalar]:
+    return body.inertia.first_moment.scalars()
+
+
+def _exact(original: Model, model: Model) -> tuple[list[Placement], list[MomentInertia]]:
+    """Placements and regrouped inertias of `original`'s bodies in the chosen frames of `model`, on 40 digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     small: Sequence[JointSpaceBody] = model.bodies  # type: ignore[assignment]
@@ -46,7 +66,7 @@ def rounded_once(original: Model, model: Model) -> Model:
         inertias[index] = inertias[index] - shared
         if small[index].parent != WORLD:
             inertias[small[index].parent] = inertias[small[index].parent] + shared.moved(placements[index])
-    return replace(model, bodies=tuple(_rounded(*one) for one in zip(small, placements, inertias, strict=True)))
+    return placements, inertias
 
 
 def _frame(context: Any, body: Body, chosen: Placement) -> Placement:

@@ -3,10 +3,15 @@
 Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses the inner values of a
 tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
 value that is no product. Terms come in the order in which they are ready, the latest last.
+
+Where it is known what the rounding of a constant left, the chain starts from that: ``((rest + a b) + constant) + c d``. So the first sum
+has the constant with more digits than a double holds, for one addition more.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
@@ -26,14 +31,15 @@ class _Term:
     negative: bool
 
 
-def chain_sums(program: Program) -> Program:
-    """The program with its sums as chains."""
-    return _Chains(program).made()
+def chain_sums(program: Program, rests: Mapping[float, float] | None = None) -> Program:
+    """The program with its sums as chains. `rests`: by the magnitude of a constant what its rounding left."""
+    return _Chains(program, rests or {}).made()
 
 
 class _Chains:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, rests: Mapping[float, float]) -> None:
         self._program = program
+        self._rests = rests
         self._users = program.users()
         self._builder = Builder()
         self._new: dict[int, int] = {}
@@ -102,17 +108,28 @@ class _Chains:
     def _sum(self, index: int) -> int:
         """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
         constants, terms = self._split(self._terms(index, False))
-        if constants != 0.0 or not terms:
-            made = self._timed(self._builder.constant(constants))
+        terms.sort(key=self._when)
+        rest = self._rests.get(abs(constants), 0.0) if terms else 0.0
+        if rest != 0.0:
+            made = self._added(self._constant(math.copysign(1.0, constants) * rest), terms.pop(0))
+            made = self._apply("add", made, self._constant(constants))
+        elif constants != 0.0 or not terms:
+            made = self._constant(constants)
         else:
             start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
             terms.remove(start)
             made = self._value(start.index)
             if start.negative:
                 made = self._apply("neg", made)
-        for term in sorted(terms, key=self._when):
-            made = self._apply("sub" if term.negative else "add", made, self._value(term.index))
+        for term in terms:
+            made = self._added(made, term)
         return made
+
+    def _added(self, made: int, term: _Term) -> int:
+        return self._apply("sub" if term.negative else "add", made, self._value(term.index))
+
+    def _constant(self, number: float) -> int:
+        return self._timed(self._builder.constant(number))
 
     def _split(self, terms: list[_Term]) -> tuple[float, list[_Term]]:
         """The sum of the constants, and the other terms."""
