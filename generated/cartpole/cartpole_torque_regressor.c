@@ -18,20 +18,20 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 
-    /* pole: a = X a_parent + S qddot + v x S qdot */
-    const double Y1_13 = cos_q1 * a[0] - sin_q1 * 9.81;
-    Y[33] = Y1_13;
-    const double t12 = sin_q1 * a[0] + cos_q1 * 9.81;
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    Y[33] = m1_6;
+    const double m1_8 = sin_q1 * a[0] + cos_q1 * 9.81;
 
-    /* pole: Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter */
-    const double Y1_0 = cos_q1 * Y1_13 + sin_q1 * t12;
+    /* pole: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
+    const double Y1_0 = cos_q1 * m1_6 + sin_q1 * m1_8;
     Y[10] = Y1_0;
     const double t17 = v[1] * v[1];
     const double Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     Y[11] = Y1_1;
     const double Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     Y[13] = Y1_3;
-    const double Y1_11 = -t12;
+    const double Y1_11 = -m1_8;
     Y[31] = Y1_11;
 
     /* results: known without computation */

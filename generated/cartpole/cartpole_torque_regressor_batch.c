@@ -15,20 +15,20 @@ static __attribute__((noinline)) void cartpole_torque_regressor_kernel8(const ca
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: a = X a_parent + S qddot + v x S qdot */
-    const cartpole_vector8 Y1_13 = cos_q1 * a[0] - sin_q1 * 9.81;
-    results[5] = Y1_13;
-    const cartpole_vector8 t12 = sin_q1 * a[0] + cos_q1 * 9.81;
+    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    results[5] = m1_6;
+    const cartpole_vector8 m1_8 = sin_q1 * a[0] + cos_q1 * 9.81;
 
-    /* pole: Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter */
-    const cartpole_vector8 Y1_0 = cos_q1 * Y1_13 + sin_q1 * t12;
+    /* pole: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
+    const cartpole_vector8 Y1_0 = cos_q1 * m1_6 + sin_q1 * m1_8;
     results[1] = Y1_0;
     const cartpole_vector8 t17 = v[1] * v[1];
     const cartpole_vector8 Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     results[2] = Y1_1;
     const cartpole_vector8 Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     results[3] = Y1_3;
-    const cartpole_vector8 Y1_11 = -t12;
+    const cartpole_vector8 Y1_11 = -m1_8;
     results[4] = Y1_11;
 
     /* results: known without computation */

@@ -22,7 +22,7 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import minverse
-from rbdc.algorithms.regressor import torque_regressor
+from rbdc.algorithms.regressor import regressor_by_axes, regressor_by_forces, torque_regressor
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -134,6 +134,17 @@ def test_external_forces(case: tuple[Model, ModuleType], name: str, algorithm: C
     q, v, a, fext = (given[key] for key in ("q", "v", "a", "fext"))
     evaluated = stacked(algorithm(model, list(q.T), list(v.T), list(a.T), forces(np.moveaxis(fext, 0, -1))), (module.nv,))
     assert_close(getattr(module, name)(q, v, a, fext), evaluated, tolerance(name, module, q), 1e-2, f"{module.name} {name}")
+
+
+@pytest.mark.parametrize("name", ["hyq", "ur5", *(f"tree{seed}" for seed in range(10))])
+@pytest.mark.parametrize("algorithm", [regressor_by_forces, regressor_by_axes])
+def test_regressors_are_one(name: str, algorithm: Callable[..., Any]) -> None:
+    """HyQ has parallel axes on its legs, UR5 three one after the other."""
+    model = random_tree(int(name[4:])) if name.startswith("tree") else Model.from_urdf(resolve(name), root_joint="free-flyer")
+    rng = np.random.default_rng(3)
+    v, a, step = (rng.standard_normal(model.nv).tolist() for _ in range(3))
+    q = integrate(model, model.neutral(), step)
+    assert_close(np.array(algorithm(model, q, v, a)), np.array(torque_regressor(model, q, v, a)), 1e-13, what=name)
 
 
 @pytest.mark.parametrize("where", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])

@@ -1,85 +1,141 @@
-"""Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach (1986)."""
+"""Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach (1986).
+
+What is generated finds the motions as `rbdc.algorithms.newton_euler` does, by classical accelerations without linear velocities, and
+takes the ten unit wrenches of each body to the root, or the axes of the joints above down to the body, whichever is less work.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from rbdc.algorithms.dofs import Matrix, first_dofs, reduce_columns, transposed, zeros
+from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion
 from rbdc.algorithms.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
+from rbdc.model.joints import Revolute
 from rbdc.spatial import Force, Motion, Placement, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS_PER_BODY = 10
 """m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
-_Rows: TypeAlias = Callable[[int, list[Force], Sequence[Placement]], Iterator[tuple[int, list[Scalar]]]]
-"""rows(index, forces, placements) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
+_Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]]]]
+"""rows(index, forces) gives the rows of Y, by number, that a body's ten forces are in, with their entries."""
 
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
+
+_PARALLEL = 1e-15
+"""Axes are parallel if the entries of their cross product are less; what is taken for parallel and is not costs work, not accuracy."""
 
 
 def torque_regressor(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies."""
+    placements = joint_placements(model, q, trace)
+    velocities, accelerations = forward_pass(model, v, a, placements, trace)
+    motions = [
+        BodyMotion(velocity.angular, acceleration.angular, acceleration.linear + velocity.angular.cross(velocity.linear))
+        for velocity, acceleration in zip(velocities, accelerations, strict=True)
+    ]
     starts = first_dofs(model)
 
-    def rows(index: int, forces: list[Force], placements: Sequence[Placement]) -> Iterator[tuple[int, list[Scalar]]]:
-        ancestor = index
+    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
         while True:
-            projected = [model.bodies[ancestor].joint.project(force) for force in forces]
-            yield from ((starts[ancestor] + k, list(row)) for k, row in enumerate(zip(*projected, strict=True)))
-            if model.bodies[ancestor].parent == WORLD:
+            projected = [model.bodies[index].joint.project(force) for force in forces]
+            yield from ((starts[index] + k, list(row)) for k, row in enumerate(zip(*projected, strict=True)))
+            if model.bodies[index].parent == WORLD:
                 return
-            forces = [placements[ancestor].act_force(force) for force in forces]
-            ancestor = model.bodies[ancestor].parent
+            forces = [placements[index].act_force(force) for force in forces]
+            index = model.bodies[index].parent
 
-    return _by_rows(model, q, v, a, trace, "Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter", rows)
+    return _by_rows(model, motions, rows, "Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter", trace)
+
+
+def regressor_by_forces(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> Matrix:
+    """The same: the ten forces of each body go up the tree, past joints on parallel axes in one step."""
+    placements = joint_placements(model, q, trace)
+    starts = first_dofs(model)
+
+    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
+        below: Placement | None = None  # of the frame that the forces are in, where that is not the body's
+        while True:
+            body = model.bodies[index]
+            for k, axis in enumerate(body.joint.subspace()):
+                seen = axis if below is None else below.act_inverse(axis)
+                yield starts[index] + k, [seen.dot(force) for force in forces]
+            if body.parent == WORLD:
+                return
+            below = placements[index] if below is None else placements[index].compose(below)
+            if not _is_parallel(model, index):
+                forces, below = [below.act_force(force) for force in forces], None
+            index = body.parent
+
+    return _by_rows(model, _motions(model, v, a, placements, trace), rows, "Y_j = S_j^T X* (F, N) of the k-th unit parameter", trace)
 
 
 def regressor_by_axes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
     """The same with the axes of the joints above carried down to each body in place of its ten forces up to them: less work on arms."""
+    placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
     axes: list[list[tuple[int, Motion]]] = []
 
-    def rows(index: int, forces: list[Force], placements: Sequence[Placement]) -> Iterator[tuple[int, list[Scalar]]]:
+    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
         body = model.bodies[index]
         above = [] if body.parent == WORLD else axes[body.parent]
         own = [(starts[index] + k, axis) for k, axis in enumerate(body.joint.subspace())]
         axes.append([*((row, placements[index].act_inverse(axis)) for row, axis in above), *own])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[index])
 
-    return _by_rows(model, q, v, a, trace, "Y_j = (X^-1 S_j)^T (I_k a + v x* I_k v), I_k of the k-th unit parameter", rows)
+    return _by_rows(model, _motions(model, v, a, placements, trace), rows, "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter", trace)
 
 
-def _by_rows(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace, formula: str, rows: _Rows
-) -> Matrix:
+def _is_parallel(model: Model, index: int) -> bool:
+    """Whether a body turns about the axis about which its parent does: it sees that axis at rest."""
+    body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
+    if not isinstance(body.joint, Revolute) or not isinstance(above.joint, Revolute):
+        return False
+    off = body.placement.rotation.apply_transposed(above.joint.axis).cross(body.joint.axis)
+    return max(abs(float(x)) for x in off.scalars()) < _PARALLEL
+
+
+def _motions(
+    model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace
+) -> list[BodyMotion]:
+    """The motions of the bodies, the world accelerating by -g."""
+    found: list[tuple[BodyMotion, Spin]] = []
+    rates, seconds = joint_velocities(model, v), joint_velocities(model, a)
+    for index, body in enumerate(model.bodies):
+        parent = None if body.parent == WORLD else found[body.parent]
+        motion = body_motion(placements[index], parent, body.joint.motion(rates[index]), body.joint.motion(seconds[index]), model.gravity)
+        values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
+        trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
+        found.append((motion, Spin.of(motion.w, motion.alpha)))
+    return [motion for motion, _ in found]
+
+
+def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: str, trace: Trace) -> Matrix:
     """The regressor, body by body from the rows of its ten columns that are not zero."""
-    placements = joint_placements(model, q, trace)
-    velocities, accelerations = forward_pass(model, v, a, placements, trace)
     full = zeros(sum(body.joint.nv for body in model.bodies), PARAMETERS_PER_BODY * model.njoints)
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
-        for row, entries in rows(index, body_regressor(velocities[index], accelerations[index]), placements):
+        for row, entries in rows(index, body_regressor(motions[index])):
             full[row][own] = entries
         trace(body.name, formula, f"Y{index}", [x for row in full for x in row[own]])
     return transposed(reduce_columns(model, transposed(full)))
 
 
-def body_regressor(v: Motion, a: Motion) -> list[Force]:
-    """The ten forces I_k a + v x* I_k v of unit inertial parameters.
-
-    With b = a.linear + w x v.linear, the origin's classical acceleration: of the mass [b; 0], of the first moment along e
-    [w' x e + w x (w x e); e x b], of the inertia J [0; J w' + w x J w].
+def body_regressor(motion: BodyMotion) -> list[Force]:
+    """The ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U e; e x a], of the inertia J
+    [0; J alpha + w x J w].
     """
-    w, rate = v.angular, a.angular
-    linear, zero = a.linear + w.cross(v.linear), Vector3.zero()
-    moments = [Force(rate.cross(e) + w.cross(w.cross(e)), e.cross(linear)) for e in AXES]
-    return [Force(linear, zero), *moments, *(Force(zero, j @ rate + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
+    w, spin, zero = motion.w, Spin.of(motion.w, motion.alpha), Vector3.zero()
+    moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
+    return [Force(motion.a, zero), *moments, *(Force(zero, j @ motion.alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]

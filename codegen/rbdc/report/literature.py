@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 from rbdc.algorithms import carpentier_mansard, idsva
 from rbdc.algorithms.aba import aba
+from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.minverse import minverse
 from rbdc.algorithms.products import aba_jvp, aba_vjp, rnea_jvp, rnea_vjp
+from rbdc.algorithms.regressor import torque_regressor
 from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.catalogue import Function
@@ -35,9 +37,11 @@ PAPERS: dict[str, dict[str, Evaluate]] = {
     "rnea": {"featherstone": on_model(rnea)},
     "nle": {"featherstone": on_model(nonlinear_effects)},
     "gravity_torque": {"featherstone": on_model(gravity_torque)},
+    "coriolis": {"echeandia-wensing": on_model(coriolis)},
     "crba": {"featherstone": on_model(crba)},
     "minverse": {"carpentier": on_model(minverse)},
     "aba": {"featherstone": on_model(aba)},
+    "torque_regressor": {"atkeson": on_model(torque_regressor)},
     "rnea_derivatives": {
         "idsva": on_model(idsva.rnea_derivatives),
         "carpentier-mansard": on_model(_carpentier_mansard),
