@@ -18,7 +18,7 @@ from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.products import rnea_vjp
-from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, regressor_by_axes, regressor_by_forces
+from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
 from rbdc.algorithms.solves import (
     by_articulated_bodies,
     by_factors,
@@ -38,7 +38,7 @@ from rbdc.algorithms.tangents import (
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
-from rbdc.evaluation import Evaluate, Inputs, JointSpace, on_model
+from rbdc.evaluation import Evaluate, Inputs, JointSpace, OwnFrames, on_model
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
@@ -155,7 +155,7 @@ def _dynamics(model: Model) -> list[Function]:
             "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
             (q, v, a),
             _output("Y", (nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
-            forces=on_model(regressor_by_forces),
+            forces=OwnFrames(regressor_by_forces, regressor_of_chosen_frames),
             axes=on_model(regressor_by_axes),
         ),
     ]

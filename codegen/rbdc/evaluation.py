@@ -75,6 +75,24 @@ class JointSpace:
         return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
 
 
+@dataclass(frozen=True)
+class OwnFrames:
+    """An algorithm whose results depend on the links' own frames: evaluated on the model as it is. `in_lanes` gives the same from a
+    joint-space model, whose bodies know their own frames.
+    """
+
+    algorithm: Callable[..., Any]
+    in_lanes: Callable[..., Any]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        return arrays(_call(self.algorithm, model, inputs, trace))
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on a joint-space model with limbs alike."""
+        return arrays(_call(self.in_lanes, model, inputs, trace))
+
+
 def arrays(result: Any) -> list[list[Scalar]]:
     """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
     outputs = result if isinstance(result, tuple) else (result,)

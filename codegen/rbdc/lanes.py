@@ -160,15 +160,15 @@ def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]
 
 
 def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
-    """An output over the joints' own directions: rows, and for a matrix columns, take the signs."""
+    """An output over the joints' own directions: rows take the signs, and columns of a square matrix."""
     shape = declaration.outputs[which].shape
     if len(shape) == 1:
         return _signed(entries, signs)
-    size = shape[1]
+    size, square = shape[1], shape[0] == shape[1]
     result = []
     for k, x in enumerate(entries):
-        row, column = signs.get(k // size), signs.get(k % size)
-        if k // size == k % size or (row is None and column is None):
+        row, column = signs.get(k // size), signs.get(k % size) if square else None
+        if (square and k // size == k % size) or (row is None and column is None):
             result.append(x)  # the sign squared, or none
         else:
             result.append((row if column is None else column if row is None else row * column) * x)

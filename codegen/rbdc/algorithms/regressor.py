@@ -15,8 +15,10 @@ from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion
 from rbdc.algorithms.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
+from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
 from rbdc.spatial import Force, Motion, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS_PER_BODY = 10
@@ -139,3 +141,35 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
     w, spin, zero = motion.w, Spin.of(motion.w, motion.alpha), Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
     return [Force(motion.a, zero), *moments, *(Force(zero, j @ motion.alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
+
+
+def regressor_of_chosen_frames(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> Matrix:
+    """`regressor_by_forces` on a joint-space model, for parameters in the bodies' own frames."""
+    found = [list(row) for row in regressor_by_forces(model, q, v, a, trace)]
+    for index, body in enumerate(model.bodies):
+        own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
+        if isinstance(body, JointSpaceBody):
+            for row in found:
+                row[own] = _pulled_back(row[own], body.chosen)
+        trace(body.name, "for parameters in the body's own frame", f"O{index}", [x for row in found for x in row[own]])
+    return found
+
+
+def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
+    """A row over the parameters in a frame, which is at R and p in the body's own: over those in the body's own.
+
+    Written y_m m + y_h h + tr(S J), it is R y_h, R S R^T after the turn; the shift to p takes (p h) 2 - p h^T - h p^T from J and adds
+    m (p^2 - p p^T), and takes m p from h.
+    """
+    if all(is_zero(x) for x in entries):
+        return entries
+    r, p = chosen.rotation, chosen.translation
+    xx, xy, yy, xz, yz, zz = entries[4:]
+    doubled = r.rotate_symmetric(Symmetric3(2.0 * xx, xy, 2.0 * yy, xz, yz, 2.0 * zz))
+    first = r.apply(Vector3.of(entries[1:4]))
+    shift = doubled @ p - p.scaled(doubled.xx + doubled.yy + doubled.zz)
+    moment = first + shift
+    mass = entries[0] - p.dot(first) - 0.5 * p.dot(shift)
+    return [mass, *moment.scalars(), 0.5 * doubled.xx, doubled.xy, 0.5 * doubled.yy, doubled.xz, doubled.yz, 0.5 * doubled.zz]

@@ -1,4 +1,4 @@
-"""Rotations as products of planar ones, applied one after the other: cheaper than a 3x3 matrix, and never composed."""
+"""Rotations as products of planar ones, applied one after the other: cheaper than a 3x3 matrix."""
 
 from __future__ import annotations
 
@@ -102,13 +102,25 @@ class Turns:
             rows = step.rotate_matrix(rows)
         return rows
 
-    def compose(self, other: Rotation) -> Rotation:
-        """R other, column by column."""
-        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
+    def compose(self, other: Rotation | Turns) -> Rotation | Turns:
+        """R other: of turns the steps of both, those about one axis next to each other in one; else column by column."""
+        if isinstance(other, Rotation):
+            return self._by_columns(other)
+        steps = list(self.steps)
+        for step in other.steps:
+            last = steps[-1] if steps else None
+            if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
+                steps[-1] = Turn(step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s)
+            else:
+                steps.append(step)
+        return turns(steps)
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
-        return self.compose(Rotation.identity()).rows()
+        return self._by_columns(Rotation.identity()).rows()
+
+    def _by_columns(self, other: Rotation) -> Rotation:
+        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
 
 def turns(steps: Sequence[Turn | Rotation]) -> Turns:
