@@ -19,7 +19,7 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
-from rbdc.model import Model
+from rbdc.model import Body, Model
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.joints import Revolute
 from rbdc.model.limbs import Group, aligned, constants, groups, united
@@ -40,7 +40,9 @@ WORTH_NESTING = 0.95
 
 @dataclass(frozen=True)
 class LaneBody(JointSpaceBody):
-    """A body of a limb with its constants given as scalars: those of `rbdc.model.limbs.constants`, in that order."""
+    """A body of a limb with its constants given as scalars: those of `rbdc.model.limbs.constants`, in that order, the rows and the
+    origin of the chosen frame, and the sign of the joint.
+    """
 
     scalars: tuple[Scalar, ...] = field(default=())
 
@@ -81,13 +83,20 @@ def lane_model(model: Model, *, nested: bool = False) -> LaneModel | None:
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
         for bodies in group.lanes():
-            numbered = ([*constants(alike.bodies[index]), signs[index]] for index in bodies)  # type: ignore[arg-type]
+            numbered = (_numbers(alike.bodies[index], signs[index]) for index in bodies)
             columns = list(zip(*numbered, strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
             for m, index in enumerate(bodies):
                 numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
     return LaneModel(alike, tuple(found), numbers, same)
+
+
+def _numbers(body: Body, sign: float) -> list[float]:
+    """What `LaneBody` has as scalars."""
+    if not isinstance(body, JointSpaceBody):
+        raise TypeError(f"{body.name} is not of a joint-space model")
+    return [*constants(body), *(float(x) for x in body.chosen.scalars()), sign]
 
 
 _SAME = 4e-15
@@ -183,6 +192,8 @@ def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> M
         fields: dict[str, Any] = {name: getattr(body, name) for name in JointSpaceBody.__dataclass_fields__}
         m, hx, hy, hz, *k = values[8:18]
         fields["inertia"] = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
+        chosen = values[18:30]
+        fields["chosen"] = Placement(Rotation.from_rows([chosen[0:3], chosen[3:6], chosen[6:9]]), Vector3.of(chosen[9:]))
         bodies[index] = LaneBody(**fields, scalars=values)
     return replace(limbs.model, bodies=tuple(bodies))
 
