@@ -16,6 +16,7 @@ from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
 from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.regressor import torque_regressor
 from rbdc.algorithms.rnea import rnea
 from rbdc.catalogue import functions_of
 from rbdc.evaluation import InLanes
@@ -27,7 +28,7 @@ from rbdc.spatial import Force
 from tests.support import FLAGS, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
-FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
+FUNCTIONS = ("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives")
 PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
 TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
 
@@ -112,6 +113,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
         assert_close(module.crba(q), crba(model, given[0]), tolerance, what="crba")
         assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
         assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
+        assert_close(module.torque_regressor(q, v, a), torque_regressor(model, *given), tolerance, what="torque_regressor")
         for got, expected in zip(module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True):
             assert_close(got, expected, tolerance, what="rnea_derivatives")
         for got, expected in zip(module.aba_derivatives(q, v, a), by_direct_inverse(model, *given), strict=True):
