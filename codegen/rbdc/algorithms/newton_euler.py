@@ -8,7 +8,7 @@ Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gauti
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dofs import joint_velocities
@@ -110,9 +110,20 @@ def _forward(
 
     Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a time.
     """
-    motions: list[tuple[BodyMotion, Spin]] = []
     forces: list[Force] = []
     found: list[list[Scalar]] = []
+    for body, (motion, spin, second) in zip(model.bodies, body_motions(model, v, seconds, placements, trace), strict=True):
+        found.append(second)
+        forces.append(wrench(body.inertia, motion, spin))
+        trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{len(forces) - 1}", forces[-1].scalars())
+    return forces, found
+
+
+def body_motions(
+    model: Model, v: Sequence[Scalar], seconds: Sequence[list[Scalar] | None], placements: Sequence[Placement], trace: Trace = silent
+) -> Iterator[tuple[BodyMotion, Spin, list[Scalar]]]:
+    """Body by body from the root: its motion, U, and the accelerations of its joint as in `_forward`; each when it is asked for."""
+    motions: list[tuple[BodyMotion, Spin]] = []
     rates = joint_velocities(model, v)
     for index, body in enumerate(model.bodies):
         parent = None if body.parent == WORLD else motions[body.parent]
@@ -123,11 +134,8 @@ def _forward(
             motion, second = _without_own(motion, body.joint)
         values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
         trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
-        found.append(second)
         motions.append((motion, Spin.of(motion.w, motion.alpha)))
-        forces.append(wrench(body.inertia, *motions[-1]))
-        trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", forces[-1].scalars())
-    return forces, found
+        yield *motions[-1], second
 
 
 def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list[Scalar]]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion
+from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
@@ -112,15 +112,7 @@ def _motions(
     model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace
 ) -> list[BodyMotion]:
     """The motions of the bodies, the world accelerating by -g."""
-    found: list[tuple[BodyMotion, Spin]] = []
-    rates, seconds = joint_velocities(model, v), joint_velocities(model, a)
-    for index, body in enumerate(model.bodies):
-        parent = None if body.parent == WORLD else found[body.parent]
-        motion = body_motion(placements[index], parent, body.joint.motion(rates[index]), body.joint.motion(seconds[index]), model.gravity)
-        values = [*motion.w.scalars(), *motion.alpha.scalars(), *motion.a.scalars()]
-        trace(body.name, "w, alpha, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
-        found.append((motion, Spin.of(motion.w, motion.alpha)))
-    return [motion for motion, _ in found]
+    return [motion for motion, _, _ in body_motions(model, v, joint_velocities(model, a), placements, trace)]
 
 
 def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: str, trace: Trace) -> Matrix:
