@@ -21,35 +21,35 @@ static void double_pendulum_rnea_jvp_without_fext(const double *restrict q, cons
     const double X1_0 = cosine[1];
     const double X1_3 = sine[1];
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t27 = v[0] * v[0];
+
     /* link1: rate of X = X_T X_J(q): joint placement */
     const double dX0_3 = cos_q0 * dq[0];
     const double dX0_6 = sin_q0 * dq[0];
 
-    /* link2: rate of X = X_T X_J(q): joint placement */
-    const double t12 = X1_3 * dq[1];
-    const double dX1_3 = X1_0 * dq[1];
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t19 = v[0] * v[0];
-
-    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t23 = v[0] * dv[0];
-    const double t28 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
-
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
     const double m1_5 = a[0] + a[1];
-    const double t36 = sin_q0 * 9.81 - a[0] * 0.1;
-    const double t39 = cos_q0 * 9.81 - t19 * 0.1;
+    const double t34 = sin_q0 * 9.81 - a[0] * 0.1;
+    const double t37 = cos_q0 * 9.81 - t27 * 0.1;
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double t39 = 0.0335304944 * (m1_2 * m1_2);
+    const double f1_1 = m1_5 * 0.0335304944;
+
+    /* link2: rate of X = X_T X_J(q): joint placement */
+    const double t41 = X1_3 * dq[1];
+    const double dX1_3 = X1_0 * dq[1];
+
+    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double t43 = v[0] * dv[0];
+    const double t48 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double dm1_2 = dv[0] + dv[1];
     const double dm1_5 = da[0] + da[1];
-    const double dm1_7 = dX1_3 * t39 - t12 * t36 - X1_3 * (t23 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
-
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t60 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_1 = m1_5 * 0.0335304944;
+    const double dm1_7 = dX1_3 * t37 - t41 * t34 - X1_3 * (t43 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t65 = 0.0670609888 * (m1_2 * dm1_2);
@@ -58,7 +58,7 @@ static void double_pendulum_rnea_jvp_without_fext(const double *restrict q, cons
     dtau[1] = df1_5;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double df0_from1_5 = df1_5 - t28 - 0.1 * (X1_0 * df1_1 - X1_3 * t65 - t12 * f1_1 - dX1_3 * t60);
+    const double df0_from1_5 = df1_5 - t48 - 0.1 * (X1_0 * df1_1 - X1_3 * t65 - t41 * f1_1 - dX1_3 * t39);
     dtau[0] = df0_from1_5;
 }
 
@@ -75,47 +75,47 @@ static void double_pendulum_rnea_jvp_with_fext(const double *restrict q, const d
     const double X1_0 = cosine[1];
     const double X1_3 = sine[1];
 
+    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    const double t30 = v[0] * v[0];
+
     /* link1: rate of X = X_T X_J(q): joint placement */
     const double dX0_3 = cos_q0 * dq[0];
     const double dX0_6 = sin_q0 * dq[0];
 
-    /* link2: rate of X = X_T X_J(q): joint placement */
-    const double t12 = X1_3 * dq[1];
-    const double dX1_3 = X1_0 * dq[1];
-
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
-    const double t19 = v[0] * v[0];
-
-    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t23 = v[0] * dv[0];
-    const double t28 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
-
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
     const double m1_5 = a[0] + a[1];
-    const double t36 = sin_q0 * 9.81 - a[0] * 0.1;
-    const double t39 = cos_q0 * 9.81 - t19 * 0.1;
+    const double t37 = sin_q0 * 9.81 - a[0] * 0.1;
+    const double t40 = cos_q0 * 9.81 - t30 * 0.1;
+
+    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    const double t41 = m1_2 * m1_2;
+
+    /* link2: f_parent = f_parent + X* f */
+    const double t45 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t41;
+    const double t49 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+
+    /* link2: rate of X = X_T X_J(q): joint placement */
+    const double t50 = X1_3 * dq[1];
+    const double dX1_3 = X1_0 * dq[1];
+
+    /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
+    const double t52 = v[0] * dv[0];
+    const double t57 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double dm1_2 = dv[0] + dv[1];
     const double dm1_5 = da[0] + da[1];
-    const double dm1_7 = dX1_3 * t39 - t12 * t36 - X1_3 * (t23 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
-
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t59 = m1_2 * m1_2;
+    const double dm1_7 = dX1_3 * t40 - t50 * t37 - X1_3 * (t52 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t63 = 0.0670609888 * (m1_2 * dm1_2);
+    const double t74 = 0.0670609888 * (m1_2 * dm1_2);
     const double df1_1 = dm1_5 * 0.0335304944;
     const double df1_5 = dm1_5 * 0.004557856275072 + dm1_7 * 0.0335304944;
     dtau[1] = df1_5;
 
-    /* link2: f_parent = f_parent + X* f */
-    const double t74 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t59;
-    const double t78 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
-
     /* link2: rate of f_parent = f_parent + X* f */
-    const double df0_from1_5 = df1_5 - t28 - 0.1 * (X1_0 * df1_1 - X1_3 * t63 - t12 * t78 - dX1_3 * t74);
+    const double df0_from1_5 = df1_5 - t57 - 0.1 * (X1_0 * df1_1 - X1_3 * t74 - t50 * t49 - dX1_3 * t45);
     dtau[0] = df0_from1_5;
 }
 

@@ -5,8 +5,8 @@ A program is a list of values; value k may use only values before it. Every valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 # Operations and how many values they use. `select` is: first argument true ? second : 0.
 ARITY = {
@@ -105,6 +105,16 @@ class Program:
     def arithmetic(self) -> Iterator[Value]:
         """The values that compute something."""
         return (value for value in self.values if value.operation not in ("constant", "input", "lanes"))
+
+    def reordered(self, order: Sequence[int]) -> Program:
+        """The same with its values in this order, in which each comes before its users."""
+        new = {old: k for k, old in enumerate(order)}
+        return replace(
+            self,
+            values=tuple(v.moved(tuple([new[k] for k in v.arguments]), v.section) for v in (self.values[old] for old in order)),
+            results=tuple(tuple(new[k] for k in result) for result in self.results),
+            symbols={new[k]: symbol for k, symbol in self.symbols.items()},
+        )
 
     def users(self) -> list[list[int]]:
         """The users of each value; an output counts as the user -1."""

