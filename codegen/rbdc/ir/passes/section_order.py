@@ -10,7 +10,7 @@ waits in registers and memory gets more, so some took less time and some more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from rbdc.ir.latency import is_fused, latency
@@ -51,6 +51,7 @@ class _Schedule:
             self._path[index] += max((self._path[user] for user in users[index] if user >= 0), default=0)
         self._leaves = [index for index, value in enumerate(self._values) if value.operation in _LEAVES]
         self._units = self._runs()
+        self._operands = [self._from_outside(unit) for unit in self._units]
         self._ready: dict[int, float] = {}
         self._time = 0.0
         self.order: list[int] = []
@@ -59,6 +60,11 @@ class _Schedule:
         """The values that compute something, section by section."""
         computed = [index for index, value in enumerate(self._values) if value.operation not in _LEAVES]
         return [list(run) for _, run in groupby(computed, key=lambda index: self._values[index].section)]
+
+    def _from_outside(self, unit: Sequence[int]) -> list[int]:
+        """What a unit needs of others; what is no computation is there from the beginning."""
+        needed = {operand for index in unit for operand in self._values[index].arguments}
+        return sorted(needed.difference(unit, self._leaves))
 
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
         """Put the units in order, of those that could come next that of least rank, and what is no computation before them; the time of the
@@ -74,15 +80,11 @@ class _Schedule:
 
     def _is_next(self, unit: int) -> bool:
         """Whether every operand from another unit has been begun."""
-        return all(index in self._ready for index in self._operands(unit))
-
-    def _operands(self, unit: int) -> set[int]:
-        own = self._units[unit]
-        return {operand for index in own for operand in self._values[index].arguments}.difference(own)
+        return all(index in self._ready for index in self._operands[unit])
 
     def rank(self, unit: int) -> tuple[float, float]:
         """Less for what should come first: how long its operands let it wait, then how long the way to the end is."""
-        ready = max((self._ready[index] for index in self._operands(unit)), default=0.0)
+        ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
         return max(0.0, ready - self._time), -float(max(self._path[index] for index in self._units[unit]))
 
     def _begin(self, unit: int) -> None:
