@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from rbdc.ir.nodes import Program, Value
 
+SUMS = ("add", "sub", "neg")
+"""The operations that sums are made of, and products fused with."""
+
 _ARITHMETIC = 4
 _OF = {"div": 24, "sqrt": 24, "sin": 60, "cos": 60, "atan2": 100} | dict.fromkeys(("constant", "input", "lanes", "gather", "extract"), 0)
 
@@ -18,4 +21,4 @@ def latency(value: Value) -> int:
 def is_fused(program: Program, users: Sequence[Sequence[int]], index: int) -> bool:
     """Whether a value is a product that alone one sum uses: it is made there."""
     alone = program.values[index].operation == "mul" and len(users[index]) == 1 and users[index][0] >= 0
-    return alone and program.values[users[index][0]].operation in ("add", "sub", "neg")
+    return alone and program.values[users[index][0]].operation in SUMS

@@ -46,12 +46,13 @@ class _Schedule:
         users = program.users()
         fused = [is_fused(program, users, index) for index in range(len(users))]
         self._own = [0 if alone else latency(value) for alone, value in zip(fused, program.values, strict=True)]
-        self._path = list(self._own)
+        path = list(self._own)
         for index in reversed(range(len(users))):
-            self._path[index] += max((self._path[user] for user in users[index] if user >= 0), default=0)
+            path[index] += max((path[user] for user in users[index] if user >= 0), default=0)
         self._leaves = [index for index, value in enumerate(self._values) if value.operation in _LEAVES]
         self._units = self._runs()
         self._operands = [self._from_outside(unit) for unit in self._units]
+        self._ways = [max(path[index] for index in unit) for unit in self._units]
         self._ready: dict[int, float] = {}
         self._time = 0.0
         self.order: list[int] = []
@@ -85,7 +86,7 @@ class _Schedule:
     def rank(self, unit: int) -> tuple[float, float]:
         """Less for what should come first: how long its operands let it wait, then how long the way to the end is."""
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
-        return max(0.0, ready - self._time), -float(max(self._path[index] for index in self._units[unit]))
+        return max(0.0, ready - self._time), -float(self._ways[unit])
 
     def _begin(self, unit: int) -> None:
         """Note when the values of a unit are ready."""

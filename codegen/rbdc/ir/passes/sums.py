@@ -15,10 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.latency import is_fused, latency
+from rbdc.ir.latency import SUMS, is_fused, latency
 from rbdc.ir.nodes import Program
-
-_SUMS = ("add", "sub", "neg")
 
 
 @dataclass(frozen=True)
@@ -49,7 +47,7 @@ class _Chains:
             if self._is_inner(index) or self._is_fused(index):
                 continue
             self._builder.section = value.section
-            self._new[index] = self._sum(index) if value.operation in _SUMS else self._again(index)
+            self._new[index] = self._sum(index) if value.operation in SUMS else self._again(index)
         results = [[self._new[k] for k in result] for result in program.results]
         symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
         return finish(program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols)
@@ -59,14 +57,14 @@ class _Chains:
         function to the next as all of its terms.
         """
         value, users = self._program.values[index], self._users[index]
-        alone = value.operation in _SUMS and len(users) == 1 and self._is_sum(users[0])
+        alone = value.operation in SUMS and len(users) == 1 and self._is_sum(users[0])
         return alone and self._program.values[users[0]].section == value.section
 
     def _is_fused(self, index: int) -> bool:
         return is_fused(self._program, self._users, index)
 
     def _is_sum(self, user: int) -> bool:
-        return user >= 0 and self._program.values[user].operation in _SUMS
+        return user >= 0 and self._program.values[user].operation in SUMS
 
     def _again(self, index: int) -> int:
         value = self._program.values[index]
