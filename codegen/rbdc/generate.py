@@ -26,6 +26,7 @@ from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
+from rbdc.ir.passes.neighbours import join_neighbours
 from rbdc.ir.passes.section_order import order_sections
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
@@ -297,9 +298,11 @@ def variants(model: Model, function: Function, method: str) -> Variants:
 
 
 def _finished(model: Model, function: Function, kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, joint angles first; where digits are worth it with the rests of first moments."""
+    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first; where digits are worth it with the rests
+    of first moments.
+    """
     rests = _rests(model, function.declaration.scalar) if function.declaration.name in WORTH_DIGITS else {}
-    return [verify(gather_angles(order_sections(chain_sums(kernel, rests)))) for kernel in kernels]
+    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel, rests))))) for kernel in kernels]
 
 
 def _rests(model: Model, scalar: ScalarType) -> dict[float, float]:

@@ -28,7 +28,7 @@ static void cartpole_aba_without_fext(const double *restrict q, const double *re
     const double moving_0 = tau[0] + sin_q1 * f1_1;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
-    /* results:  */
+    /* results */
     const double t17 = cos_q1 * 0.04878048780487806;
     const double t22 = (moving_0 - moving_1 * t17) / (1.1 - M1_0 * t17);
     ddq[0] = t22;
@@ -61,7 +61,7 @@ static void cartpole_aba_with_fext(const double *restrict q, const double *restr
     const double moving_0 = tau[0] + t20;
     const double moving_1 = tau[1] + t11;
 
-    /* results:  */
+    /* results */
     const double t26 = cos_q1 * 0.04878048780487806;
     const double t31 = (moving_0 - moving_1 * t26) / (1.1 - M1_0 * t26);
     ddq[0] = t31;

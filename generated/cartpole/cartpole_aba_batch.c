@@ -25,7 +25,7 @@ static __attribute__((noinline)) void cartpole_aba_without_fext_kernel8(const ca
     const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t17 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t22 = (moving_0 - moving_1 * t17) / (1.1 - M1_0 * t17);
     results[0] = t22;
@@ -55,7 +55,7 @@ static __attribute__((noinline)) void cartpole_aba_with_fext_kernel8(const cartp
     const cartpole_vector8 moving_0 = tau[0] + t20;
     const cartpole_vector8 moving_1 = tau[1] + t11;
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t26 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t31 = (moving_0 - moving_1 * t26) / (1.1 - M1_0 * t26);
     results[0] = t31;

@@ -52,7 +52,7 @@ static void cartpole_aba_jvp_without_fext(const double *restrict q, const double
     /* pole: rate of f_parent = f_parent + X* f */
     const double t45 = sin_q1 * df1_1 + f1_1 * dX1_0 + t20 * f1_0;
 
-    /* results:  */
+    /* results */
     const double t49 = dtau[1] + 0.05 * t36;
     const double t53 = t27 * (dtau[0] - t22 * t49 + t45);
     dddq[0] = t53;
@@ -110,7 +110,7 @@ static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *r
     /* pole: rate of f_parent = f_parent + X* f */
     const double df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
 
-    /* results:  */
+    /* results */
     const double t59 = dtau[1] + 0.05 * t45;
     const double t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
     dddq[0] = -t63;

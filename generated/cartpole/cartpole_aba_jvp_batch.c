@@ -49,7 +49,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_without_fext_kernel8(cons
     /* pole: rate of f_parent = f_parent + X* f */
     const cartpole_vector8 t45 = sin_q1 * df1_1 + f1_1 * dX1_0 + t20 * f1_0;
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t49 = dtau[1] + 0.05 * t36;
     const cartpole_vector8 t53 = t27 * (dtau[0] - t22 * t49 + t45);
     results[0] = t53;
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_with_fext_kernel8(const c
     /* pole: rate of f_parent = f_parent + X* f */
     const cartpole_vector8 df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t59 = dtau[1] + 0.05 * t45;
     const cartpole_vector8 t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
     results[0] = -t63;

@@ -59,7 +59,7 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     const double W1_0 = cos_q1 * W0_2;
     const double t50 = sin_q1 * W0_2;
 
-    /* results:  */
+    /* results */
     w_ddq_dq[1] = t38 * W1_0 + f1_0 * t50 + t31 * G1_0;
     w_ddq_dv[1] = t50 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t20 * 2.0);
 
@@ -127,7 +127,7 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     const double W1_0 = cos_q1 * W0_2;
     const double t61 = sin_q1 * W0_2;
 
-    /* results:  */
+    /* results */
     w_ddq_dq[1] = fC1_1 * W1_0 + t40 * G1_0 - t48 * t61;
     w_ddq_dv[1] = t61 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t29 * 2.0);
 

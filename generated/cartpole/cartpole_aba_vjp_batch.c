@@ -56,7 +56,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
     const cartpole_vector8 W1_0 = cos_q1 * W0_2;
     const cartpole_vector8 t50 = sin_q1 * W0_2;
 
-    /* results:  */
+    /* results */
     results[0] = t38 * W1_0 + f1_0 * t50 + t31 * G1_0;
     results[1] = t50 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t20 * 2.0);
 }
@@ -117,7 +117,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
     const cartpole_vector8 W1_0 = cos_q1 * W0_2;
     const cartpole_vector8 t61 = sin_q1 * W0_2;
 
-    /* results:  */
+    /* results */
     results[0] = fC1_1 * W1_0 + t40 * G1_0 - t48 * t61;
     results[1] = t61 * (B1_0 * 2.0) - W1_5 * (B1_7 * 2.0) + G1_0 * (t29 * 2.0);
 }

@@ -3,6 +3,7 @@
 #ifndef RBDC_CARTPOLE_BATCH_H
 #define RBDC_CARTPOLE_BATCH_H
 
+#include "cartpole_arctangent.h"
 #include "cartpole_trigonometry.h"
 
 #include <stdint.h>
@@ -290,9 +291,11 @@ static inline void cartpole_sqrt8(const cartpole_lanes8 *restrict x, cartpole_ve
 
 static inline void cartpole_atan28(const cartpole_lanes8 *restrict y, const cartpole_lanes8 *restrict x, cartpole_vector8 *restrict angle)
 {
-    for (int k = 0; k < 8; ++k) {
-        (*angle)[k] = atan2((*y)[k], (*x)[k]);
-    }
+    double ordinates[8], abscissas[8], angles[8];
+    memcpy(ordinates, y, sizeof ordinates);
+    memcpy(abscissas, x, sizeof abscissas);
+    cartpole_arctangent8(ordinates, abscissas, angles);
+    memcpy(angle, angles, sizeof angles);
 }
 
 #endif

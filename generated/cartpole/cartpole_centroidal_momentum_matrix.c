@@ -23,7 +23,7 @@ void cartpole_centroidal_momentum_matrix(const double *restrict q, double *restr
     const double IC0_3 = cos_q1 * 0.05;
     A[1] = IC0_3;
 
-    /* results:  */
+    /* results */
     A[5] = -IC0_1;
     const double t22 = 1.025 + q[0] * IC0_1 - IC0_3 * (cos_q1 * 0.045454545454545456) - IC0_1 * (0.9090909090909091 * (IC0_1 + q[0] * 1.1));
     A[9] = t22;

@@ -20,7 +20,7 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_matrix_kernel
     const cartpole_vector8 IC0_3 = cos_q1 * 0.05;
     results[0] = IC0_3;
 
-    /* results:  */
+    /* results */
     results[1] = -IC0_1;
     const cartpole_vector8 t22 = 1.025 + q[0] * IC0_1 - IC0_3 * (cos_q1 * 0.045454545454545456) - IC0_1 * (0.9090909090909091 * (IC0_1 + q[0] * 1.1));
     results[2] = t22;

@@ -18,7 +18,7 @@ void cartpole_com(const double *restrict q, double *restrict position)
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 
-    /* results:  */
+    /* results */
     position[0] = 0.9090909090909091 * (q[0] * 1.1 + sin_q1 * 0.05);
     position[2] = cos_q1 * 0.045454545454545456;
 

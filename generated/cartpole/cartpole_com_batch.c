@@ -15,7 +15,7 @@ static __attribute__((noinline)) void cartpole_com_kernel8(const cartpole_lanes8
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* results:  */
+    /* results */
     results[0] = 0.9090909090909091 * (q[0] * 1.1 + sin_q1 * 0.05);
     results[1] = cos_q1 * 0.045454545454545456;
 }

@@ -18,7 +18,7 @@ void cartpole_com_jacobian(const double *restrict q, double *restrict J)
     const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
 
-    /* results:  */
+    /* results */
     J[1] = cos_q1 * 0.045454545454545456;
     J[5] = -(sin_q1 * 0.045454545454545456);
 

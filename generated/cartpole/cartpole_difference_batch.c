@@ -11,7 +11,7 @@
 static __attribute__((noinline)) void cartpole_difference_kernel8(const cartpole_lanes8 *restrict q0, const cartpole_lanes8 *restrict q1, cartpole_lanes8 *restrict results)
 {
 
-    /* results:  */
+    /* results */
     results[0] = q1[0] - q0[0];
     results[1] = q1[1] - q0[1];
 }

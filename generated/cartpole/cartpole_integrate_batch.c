@@ -11,7 +11,7 @@
 static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict results)
 {
 
-    /* results:  */
+    /* results */
     results[0] = q[0] + dv[0];
     results[1] = q[1] + dv[1];
 }

@@ -22,7 +22,7 @@ void cartpole_kinetic_energy(const double *restrict q, const double *restrict v,
     const double v1_0 = cos_q1 * v[0];
     const double v1_2 = sin_q1 * v[0];
 
-    /* results:  */
+    /* results */
     const double t22 = v[0] * v[0] + v1_2 * (v1_2 * 0.1) + v1_0 * (v[1] * 0.05 + v1_0 * 0.1);
     energy[0] = 0.5 * (t22 + v[1] * (v[1] * 1.025 + v1_0 * 0.05));
 }

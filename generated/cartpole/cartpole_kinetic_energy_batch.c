@@ -19,7 +19,7 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cart
     const cartpole_vector8 v1_0 = cos_q1 * v[0];
     const cartpole_vector8 v1_2 = sin_q1 * v[0];
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t22 = v[0] * v[0] + v1_2 * (v1_2 * 0.1) + v1_0 * (v[1] * 0.05 + v1_0 * 0.1);
     results[0] = 0.5 * (t22 + v[1] * (v[1] * 1.025 + v1_0 * 0.05));
 }

@@ -20,7 +20,7 @@ void cartpole_minverse(const double *restrict q, double *restrict Minv)
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* results:  */
+    /* results */
     const double t7 = cos_q1 * 0.04878048780487806;
     const double t10 = 1.0 / (1.1 - M1_0 * t7);
     Minv[0] = t10;

@@ -18,7 +18,7 @@ static __attribute__((noinline)) void cartpole_minverse_kernel8(const cartpole_l
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* results:  */
+    /* results */
     const cartpole_vector8 t7 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t10 = 1.0 / (1.1 - M1_0 * t7);
     results[0] = t10;

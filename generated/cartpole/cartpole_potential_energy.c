@@ -17,6 +17,6 @@ void cartpole_potential_energy(const double *restrict q, double *restrict energy
     cartpole_sincos1(angle, sine, cosine);
     const double cos_q1 = cosine[0];
 
-    /* results:  */
+    /* results */
     energy[0] = cos_q1 * 0.49050000000000005;
 }

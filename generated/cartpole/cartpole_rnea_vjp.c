@@ -43,7 +43,7 @@ static void cartpole_rnea_vjp_without_fext(const double *restrict q, const doubl
     const double W1_0 = cos_q1 * w[0];
     const double t27 = sin_q1 * w[0];
 
-    /* results:  */
+    /* results */
     w_dtau_dq[1] = -(f1_0 * t27) - f1_1 * W1_0 - t11 * G1_0;
     w_dtau_dv[1] = w[1] * (B1_7 * 2.0) - t27 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     w_dtau_da[1] = 1.025 * w[1] + 0.05 * W1_0;
@@ -90,7 +90,7 @@ static void cartpole_rnea_vjp_with_fext(const double *restrict q, const double *
     const double W1_0 = cos_q1 * w[0];
     const double t31 = sin_q1 * w[0];
 
-    /* results:  */
+    /* results */
     w_dtau_dq[1] = -(fC1_0 * t31) - fC1_1 * W1_0 - t11 * G1_0;
     w_dtau_dv[1] = w[1] * (B1_7 * 2.0) - t31 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     w_dtau_da[1] = 1.025 * w[1] + 0.05 * W1_0;

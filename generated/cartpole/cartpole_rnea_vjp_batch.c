@@ -40,7 +40,7 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_without_fext_kernel8(con
     const cartpole_vector8 W1_0 = cos_q1 * w[0];
     const cartpole_vector8 t27 = sin_q1 * w[0];
 
-    /* results:  */
+    /* results */
     results[0] = -(f1_0 * t27) - f1_1 * W1_0 - t11 * G1_0;
     results[1] = w[1] * (B1_7 * 2.0) - t27 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     results[3] = 1.025 * w[1] + 0.05 * W1_0;
@@ -80,7 +80,7 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_with_fext_kernel8(const 
     const cartpole_vector8 W1_0 = cos_q1 * w[0];
     const cartpole_vector8 t31 = sin_q1 * w[0];
 
-    /* results:  */
+    /* results */
     results[0] = -(fC1_0 * t31) - fC1_1 * W1_0 - t11 * G1_0;
     results[1] = w[1] * (B1_7 * 2.0) - t31 * (B1_0 * 2.0) - G1_0 * (t5 * 2.0);
     results[3] = 1.025 * w[1] + 0.05 * W1_0;

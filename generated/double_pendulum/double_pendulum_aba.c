@@ -46,7 +46,7 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
     const double moving_0 = tau[0] + t39;
     const double t43 = f1_5 - tau[1];
 
-    /* results:  */
+    /* results */
     const double t45 = t14 * 219.4013895236754;
     const double t54 = (moving_0 - t43 * t45) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t45);
     ddq[0] = -t54;
@@ -94,7 +94,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     const double moving_0 = tau[0] + t53;
     const double t57 = tau1 - tau[1];
 
-    /* results:  */
+    /* results */
     const double t59 = t14 * 219.4013895236754;
     const double t68 = (moving_0 - t57 * t59) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t59);
     ddq[0] = -t68;

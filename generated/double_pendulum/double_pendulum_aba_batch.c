@@ -45,7 +45,7 @@ static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(c
     const double_pendulum_vector8 moving_0 = tau[0] + t39;
     const double_pendulum_vector8 t43 = f1_5 - tau[1];
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t45 = t14 * 219.4013895236754;
     const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t45);
     results[0] = -t54;
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
     const double_pendulum_vector8 moving_0 = tau[0] + t53;
     const double_pendulum_vector8 t57 = tau1 - tau[1];
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t59 = t14 * 219.4013895236754;
     const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t59);
     results[0] = -t68;

@@ -95,7 +95,7 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     columns[9] = t94;
     columns[1] = t94 - 0.1 * t85;
 
-    /* results:  */
+    /* results */
     columns[0] = -d0_0;
     columns[8] = -d1_0;
 
@@ -195,7 +195,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     columns[9] = t113;
     columns[1] = t113 - 0.1 * t103;
 
-    /* results:  */
+    /* results */
     columns[0] = -d0_0;
     columns[8] = -d1_0;
 

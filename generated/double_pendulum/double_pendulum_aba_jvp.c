@@ -85,7 +85,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     /* link2: rate of f_parent = f_parent + X* f */
     const double t100 = t68 - df1_5 - 0.1 * (X1_3 * t91 + t35 * dX1_3 - t49 * t88);
 
-    /* results:  */
+    /* results */
     const double t103 = df1_5 - dtau[1];
     const double t107 = t61 * (dtau[0] - t52 * t103 + t100);
     dddq[0] = -t107;
@@ -173,7 +173,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     /* link2: rate of f_parent = f_parent + X* f */
     const double t115 = t82 - df1_5 - 0.1 * (X1_3 * t104 + t46 * dX1_3 - t63 * t107);
 
-    /* results:  */
+    /* results */
     const double t118 = df1_5 - dtau[1];
     const double t122 = t75 * (dtau[0] - t66 * t118 + t115);
     dddq[0] = -t122;

@@ -84,7 +84,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     /* link2: rate of f_parent = f_parent + X* f */
     const double_pendulum_vector8 t100 = t68 - df1_5 - 0.1 * (X1_3 * t91 + t35 * dX1_3 - t49 * t88);
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t103 = df1_5 - dtau[1];
     const double_pendulum_vector8 t107 = t61 * (dtau[0] - t52 * t103 + t100);
     results[0] = -t107;
@@ -171,7 +171,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     /* link2: rate of f_parent = f_parent + X* f */
     const double_pendulum_vector8 t115 = t82 - df1_5 - 0.1 * (X1_3 * t104 + t46 * dX1_3 - t63 * t107);
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t118 = df1_5 - dtau[1];
     const double_pendulum_vector8 t122 = t75 * (dtau[0] - t66 * t118 + t115);
     results[0] = -t122;

@@ -93,7 +93,7 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     const double t98 = X1_3 * t97;
     const double t99 = X1_0 * t97;
 
-    /* results:  */
+    /* results */
     w_ddq_dq[0] = m0_7 * t93 - psi0_7 * G0_1;
     w_ddq_dq[1] = t76 * t99 - t77 * t98 + t80 * G1_1 - t85 * (0.0335304944 * t80);
     const double t113 = t89 * (psi1_1 * 0.0670609888);
@@ -196,7 +196,7 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double t118 = X1_3 * t117;
     const double t119 = X1_0 * t117;
 
-    /* results:  */
+    /* results */
     w_ddq_dq[0] = m0_7 * t113 - psi0_7 * G0_1;
     w_ddq_dq[1] = t95 * t119 - t97 * t118 + t100 * G1_1 - t105 * (0.0335304944 * t100);
     const double t133 = t109 * (psi1_1 * 0.0670609888);

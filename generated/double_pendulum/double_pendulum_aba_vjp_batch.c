@@ -92,7 +92,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     const double_pendulum_vector8 t98 = X1_3 * t97;
     const double_pendulum_vector8 t99 = X1_0 * t97;
 
-    /* results:  */
+    /* results */
     results[0] = m0_7 * t93 - psi0_7 * G0_1;
     results[1] = t76 * t99 - t77 * t98 + t80 * G1_1 - t85 * (0.0335304944 * t80);
     const double_pendulum_vector8 t113 = t89 * (psi1_1 * 0.0670609888);
@@ -194,7 +194,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     const double_pendulum_vector8 t118 = X1_3 * t117;
     const double_pendulum_vector8 t119 = X1_0 * t117;
 
-    /* results:  */
+    /* results */
     results[0] = m0_7 * t113 - psi0_7 * G0_1;
     results[1] = t95 * t119 - t97 * t118 + t100 * G1_1 - t105 * (0.0335304944 * t100);
     const double_pendulum_vector8 t133 = t109 * (psi1_1 * 0.0670609888);

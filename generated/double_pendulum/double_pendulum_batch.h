@@ -3,6 +3,7 @@
 #ifndef RBDC_DOUBLE_PENDULUM_BATCH_H
 #define RBDC_DOUBLE_PENDULUM_BATCH_H
 
+#include "double_pendulum_arctangent.h"
 #include "double_pendulum_trigonometry.h"
 
 #include <stdint.h>
@@ -290,9 +291,11 @@ static inline void double_pendulum_sqrt8(const double_pendulum_lanes8 *restrict 
 
 static inline void double_pendulum_atan28(const double_pendulum_lanes8 *restrict y, const double_pendulum_lanes8 *restrict x, double_pendulum_vector8 *restrict angle)
 {
-    for (int k = 0; k < 8; ++k) {
-        (*angle)[k] = atan2((*y)[k], (*x)[k]);
-    }
+    double ordinates[8], abscissas[8], angles[8];
+    memcpy(ordinates, y, sizeof ordinates);
+    memcpy(abscissas, x, sizeof abscissas);
+    double_pendulum_arctangent8(ordinates, abscissas, angles);
+    memcpy(angle, angles, sizeof angles);
 }
 
 #endif

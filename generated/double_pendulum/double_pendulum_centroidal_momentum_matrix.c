@@ -36,7 +36,7 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double t45 = 3.7282221806667e-09 + cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t26;
     const double t57 = 6.406493973865201e-05 + sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.0004313827068 + 0.023 * t36) * 0.5;
 
-    /* results:  */
+    /* results */
     const double t60 = sin_q0 * IC0_2 + cos_q0 * IC0_3;
     A[2] = -t60;
     const double t64 = W1_4 * 0.0335304944 + W1_7 * 6.43853298e-11;

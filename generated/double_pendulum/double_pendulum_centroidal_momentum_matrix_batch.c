@@ -33,7 +33,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     const double_pendulum_vector8 t45 = 3.7282221806667e-09 + cos_q1 * 6.278442797114e-14 + sin_q1 * 0.00016798194429007998 + 0.023 * t26;
     const double_pendulum_vector8 t57 = 6.406493973865201e-05 + sin_q1 * 6.278442797114e-14 - cos_q1 * 0.00016798194429007998 + (0.0004313827068 + 0.023 * t36) * 0.5;
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t60 = sin_q0 * IC0_2 + cos_q0 * IC0_3;
     results[0] = -t60;
     const double_pendulum_vector8 t64 = W1_4 * 0.0335304944 + W1_7 * 6.43853298e-11;

@@ -22,7 +22,7 @@ static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_p
     const double_pendulum_vector8 W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
     const double_pendulum_vector8 W1_11 = 0.035 + cos_q0 * 0.1;
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t32 = 1.4265335235378032 * (2.6696836099999998e-14 + cos_q0 * 5.801760809999999e-07 - sin_q0 * 0.04285428436 + W1_4 * 6.43853298e-11 - W1_7 * 0.0335304944);
     results[0] = t32;
     const double_pendulum_vector8 t44 = 0.012304350799999999 + sin_q0 * 5.801760809999999e-07 + cos_q0 * 0.00961628436 + W1_11 * 0.33238 + W1_7 * 6.43853298e-11 + W1_4 * 0.0335304944;

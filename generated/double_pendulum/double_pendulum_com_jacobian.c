@@ -28,7 +28,7 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     const double W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
     const double W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
 
-    /* results:  */
+    /* results */
     J[2] = -(1.4265335235378032 * (cos_q0 * IC0_3 + sin_q0 * IC0_2));
     J[3] = -(1.4265335235378032 * (0.0335304944 * W1_4 + 6.43853298e-11 * W1_7));
     J[4] = 1.4265335235378032 * (cos_q0 * IC0_2 - sin_q0 * IC0_3);

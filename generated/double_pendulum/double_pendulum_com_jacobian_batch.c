@@ -27,7 +27,7 @@ static __attribute__((noinline)) void double_pendulum_com_jacobian_kernel8(const
     const double_pendulum_vector8 W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
     const double_pendulum_vector8 W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
 
-    /* results:  */
+    /* results */
     results[0] = -(1.4265335235378032 * (cos_q0 * IC0_3 + sin_q0 * IC0_2));
     results[1] = -(1.4265335235378032 * (0.0335304944 * W1_4 + 6.43853298e-11 * W1_7));
     results[2] = 1.4265335235378032 * (cos_q0 * IC0_2 - sin_q0 * IC0_3);

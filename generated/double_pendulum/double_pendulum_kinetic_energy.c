@@ -24,7 +24,7 @@ void double_pendulum_kinetic_energy(const double *restrict q, const double *rest
     const double v1_2 = sin_q1 * t5;
     const double v1_3 = v[0] + v[1];
 
-    /* results:  */
+    /* results */
     const double t32 = v[0] * (v[0] * 0.0007545716336328686) + t6 * (v1_3 * 0.0335304944 + t6 * 0.33238) + v1_2 * (v1_3 * 6.43853298e-11 + v1_2 * 0.33238);
     energy[0] = 0.5 * (t32 + v1_3 * (v1_3 * 0.004557856275072 + v1_2 * 6.43853298e-11 + t6 * 0.0335304944));
 }

@@ -20,7 +20,7 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t10 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
 
-    /* results:  */
+    /* results */
     const double t12 = t10 * 219.4013895236754;
     const double t19 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t10 * t12);
     Minv[0] = -t19;

@@ -19,7 +19,7 @@ static __attribute__((noinline)) void double_pendulum_minverse_kernel8(const dou
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t10 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
 
-    /* results:  */
+    /* results */
     const double_pendulum_vector8 t12 = t10 * 219.4013895236754;
     const double_pendulum_vector8 t19 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t10 * t12);
     results[0] = -t19;

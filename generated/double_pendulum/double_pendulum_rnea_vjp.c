@@ -66,7 +66,7 @@ static void double_pendulum_rnea_vjp_without_fext(const double *restrict q, cons
     const double t60 = X1_3 * t59;
     const double t61 = X1_0 * t59;
 
-    /* results:  */
+    /* results */
     w_dtau_dq[0] = psi0_7 * G0_1 - a0_1 * t47;
     w_dtau_dq[1] = f1_1 * t60 + t30 * t61 - t35 * G1_1 - w[0] * (0.0335304944 * t35);
     const double t75 = w[1] * (psi1_1 * 0.0670609888);
@@ -139,7 +139,7 @@ static void double_pendulum_rnea_vjp_with_fext(const double *restrict q, const d
     const double t73 = X1_3 * t72;
     const double t74 = X1_0 * t72;
 
-    /* results:  */
+    /* results */
     w_dtau_dq[0] = psi0_7 * G0_1 - a0_1 * t60;
     w_dtau_dq[1] = fC1_1 * t73 + t41 * t74 - t48 * G1_1 - w[0] * (0.0335304944 * t48);
     const double t88 = w[1] * (psi1_1 * 0.0670609888);

@@ -65,7 +65,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_without_fext_kern
     const double_pendulum_vector8 t60 = X1_3 * t59;
     const double_pendulum_vector8 t61 = X1_0 * t59;
 
-    /* results:  */
+    /* results */
     results[0] = psi0_7 * G0_1 - a0_1 * t47;
     results[1] = f1_1 * t60 + t30 * t61 - t35 * G1_1 - w[0] * (0.0335304944 * t35);
     const double_pendulum_vector8 t75 = w[1] * (psi1_1 * 0.0670609888);
@@ -137,7 +137,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_with_fext_kernel8
     const double_pendulum_vector8 t73 = X1_3 * t72;
     const double_pendulum_vector8 t74 = X1_0 * t72;
 
-    /* results:  */
+    /* results */
     results[0] = psi0_7 * G0_1 - a0_1 * t60;
     results[1] = fC1_1 * t73 + t41 * t74 - t48 * G1_1 - w[0] * (0.0335304944 * t48);
     const double_pendulum_vector8 t88 = w[1] * (psi1_1 * 0.0670609888);

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.batch import batch_header
+from rbdc.emit.batch import batch_headers
 from rbdc.emit.scalars import DOUBLE, FLOAT, SCALARS, ScalarType
-from rbdc.emit.trigonometry import header, header_name, limit, statements, widths
+from rbdc.emit.trigonometry import header_name, limit, statements, widths
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import COMPILERS, FLAGS, Array
 
@@ -48,8 +48,8 @@ def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
 def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
     """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
     kind, lanes = scalar.name, scalar.lanes
-    (folder / header_name("t")).write_text(header("t", "0", scalar))
-    (folder / "t_batch.h").write_text(batch_header("t", "0", scalar))
+    for name, text in batch_headers("t", "0", scalar).items():
+        (folder / name).write_text(text)
     calls = {f"all{w}": (w, f"t_sincos{w}(x + i, s + i, c + i);") for w in widths(scalar)}
     call = f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")

@@ -36,7 +36,7 @@ def evaluate(program: Program, numbers: Any = math, **inputs: Sequence[float]) -
         "atan2": numbers.atan2,
         "less": lambda a, b: float(a < b),
         "not": lambda a: float(not a),
-        "select": lambda a, b: b if a else 0.0,
+        "where": lambda a, b, c: b if a else c,
     }
     values: list[float] = []
     for value in program.values:
@@ -119,6 +119,15 @@ def test_sign_normalisation(one: str, other: str) -> None:
 
 def test_operand_order() -> None:
     assert made("x * y + y * x", [order_operands]) == made("x * y + x * y", [order_operands])
+
+
+def test_choices_of_casadi_are_one() -> None:
+    x = ca.SX.sym("x", 3)
+    made = [ca.if_else(x[0] < x[1], x[1], x[2]), ca.if_else(ca.logic_not(x[0] < x[1]), x[1], 0.0), ca.if_else(x[0] < x[1], x[2], x[2])]
+    program = verify(optimise(from_casadi("f", [("x", [x[k] for k in range(3)])], [("r", made)])))
+    assert [value.operation for value in program.arithmetic()] == ["less", "where", "where"]
+    assert evaluate(program, x=[1.0, 2.0, 5.0]) == [[2.0, 0.0, 5.0]]
+    assert evaluate(program, x=[3.0, 2.0, 5.0]) == [[5.0, 2.0, 5.0]]
 
 
 def random_expressions(seed: int) -> tuple[ca.SX, list[ca.SX], ca.Function]:

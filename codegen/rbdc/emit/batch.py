@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rbdc.emit import trigonometry
+from rbdc.emit import arctangent, trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.names import comment
@@ -87,11 +87,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
     scalar = declaration.scalar
     source.declaration = declaration
     forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
-    headers = {
-        trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
-        f"{robot}_batch.h": batch_header(robot, version, scalar),
-    }
-    kernel = FunctionSource(declaration, cost(forms[0].samples.program), headers)
+    kernel = FunctionSource(declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar))
     made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL) for f in forms]
     source.batch_files |= kernel.files
     source.internal += kernel.internal
@@ -141,8 +137,16 @@ def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> dic
     return {"prototype": declaration.lanes_prototype(forms[0].robot), "lines": lines}
 
 
-def batch_header(robot: str, version: str, scalar: ScalarType) -> str:
-    """The text of the internal header that all batches of a robot share."""
+def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal headers that all batches of a robot share, by name."""
+    return {
+        arctangent.header_name(robot): arctangent.header(robot, version, scalar),
+        trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
+        f"{robot}_batch.h": _batch_header(robot, version, scalar),
+    }
+
+
+def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
     context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes), "cached": CACHED}
     packed = "ps" if scalar == FLOAT else "pd"  # as instructions are named
     squares = [{"macro": macro, **_squares(size // scalar.size)} for macro, size in _SHORTER_REGISTERS.items()]

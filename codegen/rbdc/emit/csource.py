@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdc.emit import trigonometry
+from rbdc.emit import arctangent, trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.expressions import Block, Writer
 from rbdc.emit.names import comment
@@ -141,17 +141,22 @@ def _call_lines(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, P
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
     """The internal headers that the programs' C needs."""
-    source.files |= trigonometry_files(robot, programs, source.declaration.scalar, version)
+    source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
     if any(value.width > 1 for program in programs for value in program.values):
         add_lanes_header(source, robot, version)
         source.style = "lanes"
 
 
-def trigonometry_files(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
-    """The header of sines and cosines by name, where one of the programs has them side by side or both of one angle."""
-    if not any(takes_both(program) for program in programs):
-        return {}
-    return {trigonometry.header_name(robot): trigonometry.header(robot, version, scalar)}
+def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
+    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has them side by side or both of
+    one angle, of angles of points.
+    """
+    found = {}
+    if any(takes_both(program) for program in programs):
+        found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+    if any(value.operation == "atan2" for program in programs for value in program.values):
+        found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
+    return found
 
 
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:

@@ -15,7 +15,7 @@ from rbdc.ir.passes.chunking import Chunks
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
 _INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
 _CALLS = ("sin", "cos", "sqrt", "atan2")
-_CONDITIONS = ("less", "not")
+_CONDITIONS = ("less",)
 _LIBRARY = ("sqrt", "atan2")
 """What lanes have a function for, which takes the places of its arguments and result: vectors as such are no matter for every ABI."""
 MAXIMUM_INLINED = 8
@@ -89,16 +89,7 @@ class Writer:
                 section, lines = value.section, []
             if value.operation in _CONDITIONS:
                 continue
-            if index in self._angles:
-                lines += self._gathered(index, number)
-            elif index in self._paired:
-                lines += self._sine_and_cosine(index, number)
-            elif value.width > 1 and value.operation in _LIBRARY:
-                arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
-                lines.append(f"{self._type(value)} {self._names[index]};")
-                lines.append(f"{self.robot}_{value.operation}{value.width}({arguments}, &{self._names[index]});")
-            elif not self._inline[index]:
-                lines.append(f"const {self._type(value)} {self._names[index]} = {self._expression(index, number)};")
+            lines += self._made(index, number)
             if not self._inline[index] and index in self.chunks.slot_of:
                 lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
@@ -107,6 +98,24 @@ class Writer:
         if rest:
             blocks.append(Block("results", "known without computation", tuple(self._known(rest, number))))
         return blocks
+
+    def _made(self, index: int, number: int) -> list[str]:
+        """The statements that make a value; none where it is written inside the expression that uses it."""
+        value = self.program.values[index]
+        if index in self._angles:
+            return self._gathered(index, number)
+        if index in self._paired:
+            return self._sine_and_cosine(index, number)
+        if self._inline[index]:
+            return []
+        kind, name = self._type(value), self._names[index]
+        if value.width > 1 and value.operation in _LIBRARY:
+            arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
+            return [f"{kind} {name};", f"{self.robot}_{value.operation}{value.width}({arguments}, &{name});"]
+        row = self.program.row(value.arguments) if value.operation == "gather" else None
+        if row is not None:
+            return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
+        return [f"const {kind} {name} = {self._expression(index, number)};"]
 
     def _known(self, rest: Sequence[Store], number: int) -> list[str]:
         """The statements that store constants and inputs, runs of constants from a table."""
@@ -226,8 +235,18 @@ class Writer:
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] = {values};"
-        kind = self._type_of(len(store.values))
-        return f"memcpy({store.array} + {store.place}, &({kind}){{{values}}}, sizeof({kind}));"
+        kind, whole = self._type_of(len(store.values)), self._whole(store.values)
+        vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, _ATOM, number)
+        return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
+
+    def _whole(self, values: Sequence[int]) -> int | None:
+        """The vector whose lanes these values are, one after the other and all of them."""
+        lanes = [self.program.values[index] for index in values]
+        vector = lanes[0].arguments[0] if lanes[0].operation == "extract" else None
+        if vector is None or self.program.values[vector].width != len(lanes):
+            return None
+        taken = [(value.operation, value.arguments, value.lane) for value in lanes]
+        return vector if taken == [("extract", (vector,), m) for m in range(len(lanes))] else None
 
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation in ("constant", "input")
@@ -325,18 +344,25 @@ class Writer:
             return f"-{self._operand(arguments[0], _UNARY, number)}"
         if operation == "less":
             return f"{self._operand(arguments[0], 0, number)} < {self._operand(arguments[1], 0, number)}"
-        if operation == "not":
-            return f"{'!' if value.width == 1 else '~'}{self._operand(arguments[0], _UNARY, number)}"
-        if operation == "select" and value.width > 1:
-            mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
-            chosen, x = (self._operand(k, _UNARY, number) for k in arguments)
-            alike = self.program.values[arguments[1]].constant
-            if alike is not None:
-                x = f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
-            return f"{vector}({mask}{chosen} & {mask}{x})"
-        if operation == "select":
-            return f"{self._operand(arguments[0], 0, number)} ? {self._operand(arguments[1], 0, number)} : {self.scalar.literal(0.0)}"
-        return f"{self.scalar.function(operation)}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+        if operation == "where":
+            return self._choice(value, number)
+        own = operation == "atan2" and self.scalar.integer
+        function = f"{self.robot}_atan2" if own else self.scalar.function(operation)
+        return f"{function}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+
+    def _choice(self, value: Value, number: int) -> str:
+        """One of two numbers; in lanes by masks."""
+        if value.width == 1:
+            condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
+            return f"{condition} ? {then} : {otherwise}"
+        mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
+        condition = f"{mask}{self._operand(value.arguments[0], _UNARY, number)}"
+        parts = []
+        for sign, index in zip(("", "~"), value.arguments[1:], strict=True):
+            alike = self.program.values[index].constant
+            repeated = "" if alike is None else f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
+            parts += [] if alike == 0.0 else [f"({sign}{condition} & {mask}{repeated or self._operand(index, _UNARY, number)})"]
+        return f"{vector}({' | '.join(parts)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
         """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.algorithms.dofs import dof_table, first_dofs
 from rbdc.emit.cdecl import FunctionDeclaration
-from rbdc.emit.csource import FunctionSource, batch_view, figures, parameters, trigonometry_files, whole_part
+from rbdc.emit.csource import FunctionSource, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.scalars import ScalarType
@@ -88,7 +88,7 @@ def _numbers(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
 def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
     """The files that are the same for every function of a frame."""
     table = dof_table(model)
-    internal = trigonometry_files(robot, steps, scalar, view["version"])
+    internal = elementary_headers(robot, steps, scalar, view["version"])
     source = render(
         "frames.c.jinja",
         **view,

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.emit import trigonometry
-from rbdc.emit.batch import KERNEL, apart_view, batch_header, parameters, room, single_call, store, table, way_past
+from rbdc.emit.batch import KERNEL, apart_view, batch_headers, parameters, room, single_call, store, table, way_past
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures
 from rbdc.emit.frames import climb_view, header_view, names, outputs_view
@@ -65,8 +64,7 @@ def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, 
     header = header_view(model, guard, [f'"{robot}_batch.h"'], several)
     climb = climb_view(robot, model, wide, scalar)
     return {
-        trigonometry.header_name(robot): trigonometry.header(robot, view["version"], scalar),
-        f"{robot}_batch.h": batch_header(robot, view["version"], scalar),
+        **batch_headers(robot, view["version"], scalar),
         f"{robot}_frames_batch.h": render("frames.h.jinja", **view, **header),
         f"{robot}_frames_batch.c": render(
             "frames_batch.c.jinja", **view, **climb, figures=f"{figures(total)}, for all bodies together and {scalar.lanes} samples"

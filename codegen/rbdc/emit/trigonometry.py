@@ -135,16 +135,16 @@ def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
         "split": made.split,
         "part_bits": made.bits,
         "inverse": scalar.literal(made.inverse),
-        "parts": [_signed(scalar, x) for x in made.parts],
+        "parts": [signed(scalar, x) for x in made.parts],
     }
 
 
 def _horner(scalar: ScalarType, coefficients: Sequence[float]) -> str:
     """A polynomial in z as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
-    return _nested([_signed(scalar, x) for x in coefficients], "z")
+    return _nested([signed(scalar, x) for x in coefficients], "z")
 
 
-def _in_pairs(words: Sequence[str]) -> str:
+def in_pairs(words: Sequence[str]) -> str:
     """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose first results these are."""
     pairs = [_nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
     return _nested(pairs, "zz")
@@ -166,10 +166,10 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
-    sine, cosine = ([_signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
+    sine, cosine = ([signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
-    polynomials = {"sine": _in_pairs(sine), "cosine": _in_pairs(cosine), "both": _in_pairs(both)}
-    tail = _OF[scalar].tail.format(*(_signed(scalar, x) for x in narrow.parts))
+    polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
+    tail = _OF[scalar].tail.format(*(signed(scalar, x) for x in narrow.parts))
     own = {"robot": robot, "version": version, "widths": widths(scalar)[1:], "tail": tail, "units": _OF[scalar].units}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
@@ -191,5 +191,5 @@ def statements(robot: str, angles: Sequence[str], scalar: ScalarType) -> list[st
     return lines
 
 
-def _signed(scalar: ScalarType, x: float) -> str:
+def signed(scalar: ScalarType, x: float) -> str:
     return scalar.literal(x) if x >= 0.0 else f"({scalar.literal(x)})"

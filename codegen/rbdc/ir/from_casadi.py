@@ -19,7 +19,6 @@ from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
 
 _BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div", ca.OP_ATAN2: "atan2", ca.OP_LT: "less"}
-_BINARY |= {ca.OP_IF_ELSE_ZERO: "select"}
 _UNARY = {ca.OP_NEG: "neg", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_SQRT: "sqrt", ca.OP_NOT: "not"}
 
 
@@ -104,6 +103,8 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
         return builder.apply("mul", (arguments[0], arguments[0]))
     if operation == ca.OP_TWICE:
         return builder.apply("add", (arguments[0], arguments[0]))
+    if operation == ca.OP_IF_ELSE_ZERO:
+        return builder.apply("where", (arguments[0], arguments[1], builder.constant(0.0)))
     if operation == ca.OP_INV:
         return builder.apply("div", (builder.constant(1.0), arguments[0]))
     raise UnsupportedError(f"CasADi operation {operation} has no counterpart in the intermediate representation")

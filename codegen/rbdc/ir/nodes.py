@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-# Operations and how many values they use. `select` is: first argument true ? second : 0.
+# Operations and how many values they use. `where` is: first argument true ? second : third.
 ARITY = {
     "constant": 0,
     "input": 0,
@@ -23,7 +23,7 @@ ARITY = {
     "atan2": 2,
     "less": 2,
     "not": 1,
-    "select": 2,
+    "where": 3,
     "lanes": 0,
     "gather": None,
     "extract": 1,
@@ -105,6 +105,12 @@ class Program:
     def arithmetic(self) -> Iterator[Value]:
         """The values that compute something."""
         return (value for value in self.values if value.operation not in ("constant", "input", "lanes"))
+
+    def row(self, indices: Sequence[int]) -> tuple[str, int] | None:
+        """Where inputs that lie one after the other begin: the array and the entry; None for all else."""
+        sources = [self.values[index].source for index in indices]
+        first = sources[0]
+        return first if first is not None and sources == [(first[0], first[1] + m) for m in range(len(sources))] else None
 
     def reordered(self, order: Sequence[int]) -> Program:
         """The same with its values in this order, in which each comes before its users."""

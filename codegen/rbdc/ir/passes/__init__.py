@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rbdc.ir.builder import rewrite
 from rbdc.ir.nodes import Program
+from rbdc.ir.passes.choices import join_choices
 from rbdc.ir.passes.constant_folding import fold_constants
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.like_terms import gather_like_terms
@@ -15,11 +16,11 @@ from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.reciprocals import share_reciprocals
 from rbdc.ir.passes.sign_normalisation import normalise_signs
 
-RULES = (fold_constants, normalise_signs, order_operands)
+RULES = (fold_constants, join_choices, normalise_signs, order_operands)
 
 
 def optimise(program: Program) -> Program:
-    """Constant folding, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
+    """Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
     make equal; dead code away, then like terms of each sum together.
     """
     simplified = rewrite(program, RULES)
@@ -33,6 +34,7 @@ __all__ = [
     "RULES",
     "fold_constants",
     "gather_like_terms",
+    "join_choices",
     "normalise_signs",
     "optimise",
     "order_operands",

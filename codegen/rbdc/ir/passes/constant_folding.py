@@ -1,6 +1,6 @@
 """Constant folding: operations on constants, and the identities of 0 and 1.
 
-Before: ``2.0 * 3.0``, ``x + 0``, ``x * 1``, ``x * 0``, ``x - x``, ``x / 1``. After: ``6.0``, x, x, 0, 0, x.
+Before: ``2.0 * 3.0``, ``x + 0``, ``x * 1``, ``x * 0``, ``x - x``, ``x / 1``, ``c ? x : x``. After: ``6.0``, x, x, 0, 0, x, x.
 Folding ``x * 0`` is what makes structural zeros vanish; inputs are taken as finite, as the generated module checks for q.
 """
 
@@ -21,7 +21,7 @@ _NUMERIC: dict[str, Callable[..., float]] = {
     "atan2": math.atan2,
     "less": lambda a, b: float(a < b),
     "not": lambda a: float(not a),
-    "select": lambda a, b: b if a else 0.0,
+    "where": lambda a, b, c: b if a else c,
 }
 
 
@@ -29,6 +29,8 @@ def fold_constants(builder: Builder, operation: str, arguments: tuple[int, ...])
     """See the module's docstring."""
     if operation == "sub" and arguments[0] == arguments[1]:
         return builder.constant(0.0)
+    if operation == "where" and arguments[1] == arguments[2]:
+        return arguments[1]
     for k in arguments:
         value = builder.values[k]
         if value.constant is not None or value.numbers:
@@ -46,6 +48,8 @@ def _simplified(builder: Builder, operation: str, arguments: tuple[int, ...]) ->
     if all(lanes) and operation in _NUMERIC:
         width = max(len(x) for x in lanes)
         return builder.lanes([_NUMERIC[operation](*(x[m % len(x)] for x in lanes)) for m in range(width)])
+    if operation == "where" and numbers[0] is not None:
+        return arguments[1] if numbers[0] else arguments[2]
     return _identity(builder, operation, arguments, numbers) if known and len(numbers) == 2 else None
 
 
@@ -67,7 +71,7 @@ def _identity(builder: Builder, operation: str, arguments: tuple[int, ...], numb
         return y
     if operation == "sub" and a == 0.0:
         return builder.apply("neg", (y,))
-    if (operation == "mul" and 0.0 in (a, b)) or (operation == "div" and a == 0.0) or (operation == "select" and 0.0 in (a, b)):
+    if (operation == "mul" and 0.0 in (a, b)) or (operation == "div" and a == 0.0):
         return builder.constant(0.0)
     if operation == "mul" and 1.0 in (a, b):
         return y if a == 1.0 else x
@@ -75,6 +79,4 @@ def _identity(builder: Builder, operation: str, arguments: tuple[int, ...], numb
         return builder.apply("neg", (y if a == -1.0 else x,))
     if operation == "div" and b in (1.0, -1.0):
         return x if b == 1.0 else builder.apply("neg", (x,))
-    if operation == "select" and a is not None:
-        return y
     return None

@@ -11,13 +11,11 @@ from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.quaternions import (
     conjugate,
     differentiate_translation,
-    exponential,
     integrate_translation,
     logarithm,
     multiply,
-    normalized,
     quaternion_rate,
-    towards,
+    turned,
 )
 
 
@@ -46,7 +44,7 @@ class FreeFlyer(JointType):
         linear, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
         rotation = Rotation.from_quaternion(*q[3:])
         position = Vector3.of(q[:3]) + rotation.apply(integrate_translation(w, linear))
-        return [*position.scalars(), *towards(q[3:], normalized(multiply(q[3:], exponential(w))))]
+        return [*position.scalars(), *turned(q[3:], w)]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         rotation = Rotation.from_quaternion(*q0[3:])

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import differentiate_translation, integrate_translation, planar_logarithm
-from rbdc.spatial.scalars import cos, sin, sqrt
+from rbdc.spatial.quaternions import planar_exponential, planar_logarithm
+from rbdc.spatial.scalars import sqrt
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,15 @@ class Planar(JointType):
         return [c * v[0] - s * v[1], s * v[0] + c * v[1], -s * v[2], c * v[2]]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        step = integrate_translation(Vector3(0.0, 0.0, dv[2]), Vector3(dv[0], dv[1], 0.0))
-        c, s = cos(dv[2]), sin(dv[2])
-        c1, s1 = q[2] * c - q[3] * s, q[3] * c + q[2] * s
-        norm = sqrt(c1 * c1 + s1 * s1)
-        return [q[0] + q[2] * step.x - q[3] * step.y, q[1] + q[3] * step.x + q[2] * step.y, c1 / norm, s1 / norm]
+        turn = planar_exponential(dv[2])
+        x, y = turn.cosine_part * dv[0] - turn.sine_part * dv[1], turn.sine_part * dv[0] + turn.cosine_part * dv[1]
+        norm = sqrt(q[2] * q[2] + q[3] * q[3])
+        c, s = q[2] / norm, q[3] / norm
+        rotation = [c * turn.cosine - s * turn.sine, s * turn.cosine + c * turn.sine]
+        return [q[0] + q[2] * x - q[3] * y, q[1] + q[3] * x + q[2] * y, *rotation]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         dx, dy = q1[0] - q0[0], q1[1] - q0[1]
-        turn = planar_logarithm(q0[2] * q1[2] + q0[3] * q1[3], q0[2] * q1[3] - q0[3] * q1[2])
-        translation = Vector3(q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx, 0.0)
-        step = differentiate_translation(turn, translation)
-        return [step.x, step.y, turn.w.z]
+        angle, cotangent = planar_logarithm(q0[2] * q1[2] + q0[3] * q1[3], q0[2] * q1[3] - q0[3] * q1[2])
+        x, y = q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx
+        return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
