@@ -71,7 +71,7 @@ def test_every_function_has_its_shares_of_the_peak(pendulum: Path) -> None:
     for function in report["functions"]:
         own = function["methods"][0]
         single = own["additions"] + own["multiplications"]
-        if function["name"] in ("minverse", "aba_derivatives"):  # solves may run in columns
+        if function["name"] in ("minverse", "aba_derivatives", "integrate", "difference"):  # columns of solves, neighbours
             assert own["flops"] >= single
         else:
             assert own["flops"] == single, "two joints in a row: no lanes"

@@ -1,10 +1,11 @@
-"""The process that times: where results are put."""
+"""The processes that time: where results are put, and what becomes of the times of several."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from rbdc.report.timing import together
 from rbdc.report.worker import LINE, PAGE, PLACES, placed
 
 
@@ -21,3 +22,12 @@ def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
         for x, number in zip(arrays, range(1, 5), strict=True):
             x.fill(number)
         assert [set(x.tolist()) for x in arrays] == [{1.0}, set(), {3.0}, {4.0}], "none over another"
+
+
+def test_times_of_several_processes_are_as_of_one() -> None:
+    times = [
+        {"minimum": 9.0, "median": 30.0, "rounds": 8, "calls": 64, "cold": [5.0]},
+        {"minimum": 4.0, "median": 10.0, "rounds": 20, "calls": 128, "cold": []},
+        {"minimum": 5.0, "median": 20.0, "rounds": 10, "calls": 64, "cold": [7.0, 6.0]},
+    ]
+    assert together(times) == {"minimum": 4.0, "median": 20.0, "rounds": 38, "calls": 64, "cold": [5.0, 7.0, 6.0]}

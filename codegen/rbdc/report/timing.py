@@ -1,4 +1,4 @@
-"""Run the methods: a process of its own times them, interleaved, and gives their results back."""
+"""Run the methods: processes of their own time them, interleaved, and give their results back."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ from rbdc.report.toolchains import Toolchains
 
 Array = NDArray[np.float64]
 
+PROCESSES = 3
+"""The time is spread over so many, one after the other. Where code, stack and data come to lie is drawn anew for each, and what was in its
+own way there has taken two or three times as long, as long as the process lived.
+"""
+
 
 def run(
     folder: Path, measured: Sequence[Measured], inputs: Mapping[str, Array], options: CompareOptions, tools: Toolchains
@@ -37,17 +42,32 @@ def run(
         "timer": str(timer_library(tools.compiler)),
         "peak": str(peak_library(tools.compiler, tools.flags)),
         "checked": options.checked,
-        "seconds": options.seconds,
+        "seconds": options.seconds / PROCESSES,
         "functions": [_function(one, inputs) for one in measured if one.contenders],
     }
-    times, outputs = in_a_process("rbdc.report.worker", folder, job, inputs)
+    runs = [in_a_process("rbdc.report.worker", folder, job, inputs) for _ in range(PROCESSES)]
+    _, outputs = runs[0]
     for one in measured:
-        one.times = times["functions"].get(one.name, {})
+        found = [times["functions"].get(one.name, {}) for times, _ in runs]
+        one.times = {method: together([times[method] for times in found]) for method in found[0]}
         for contender in one.contenders:
             keys = (f"{one.name}/{contender.method}/{k}" for k in range(len(one.function.declaration.outputs)))
             one.outputs[contender.method] = [outputs[key] for key in keys]
-    processor: int | None = times["processor"]
-    return processor, Peak(**times["peak"])
+    processor: int | None = runs[0][0]["processor"]
+    peaks = [times["peak"] for times, _ in runs]
+    best = {kind: max(peak[kind] for peak in peaks) for kind in ("vector", "scalar")}
+    return processor, Peak(**{**peaks[0], **best, "call": min(peak["call"] for peak in peaks)})
+
+
+def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The times of one method by several processes as those of one: the median is that of theirs."""
+    return {
+        "minimum": min(run["minimum"] for run in runs),
+        "median": float(np.median([run["median"] for run in runs])),
+        "rounds": sum(run["rounds"] for run in runs),
+        "calls": min(run["calls"] for run in runs),
+        "cold": [time for run in runs for time in run["cold"]],
+    }
 
 
 def in_a_process(

@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 PASS_NANOSECONDS = 30_000.0
 """A pass is at least about this long, so that the clock's own 20 to 30 ns do not count."""
-ROUNDS = 15, 400
-"""Between these many rounds, as time allows."""
-COLD_CALLS = 25
+ROUNDS = 8, 150
+"""Between these many rounds, as time allows: each of `PLACES` has its turn."""
+COLD_CALLS = 9
 PAGE, LINE = 4096, 64
 PLACES = 8
 """Where in a page the outputs begin can double a time: a load waits for a store to the same place in another page. Passes take these
