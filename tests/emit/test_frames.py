@@ -24,7 +24,7 @@ FUNCTIONS = (
 )
 SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"
-SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_frames_batch.h", "robot_batch.h", TRIGONOMETRY}
+SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_frames_batch.h", "robot_batch.h", "robot_arctangent.h", TRIGONOMETRY}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 

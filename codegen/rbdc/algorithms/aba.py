@@ -9,7 +9,7 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import joint_velocities
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.linear import Factorisation
-from rbdc.algorithms.rnea import rnea
+from rbdc.algorithms.rnea import rnea, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
@@ -45,8 +45,7 @@ def aba(
         for body, velocity, rate in zip(model.bodies, velocities, joint_velocities(model, v), strict=True)
     ]
     bias_forces = [velocity.cross_force(body.inertia @ velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
-    if fext is not None:
-        bias_forces = [p - external for p, external in zip(bias_forces, fext, strict=True)]
+    bias_forces = without_external(bias_forces, fext)
     for index, body in enumerate(model.bodies):
         trace(body.name, "c = v x S qdot", f"c{index}", bias_accelerations[index].scalars())
         trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias_forces[index].scalars())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import body_forces, forward_pass
+from rbdc.algorithms.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
@@ -31,8 +31,7 @@ def rnea_derivatives(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    if fext is not None:
-        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    forces = without_external(forces, fext)
     by_q, by_v = _forward_pass(model, v, placements, velocities, accelerations)
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent

@@ -21,7 +21,7 @@ from rbdc.algorithms.coriolis import CoriolisFactor
 from rbdc.algorithms.crba import composite_inertias
 from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import body_forces, forward_pass
+from rbdc.algorithms.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Inertia, Motion, Placement, Scalar, Vector3
@@ -60,8 +60,7 @@ def subtrees(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    if fext is not None:
-        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    forces = without_external(forces, fext)
     factors = [CoriolisFactor.of_body(b.inertia, velocity) for b, velocity in zip(model.bodies, velocities, strict=True)]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.dofs import joint_velocities
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import backward_pass
+from rbdc.algorithms.rnea import backward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
@@ -65,8 +65,7 @@ def newton_euler(
     """tau (nv) as `rbdc.algorithms.rnea` has it. Test: the two agree on every model."""
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
-    if fext is not None:
-        forces = [force - given for force, given in zip(forces, fext, strict=True)]
+    forces = without_external(forces, fext)
     return backward_pass(model, placements, forces, trace)
 
 

@@ -14,7 +14,7 @@ from rbdc.algorithms.aba import aba
 from rbdc.algorithms.dofs import joint_velocities, reduce_vector
 from rbdc.algorithms.idsva import column_forces, subtrees
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import backward_pass, body_forces, forward_pass
+from rbdc.algorithms.rnea import backward_pass, body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Scalar, Vector3
@@ -78,8 +78,7 @@ def rnea_jvp(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    if fext is not None:
-        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    forces = without_external(forces, fext)
     rates = joint_velocities(model, v)
     steps, rate_steps, second_steps = (joint_velocities(model, x) for x in (dq, dv, da))
     tangents: list[Force] = []

@@ -27,8 +27,7 @@ def rnea(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    if fext is not None:
-        forces = [f - external for f, external in zip(forces, fext, strict=True)]
+    forces = without_external(forces, fext)
     return backward_pass(model, placements, forces, trace)
 
 
@@ -70,6 +69,11 @@ def body_forces(
         trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
         forces.append(force)
     return forces
+
+
+def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
+    """What joints have to give of the forces that move the bodies: those less the external ones, where there are any."""
+    return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
 
 
 def backward_pass(

@@ -12,7 +12,7 @@ from rbdc.algorithms.dofs import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.newton_euler import reference_pass
-from rbdc.algorithms.rnea import backward_pass
+from rbdc.algorithms.rnea import backward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import FreeFlyer
@@ -54,8 +54,7 @@ def by_articulated_bodies(
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
-    if fext is not None:
-        wrenches = [wrench - given for wrench, given in zip(wrenches, fext, strict=True)]
+    wrenches = without_external(wrenches, fext)
     at_rest = [Motion.zero()] * model.njoints
     found = articulated_accelerations(weightless if falls else model, placements, joints, at_rest, wrenches, tau, trace)
     return [x + y for x, y in zip(found, reference, strict=True)]
@@ -73,8 +72,7 @@ def accelerations(
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
-    if fext is not None:
-        wrenches = [wrench - given for wrench, given in zip(wrenches, fext, strict=True)]
+    wrenches = without_external(wrenches, fext)
     moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
