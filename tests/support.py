@@ -37,6 +37,9 @@ OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
 # Correctness does not depend on the optimisation level; -O1 compiles faster, and contraction stays on as in real builds.
 FLAGS = ("-O1", "-march=native", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 
+UNOPTIMISED = ("-O0", "-ffp-contract=fast")
+"""For what is built fifty times over: compiling that optimised would take most of the suite's time."""
+
 
 def build_module(description: Any, **options: Any) -> ModuleType:
     """The compiled module of a robot's name, a path or a model, from the shared cache."""

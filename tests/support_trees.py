@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
+from tests.support import UNOPTIMISED, build_module
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
 SEEDS = range(50)
@@ -65,6 +68,11 @@ def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Model:
     return Model.assemble(f"tree{seed}", links, joints, root_joint=root, mimic=mimic)
 
 
+def law_module(tree: Model) -> ModuleType:
+    """The compiled module of a tree with `LAW_FUNCTIONS`."""
+    return build_module(tree, functions=LAW_FUNCTIONS, cflags=UNOPTIMISED)
+
+
 def mimic_tree(mimic: str) -> Model:
     """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
     rng = np.random.default_rng(7)
@@ -76,4 +84,3 @@ def mimic_tree(mimic: str) -> Model:
     return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic)
 
 
-__all__ = ["KINDS", "LAW_FUNCTIONS", "SEEDS", "mimic_tree", "random_inertia", "random_joint", "random_placement", "random_tree"]

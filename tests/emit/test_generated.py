@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -91,9 +92,19 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
     assert str(ROOT) not in text
 
 
-def write_c(model: Model, robot: str, folder: Path, names: Sequence[str] | None = None) -> list[Path]:
-    generated = generate(model, robot, list(functions_of(model)) if names is None else names, rbdc.__version__, lambda _: None, batch=True)
-    for name, text in generated.files.items():
+def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
+    """The text of functions of a model, by default of all, by file."""
+    return generate(model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, batch=True).files
+
+
+@cache
+def c_of_small_tree(seed: int) -> dict[str, str]:
+    """That of `small_tree`."""
+    return c_of(small_tree(seed))
+
+
+def write_c(files: Mapping[str, str], folder: Path) -> list[Path]:
+    for name, text in files.items():
         (folder / name).write_text(text)
     return sorted(folder.glob("*.c"))
 
@@ -112,7 +123,7 @@ def small_tree(seed: int) -> Model:
 @pytest.mark.parametrize(("seed", "level"), [(1, "-fsyntax-only"), (4, "-fsyntax-only"), (None, "-O2")])
 def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path) -> None:
     """Two random trees, read only; and a robot of one joint with everything optimised, which is when gcc warns of more."""
-    sources = write_c(one_joint() if seed is None else small_tree(seed), "tree", tmp_path)
+    sources = write_c(c_of(one_joint()) if seed is None else c_of_small_tree(seed), tmp_path)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
     subprocess.run([compiler, *flags, *map(str, sources)], cwd=tmp_path, check=True)
     text = "".join(source.read_text() for source in sources)
@@ -121,7 +132,7 @@ def test_c_is_clean(compiler: str, seed: int | None, level: str, tmp_path: Path)
 
 
 def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
-    write_c(small_tree(1), "tree", tmp_path)
+    write_c(c_of_small_tree(1), tmp_path)
     (tmp_path / "main.cpp").write_text('#include "tree.h"\nint main() { return TREE_NV > 0 ? 0 : 1; }\n')
     subprocess.run(["g++", "-Wall", "-Wextra", "-Werror", "-pedantic", "main.cpp", "-o", "main"], cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], check=True)
@@ -132,7 +143,7 @@ def test_cmake_builds_the_library(tmp_path: Path) -> None:
         pytest.skip("cmake is not installed")
     robot = tmp_path / "robot"
     robot.mkdir()
-    write_c(small_tree(4), "robot", robot, ("rnea", "aba_derivatives", "frame_jacobian", "potential_energy"))
+    write_c(c_of(small_tree(4), "robot", ("rnea", "aba_derivatives", "frame_jacobian", "potential_energy")), robot)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.10)\nproject(user C)\nadd_subdirectory(robot)\n"
         "add_executable(user main.c)\ntarget_link_libraries(user PRIVATE robot)\n"
@@ -160,7 +171,7 @@ def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[s
 def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""
     model = small_tree(seed)
-    sources = write_c(model, "tree", tmp_path)
+    sources = write_c(c_of_small_tree(seed), tmp_path)
     module = build_module(model, preset="full", targets=("c", "batch"))
     rng = np.random.default_rng(0)
     n = 11  # a whole block side by side, and some that are left

@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdc.catalogue import functions_of
 from rbdc.model import Model
-from tests.emit.test_generated import write_c
+from tests.emit.test_generated import c_of, write_c
 from tests.support import build_module
 from tests.support_trees import random_tree
 
@@ -102,7 +102,7 @@ def main_source(model: Model, module: ModuleType) -> str:
 
 def test_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
     model = random_tree(6)
-    sources = write_c(model, "tree", tmp_path, FUNCTIONS)
+    sources = write_c(c_of(model, names=FUNCTIONS), tmp_path)
     (tmp_path / "main.c").write_text(main_source(model, build_module(model, functions=("rnea",))))
     flags = ["-std=c99", "-g", "-O0", "-fsanitize=thread"]
     subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, check=True)

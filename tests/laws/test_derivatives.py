@@ -18,11 +18,10 @@ from rbdc.model import Model
 from rbdc.spatial import Force, Vector3
 from rbdc.spatial.quaternions import multiply
 from tests.laws.test_random_trees import state
-from tests.support import Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import SEEDS, random_tree
 
 FUNCTIONS = ("crba", *(name for name in FIRST_DERIVATIVES if not name.startswith("frame_")))
-FLAGS = ("-O0", "-ffp-contract=fast")  # fifty times six functions: compiling them optimised would take most of the suite's time
 TINY = 1e-200
 """The complex step: its square vanishes, so there is neither truncation nor cancellation."""
 
@@ -31,7 +30,7 @@ TINY = 1e-200
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Model]:
     """One random tree, compiled and as a model."""
     tree = random_tree(request.param)
-    return build_module(replace(tree, name=f"derived{request.param}"), functions=FUNCTIONS, cflags=FLAGS), tree
+    return build_module(replace(tree, name=f"derived{request.param}"), functions=FUNCTIONS, cflags=UNOPTIMISED), tree
 
 
 def tangent(model: Model, q: Array) -> Array:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from tests.support import Array, assert_close, build_module
-from tests.support_trees import LAW_FUNCTIONS, SEEDS, random_tree
+from tests.support import Array, assert_close
+from tests.support_trees import SEEDS, law_module, random_tree
 
 STEP = 1e-3
 TOLERANCE = 2e-9
@@ -23,7 +23,7 @@ TOLERANCE = 2e-9
 def case_of(seed: int) -> tuple[Model, ModuleType]:
     """A tree and its compiled module."""
     model = random_tree(seed)
-    return model, build_module(model, functions=LAW_FUNCTIONS)
+    return model, law_module(model)
 
 
 @pytest.fixture(params=SEEDS, scope="module")

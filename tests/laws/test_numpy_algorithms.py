@@ -27,8 +27,8 @@ from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.reduction import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
-from tests.support import Array, assert_close, build_module, full_module
-from tests.support_trees import LAW_FUNCTIONS, mimic_tree, random_tree
+from tests.support import Array, assert_close, full_module
+from tests.support_trees import law_module, mimic_tree, random_tree
 
 TOLERANCE = 1e-12
 """Orders of summation and contraction into fused products differ; the conditioning of M multiplies it for aba and minverse."""
@@ -73,7 +73,7 @@ def built(name: str) -> tuple[Model, ModuleType]:
         model = mimic_tree("coupled")
     else:
         return Model.from_urdf(resolve(name)), full_module(name, "fixed")
-    return model, build_module(model, functions=LAW_FUNCTIONS)
+    return model, law_module(model)
 
 
 @pytest.fixture(scope="module", params=MODELS)

@@ -9,8 +9,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tests.support import Array, assert_close, build_module
-from tests.support_trees import KINDS, LAW_FUNCTIONS, SEEDS, random_tree
+from tests.support import Array, assert_close
+from tests.support_trees import KINDS, SEEDS, law_module, random_tree
 
 STEP = 1e-6
 CENTRAL = 3e-8
@@ -20,7 +20,7 @@ CENTRAL = 3e-8
 @cache
 def module_of(seed: int) -> ModuleType:
     """The compiled module of one tree."""
-    return build_module(random_tree(seed), functions=LAW_FUNCTIONS)
+    return law_module(random_tree(seed))
 
 
 @pytest.fixture(params=SEEDS, scope="module")

@@ -12,9 +12,9 @@ import pytest
 
 from rbdc import Model, Placement
 from rbdc.model.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
-from tests.support import Array, assert_close, build_module, conditioning
+from tests.support import Array, assert_close, conditioning
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, pin, states
-from tests.support_trees import LAW_FUNCTIONS, SEEDS, random_tree
+from tests.support_trees import SEEDS, law_module, random_tree
 
 TOLERANCE = 1e-10
 COUNT = 4
@@ -82,7 +82,7 @@ def pinocchio_tree(model: Model) -> tuple[Peer, tuple[Any, ...]]:
 def case_of(seed: int) -> Case:
     """One tree in both."""
     model = random_tree(seed)
-    return Case(build_module(model, functions=LAW_FUNCTIONS), model, *pinocchio_tree(model))
+    return Case(law_module(model), model, *pinocchio_tree(model))
 
 
 @pytest.fixture(params=SEEDS, scope="module")
