@@ -320,14 +320,14 @@ def _manifold(model: Model) -> list[Function]:
             "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
             (q, step),
             _output("q_next", (model.nq,), "configuration"),
-            exponential=lambda m, x, t: [integrate(m, x["q"], x["dv"])],
+            exponential=on_model(integrate),
         ),
         _entry(
             "difference",
             "The dv with q0 (+) dv = q1.",
             (q0, q1),
             (step,),
-            logarithm=lambda m, x, t: [difference(m, x["q0"], x["q1"])],
+            logarithm=on_model(difference),
         ),
     ]
 

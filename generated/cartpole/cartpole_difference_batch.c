@@ -11,9 +11,11 @@
 static __attribute__((noinline)) void cartpole_difference_kernel8(const cartpole_lanes8 *restrict q0, const cartpole_lanes8 *restrict q1, cartpole_lanes8 *restrict results)
 {
 
-    /* results */
-    results[0] = q1[0] - q0[0];
-    results[1] = q1[1] - q0[1];
+    /* joints with one coordinate: q1 - q0 */
+    const cartpole_vector8 sum_0 = q1[0] - q0[0];
+    results[0] = sum_0;
+    const cartpole_vector8 sum_1 = q1[1] - q0[1];
+    results[1] = sum_1;
 }
 
 /* where each entry of dv is among the results */

@@ -11,7 +11,7 @@
 void cartpole_integrate(const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
 
-    /* results */
+    /* joints with one coordinate: q + dv */
     cartpole_vector2 t3;
     memcpy(&t3, q + 0, sizeof t3);
     cartpole_vector2 t5;

@@ -11,9 +11,11 @@
 static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict dv, cartpole_lanes8 *restrict results)
 {
 
-    /* results */
-    results[0] = q[0] + dv[0];
-    results[1] = q[1] + dv[1];
+    /* joints with one coordinate: q + dv */
+    const cartpole_vector8 sum_0 = q[0] + dv[0];
+    results[0] = sum_0;
+    const cartpole_vector8 sum_1 = q[1] + dv[1];
+    results[1] = sum_1;
 }
 
 /* where each entry of q_next is among the results */

@@ -11,7 +11,7 @@
 void double_pendulum_integrate(const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
 
-    /* results */
+    /* joints with one coordinate: q + dv */
     double_pendulum_vector2 t3;
     memcpy(&t3, q + 0, sizeof t3);
     double_pendulum_vector2 t5;

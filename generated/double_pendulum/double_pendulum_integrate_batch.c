@@ -11,9 +11,11 @@
 static __attribute__((noinline)) void double_pendulum_integrate_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict dv, double_pendulum_lanes8 *restrict results)
 {
 
-    /* results */
-    results[0] = q[0] + dv[0];
-    results[1] = q[1] + dv[1];
+    /* joints with one coordinate: q + dv */
+    const double_pendulum_vector8 sum_0 = q[0] + dv[0];
+    results[0] = sum_0;
+    const double_pendulum_vector8 sum_1 = q[1] + dv[1];
+    results[1] = sum_1;
 }
 
 /* where each entry of q_next is among the results */
