@@ -11,13 +11,22 @@ from rbdc.report.oracle import Reference
 
 Array = NDArray[np.float64]
 
+WRONG = 1e-8
+"""A result is wrong where its error, relative to the sample's largest entry, exceeds this; differences may err by `WRONG_NUMERICAL`."""
+WRONG_NUMERICAL = 1e-2
+
+
+def tolerance(method: str) -> float:
+    """What the results of a method may err by."""
+    return WRONG_NUMERICAL if method.endswith("-difference") else WRONG
+
 
 @dataclass(frozen=True)
 class Errors:
     """max_abs (40): largest |A - Aref|; rms_abs (41); max_rel (42): largest |A - Aref| / max(|Aref|, 1); rms_rel (43).
 
-    scaled: the largest error of a sample relative to the sample's largest entry; it decides whether a result is wrong, for it does not
-    depend on units.
+    scaled: the largest error of a sample relative to the sample's largest entry, but for what is known to be uncertain; it decides whether
+    a result is wrong, for it does not depend on units.
     """
 
     max_abs: float
@@ -26,14 +35,15 @@ class Errors:
     rms_rel: float
     scaled: float
 
-
     def data(self) -> dict[str, float | None]:
         """The metrics by name for JSON, which has no infinity: an error without bound is None."""
         return {name: x if np.isfinite(x) else None for name, x in asdict(self).items()}
 
 
-def errors(values: Array, reference: Reference) -> Errors:
-    """The metrics of values (samples, size) against the reference. What is not finite counts as an infinite error."""
+def errors(values: Array, reference: Reference, uncertain: Array | float = 0.0) -> Errors:
+    """The metrics of values (samples, size) against the reference, of which so much of each entry is uncertain. What is not finite counts
+    as an infinite error.
+    """
     difference = np.abs(reference.error(values))
     difference = np.where(np.isfinite(difference), difference, np.inf)
     relative = difference / np.maximum(np.abs(reference.high), 1.0)
@@ -43,7 +53,7 @@ def errors(values: Array, reference: Reference) -> Errors:
         _root_mean_square(difference),
         float(np.max(relative, initial=0.0)),
         _root_mean_square(relative),
-        float(np.max(np.max(difference, axis=1, initial=0.0) / largest, initial=0.0)),
+        float(np.max(np.max(np.maximum(difference - uncertain, 0.0), axis=1, initial=0.0) / largest, initial=0.0)),
     )
 
 

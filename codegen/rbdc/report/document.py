@@ -10,6 +10,7 @@ import numpy as np
 
 import rbdc
 from rbdc.info import as_data
+from rbdc.report.accuracy import WRONG, tolerance
 from rbdc.report.ad import BASES
 from rbdc.report.assembly import Measured
 from rbdc.report.bandwidth import Bandwidth
@@ -28,9 +29,6 @@ SCHEMA = 1
 PATTERNS = ("generated", "finite-difference")
 """The methods whose derivative matrices are kept entry by entry: analytical zeros against the noise of differences."""
 
-WRONG = 1e-8
-"""A result is wrong where its error, relative to the sample's largest entry, exceeds this; differences may err by `WRONG_NUMERICAL`."""
-WRONG_NUMERICAL = 1e-2
 
 FIGURES = (
     *("operations", "additions", "multiplications", "divisions", "calls", "flops", "statements"),
@@ -120,17 +118,13 @@ def _method(one: Measured, contender: Contender, peak: Peak) -> dict[str, Any]:
         **{name: getattr(contender, name) for name in FIGURES},
         "peak_percent": None if _single(contender) else peak.percent(contender.flops, times["minimum"]),
         "errors": None if measured is None else measured.data(),
-        "right": None if measured is None or _single(contender) else bool(measured.scaled <= _tolerance(contender)),
+        "right": None if measured is None or _single(contender) else bool(measured.scaled <= tolerance(contender.method)),
     }
 
 
 def _single(contender: Contender) -> bool:
     """Whether what is known of double precision, its peak and its errors, says nothing of a method."""
     return contender.dtype != "float64"
-
-
-def _tolerance(contender: Contender) -> float:
-    return WRONG_NUMERICAL if contender.method.endswith("-difference") else WRONG
 
 
 def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:

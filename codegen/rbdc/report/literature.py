@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms import carpentier_mansard, idsva
 from rbdc.algorithms.aba import aba
+from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
@@ -36,6 +37,7 @@ PAPERS: dict[str, dict[str, Evaluate]] = {
     "rnea": {"featherstone": on_model(rnea)},
     "nle": {"featherstone": on_model(nonlinear_effects)},
     "gravity_torque": {"featherstone": on_model(gravity_torque)},
+    "coriolis": {"echeandia-wensing": on_model(coriolis)},
     "crba": {"featherstone": on_model(crba)},
     "minverse": {"carpentier": on_model(minverse)},
     "aba": {"featherstone": on_model(aba)},
