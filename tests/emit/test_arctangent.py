@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from rbdc.emit.arctangent import UNITS, header, header_name
 from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
 from rbdc.emit.trigonometry import widths
-from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
-from tests.emit.test_trigonometry import FLAG_SETS
+from tests.emit.test_trigonometry import FLAG_SETS, library
 from tests.support import COMPILERS
 
-FORMS = ("one", "pair", "lanes")
-ZEROS = (0.0, -0.0)
-SPECIAL = (*ZEROS, 1.0, -1.0, np.inf, -np.inf, np.nan)
+SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
 
 
 def points(scalar: ScalarType) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -48,20 +45,12 @@ def angles(
         "pair": (pair, f"t_arctangent{pair}(y + i, x + i, angle + i);"),
         "lanes": (scalar.lanes, f"t_arctangent{scalar.lanes}(y + i, x + i, angle + i);"),
     }
-    arguments = f"const {scalar.name} *y, const {scalar.name} *x, {scalar.name} *angle, long n"
-    loops = [
-        f"void {name}({arguments});\nvoid {name}({arguments})\n{{ for (long i = 0; i < n; i += {step}) {{ {call} }} }}"
-        for name, (step, call) in calls.items()
-    ]
-    (folder / header_name("t")).write_text(header("t", "0", scalar))
-    (folder / "t.c").write_text(f'#include "{header_name("t")}"\n' + "\n".join(loops) + "\n")
-    command = [find_compiler(compiler).path, "-std=c99", "-Werror", "-Wshadow", *WARNING_FLAGS, *flags]
-    run([*command, "-fPIC", "-shared", "t.c", "-o", "t.so", "-lm"], folder)
-    library, found = ctypes.CDLL(str(folder / "t.so")), {}
-    for form in FORMS:
+    headers = {header_name("t"): header("t", "0", scalar)}
+    compiled, found = library(headers, "const {0} *y, const {0} *x, {0} *angle", calls, compiler, flags, folder, scalar), {}
+    for form in calls:
         found[form] = np.empty_like(x)
         pointers = [ctypes.c_void_p(a.ctypes.data) for a in (y, x, found[form])]
-        getattr(library, form)(*pointers, ctypes.c_long(len(x)))
+        getattr(compiled, form)(*pointers, ctypes.c_long(len(x)))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from rbdc.emit.batch import batch_headers
 from rbdc.emit.scalars import DOUBLE, FLOAT, SCALARS, ScalarType
-from rbdc.emit.trigonometry import header_name, limit, statements, widths
+from rbdc.emit.trigonometry import limit, statements, widths
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import COMPILERS, FLAGS, Array
 
@@ -47,20 +48,29 @@ def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
 
 def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
     """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
-    kind, lanes = scalar.name, scalar.lanes
-    for name, text in batch_headers("t", "0", scalar).items():
-        (folder / name).write_text(text)
+    lanes = scalar.lanes
     calls = {f"all{w}": (w, f"t_sincos{w}(x + i, s + i, c + i);") for w in widths(scalar)}
     call = f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
-    loops = [
-        f"void {name}(const {kind} *x, {kind} *s, {kind} *c, long n);\n"
-        f"void {name}(const {kind} *x, {kind} *s, {kind} *c, long n)\n"
-        f"{{ for (long i = 0; i < n; i += {w}) {{ {call} }} }}"
-        for name, (w, call) in calls.items()
-    ]
-    includes = f'#include <stddef.h>\n#include "{header_name("t")}"\n#include "t_batch.h"\n'
-    (folder / "t.c").write_text(includes + "\n".join(loops) + "\n")
+    return library(batch_headers("t", "0", scalar), "const {0} *x, {0} *s, {0} *c", calls, compiler, flags, folder, scalar)
+
+
+def library(
+    headers: Mapping[str, str],
+    arguments: str,
+    calls: Mapping[str, tuple[int, str]],
+    compiler: str,
+    flags: tuple[str, ...],
+    folder: Path,
+    scalar: ScalarType,
+) -> ctypes.CDLL:
+    """A library over headers with one function for each call: a loop over `long n` numbers, so many of which the call takes at a time."""
+    for name, text in headers.items():
+        (folder / name).write_text(text)
+    includes = ["#include <stddef.h>", *(f'#include "{name}"' for name in headers)]
+    prototypes = {name: f"void {name}({arguments.format(scalar.name)}, long n)" for name in calls}
+    loops = [f"{prototypes[n]};\n{prototypes[n]}\n{{ for (long i = 0; i < n; i += {w}) {{ {call} }} }}" for n, (w, call) in calls.items()]
+    (folder / "t.c").write_text("\n".join([*includes, *loops]) + "\n")
     promotion = ("-Wdouble-promotion", "-Wfloat-conversion") if scalar is FLOAT else ()
     command = [find_compiler(compiler).path, "-std=c99", "-Werror", "-Wshadow", *promotion, *WARNING_FLAGS, *flags]
     run([*command, "-fPIC", "-shared", "t.c", "-o", "t.so", "-lm"], folder)

@@ -29,7 +29,6 @@ SCHEMA = 1
 PATTERNS = ("generated", "finite-difference")
 """The methods whose derivative matrices are kept entry by entry: analytical zeros against the noise of differences."""
 
-
 FIGURES = (
     *("operations", "additions", "multiplications", "divisions", "calls", "flops", "statements"),
     *("text_bytes", "code_bytes", "stack_bytes", "compile_seconds"),

@@ -66,8 +66,8 @@ def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def normalized(q: Sequence[Scalar]) -> list[Scalar]:
-    """q divided by its norm."""
-    norm = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
+    """q, a quaternion or a cosine and a sine, divided by its norm."""
+    norm = sqrt(sum(entry * entry for entry in q))
     return [entry / norm for entry in q]
 
 

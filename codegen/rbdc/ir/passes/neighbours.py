@@ -15,7 +15,8 @@ from rbdc.model.limbs import LANES
 
 def join_neighbours(program: Program) -> Program:
     """See the module's docstring; an entry that is used elsewhere as well stays a scalar."""
-    run_of = {index: run for result in program.results for run in _runs(program, result) for index in run}
+    users = program.users()
+    run_of = {index: run for result in program.results for run in _runs(program, users, result) for index in run}
     if not run_of:
         return program
     builder, new = Builder(), list[int]()
@@ -31,9 +32,8 @@ def join_neighbours(program: Program) -> Program:
     return rebuilt(program, builder, new)
 
 
-def _runs(program: Program, result: Sequence[int]) -> list[tuple[int, ...]]:
+def _runs(program: Program, users: Sequence[Sequence[int]], result: Sequence[int]) -> list[tuple[int, ...]]:
     """Neighbours among the entries of an output, by fours, then by twos."""
-    users = program.users()
     runs, start = list[tuple[int, ...]](), 0
     while start < len(result):
         widest = (tuple(result[start : start + width]) for width in LANES if start + width <= len(result))

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import planar_exponential, planar_logarithm
-from rbdc.spatial.scalars import sqrt
+from rbdc.spatial.quaternions import normalized, planar_exponential, planar_logarithm
 
 
 @dataclass(frozen=True)
@@ -55,8 +54,7 @@ class Planar(JointType):
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         turn = planar_exponential(dv[2])
         x, y = turn.cosine_part * dv[0] - turn.sine_part * dv[1], turn.sine_part * dv[0] + turn.cosine_part * dv[1]
-        norm = sqrt(q[2] * q[2] + q[3] * q[3])
-        c, s = q[2] / norm, q[3] / norm
+        c, s = normalized(q[2:])
         rotation = [c * turn.cosine - s * turn.sine, s * turn.cosine + c * turn.sine]
         return [q[0] + q[2] * x - q[3] * y, q[1] + q[3] * x + q[2] * y, *rotation]
 
