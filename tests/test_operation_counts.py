@@ -24,7 +24,10 @@ ROBOTS = {
     "solo12": "free-flyer",
     "simple_humanoid": "free-flyer",
 }
-FUNCTIONS = ("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "rnea_jvp")
+FUNCTIONS = (
+    *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "rnea_jvp"),
+    *("com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy"),
+)
 LARGE = ("minverse", "aba_derivatives")
 """Left out for the humanoid: tracing them takes longer than all others together."""
 

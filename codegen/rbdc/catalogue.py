@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.body_up import rnea_derivatives
-from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
+from rbdc.algorithms.momentum import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.products import rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
@@ -234,25 +234,25 @@ def _kinematics(model: Model) -> list[Function]:
         return Function(FunctionDeclaration(name, summary, inputs, outputs, framed=True), {})
 
     def columns(of: str, *by: str) -> tuple[Parameter, ...]:
-        return tuple(Parameter(f"{of}_d{x}", (6, nv), f"derivative by {x}; linear rows first, column: direction") for x in by)
+        return tuple(_in_space(f"{of}_d{x}", (6, nv), f"derivative by {x}; linear rows first, column: direction")[0] for x in by)
 
     return [
         _entry(
             "forward_kinematics",
             "Placements of all frames in the world, as 4x4 matrices.",
             (q,),
-            _output("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
+            _in_space("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
             products=_forward_kinematics,
         ),
-        framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), _output("J", (6, nv), "frame Jacobian")),
+        framed("frame_jacobian", "Jacobian of a frame, linear rows first.", (q,), _in_space("J", (6, nv), "frame Jacobian")),
         framed(
-            "frame_velocity", "Spatial velocity of a frame.", (q, v), _output("velocity", (6,), "[linear; angular] (m/s, rad/s)")
+            "frame_velocity", "Spatial velocity of a frame.", (q, v), _in_space("velocity", (6,), "[linear; angular] (m/s, rad/s)")
         ),
         framed(
             "frame_acceleration",
             "Spatial acceleration of a frame, without gravity.",
             (q, v, a),
-            _output("acceleration", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
+            _in_space("acceleration", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
         ),
         framed(
             "frame_velocity_derivatives",
@@ -277,36 +277,36 @@ def _momentum(model: Model) -> list[Function]:
             "com",
             "Centre of mass of all links, in the world.",
             (q,),
-            _output("position", (3,), "centre of mass (m)"),
-            sum=lambda m, x, t: [centre_of_mass(m, x["q"], t).scalars()],
+            _in_space("position", (3,), "centre of mass (m)"),
+            subtrees=JointSpace(centre_of_mass),
         ),
         _entry(
             "com_jacobian",
             "Jacobian of the centre of mass.",
             (q,),
-            _output("J", (3, nv), "Jacobian of the centre of mass"),
-            composite=on_model(com_jacobian),
+            _in_space("J", (3, nv), "Jacobian of the centre of mass"),
+            subtrees=JointSpace(com_jacobian),
         ),
         _entry(
             "centroidal_momentum_matrix",
             "A with A v the momentum about the centre of mass of the moving links, linear rows first.",
             (q,),
-            _output("A", (6, nv), "centroidal momentum matrix"),
-            composite=on_model(centroidal_momentum_matrix),
+            _in_space("A", (6, nv), "centroidal momentum matrix"),
+            composite=JointSpace(centroidal_momentum_matrix),
         ),
         _entry(
             "kinetic_energy",
             "Kinetic energy: v^T M(q) v / 2.",
             (q, v),
-            _output("energy", (), f"kinetic {energy}"),
-            sum=lambda m, x, t: [[kinetic_energy(m, x["q"], x["v"], t)]],
+            _in_space("energy", (), f"kinetic {energy}"),
+            sum=JointSpace(kinetic_energy),
         ),
         _entry(
             "potential_energy",
             "Potential energy of all links in the field of gravity.",
             (q,),
-            _output("energy", (), f"potential {energy}"),
-            sum=lambda m, x, t: [[potential_energy(m, x["q"], t)]],
+            _in_space("energy", (), f"potential {energy}"),
+            subtrees=JointSpace(potential_energy),
         ),
     ]
 
@@ -355,6 +355,10 @@ def _inputs(model: Model) -> tuple[Parameter, ...]:
 
 def _output(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
     return (Parameter(name, shape, meaning),)
+
+
+def _in_space(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
+    return (Parameter(name, shape, meaning, in_space=True),)
 
 
 def _entry(

@@ -169,14 +169,17 @@ def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]
 
 
 def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
-    """An output over the joints' own directions: rows take the signs, and columns of a square matrix."""
-    shape = declaration.outputs[which].shape
-    if len(shape) == 1:
-        return _signed(entries, signs)
-    size, square = shape[1], shape[0] == shape[1]
+    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns alone of one whose rows are
+    in space.
+    """
+    output = declaration.outputs[which]
+    shape = output.shape
+    if len(shape) < 2:
+        return entries if output.in_space else _signed(entries, signs)
+    size, square = shape[1], shape[0] == shape[1] and not output.in_space
     result = []
     for k, x in enumerate(entries):
-        row, column = signs.get(k // size), signs.get(k % size) if square else None
+        row, column = (None if output.in_space else signs.get(k // size)), (signs.get(k % size) if square or output.in_space else None)
         if (square and k // size == k % size) or (row is None and column is None):
             result.append(x)  # the sign squared, or none
         else:

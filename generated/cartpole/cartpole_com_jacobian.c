@@ -15,12 +15,14 @@ void cartpole_com_jacobian(const double *restrict q, double *restrict J)
     const double angle[1] = {q[1]};
     double sine[1], cosine[1];
     cartpole_sincos1(angle, sine, cosine);
-    const double cos_q1 = cosine[0];
     const double sin_q1 = sine[0];
+    const double cos_q1 = cosine[0];
 
-    /* results */
-    J[1] = cos_q1 * 0.045454545454545456;
-    J[5] = -(sin_q1 * 0.045454545454545456);
+    /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
+    const double J1_0 = cos_q1 * 0.045454545454545456;
+    J[1] = J1_0;
+    const double J1_2 = -(sin_q1 * 0.045454545454545456);
+    J[5] = J1_2;
 
     /* results: known without computation */
     static const double constants[3] = {

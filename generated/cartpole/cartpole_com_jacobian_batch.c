@@ -15,9 +15,11 @@ static __attribute__((noinline)) void cartpole_com_jacobian_kernel8(const cartpo
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* results */
-    results[0] = cos_q1 * 0.045454545454545456;
-    results[1] = -(sin_q1 * 0.045454545454545456);
+    /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
+    const cartpole_vector8 J1_0 = cos_q1 * 0.045454545454545456;
+    results[0] = J1_0;
+    const cartpole_vector8 J1_2 = -(sin_q1 * 0.045454545454545456);
+    results[1] = J1_2;
 }
 
 /* where each entry of J is among the results */

@@ -11,7 +11,7 @@
 static __attribute__((noinline)) void cartpole_potential_energy_kernel8(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
 
-    /* pole: 0_X_i = 0_X_parent X: placement in the world */
+    /* pole: X = X_T X_J(q): joint placement */
     cartpole_vector8 sine_of_cos_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Vector3
-from rbdc.algorithms import idsva
+from rbdc.algorithms import centroidal, idsva
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
@@ -28,7 +28,8 @@ from rbdc.spatial import Force
 from tests.support import FLAGS, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
-FUNCTIONS = ("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives")
+OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
+FUNCTIONS = ("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", *OF_Q, "kinetic_energy")
 PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
 TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
 
@@ -114,6 +115,11 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
         assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
         assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
         assert_close(module.torque_regressor(q, v, a), torque_regressor(model, *given), tolerance, what="torque_regressor")
+        for name in OF_Q:
+            algorithm = getattr(centroidal, {"com": "centre_of_mass"}.get(name, name))
+            found = getattr(module, name)(q)
+            assert_close(found, np.reshape(algorithm(model, given[0]), found.shape), tolerance, what=name)
+        assert_close(module.kinetic_energy(q, v), centroidal.kinetic_energy(model, given[0], given[1])[0], tolerance, what="kinetic_energy")
         for got, expected in zip(module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True):
             assert_close(got, expected, tolerance, what="rnea_derivatives")
         for got, expected in zip(module.aba_derivatives(q, v, a), by_direct_inverse(model, *given), strict=True):

@@ -1,4 +1,7 @@
-"""Centre of mass, momentum and energies. Featherstone, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix."""
+"""Centre of mass, momentum and energies body by body, from placements in the world: the forms of the literature, to compare with.
+
+Featherstone, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix. `rbdc.algorithms.momentum` has what is generated.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
 
 
-def total_mass(model: Model, *, with_base: bool = True) -> float:
+def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
     """kg; `with_base` counts the links fixed to the world too."""
-    moving = sum(float(body.inertia.mass) for body in model.bodies)
-    return moving + float(model.base_inertia.mass) if with_base else moving
+    moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
+    return moving + model.base_inertia.mass if with_base else moving
 
 
 def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: Trace = silent) -> Vector3:
@@ -27,9 +30,9 @@ def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: T
     return moment
 
 
-def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Vector3:
+def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """Of every link, the fixed base's too, in the world (m)."""
-    return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model))
+    return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model)).scalars()
 
 
 def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Force]:
@@ -56,15 +59,15 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
     return reduce_columns(model, transposed([column.scalars() for column in shifted]))
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Scalar:
-    """v^T M v / 2 (J), body by body."""
+def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """v^T M v / 2 (J)."""
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     total: Scalar = 0.0
     for body, velocity in zip(model.bodies, velocities, strict=True):
         total = total + velocity.dot(body.inertia @ velocity)
-    return 0.5 * total
+    return [0.5 * total]
 
 
-def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Scalar:
+def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
-    return -model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))
+    return [-model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))]

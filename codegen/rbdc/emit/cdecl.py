@@ -18,6 +18,7 @@ class Parameter:
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the unit.
     optional: inputs only; None in Python, NULL in C. configuration: inputs only; must be finite (checked in Python).
+    in_space: outputs only; rows are directions in space, or there is but a number, where others have a row for each joint's direction.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Parameter:
     meaning: str
     optional: bool = False
     configuration: bool = False
+    in_space: bool = False
 
     @property
     def size(self) -> int:

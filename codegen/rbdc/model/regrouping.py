@@ -19,19 +19,17 @@ def regrouped(model: Model) -> Model:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf to root.
 
     About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a planar one K_nn of its
-    normal n where that is z. Nothing is carried into the world, and nothing leaves a free-flyer.
+    normal n where that is z. What would be carried into the world is the model's `resting`; nothing leaves a free-flyer.
     """
-    inertias: list[Any] = [body.inertia for body in model.bodies]
+    inertias: dict[int, Any] = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         inertia = tidy(inertias[index])
         shared = shared_with_parent(body, inertia)
         inertias[index] = inertia - shared
-        if body.parent != WORLD:
-            moved = shared.moved(body.placement_at(body.joint.neutral()))
-            inertias[body.parent] = inertias[body.parent] + moved
-    bodies = tuple(replace(body, inertia=inertia) for body, inertia in zip(model.bodies, inertias, strict=True))
-    return replace(model, bodies=bodies)
+        inertias[body.parent] = inertias[body.parent] + shared.moved(body.placement_at(body.joint.neutral()))
+    bodies = tuple(replace(body, inertia=inertias[index]) for index, body in enumerate(model.bodies))
+    return replace(model, bodies=bodies, resting=inertias[WORLD])
 
 
 def shared_with_parent(body: Body, inertia: MomentInertia) -> MomentInertia:

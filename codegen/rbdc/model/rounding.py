@@ -31,14 +31,16 @@ def rounded_once(original: Model, model: Model) -> Model:
     rounding each, those of `original` in these frames; what is zero stays zero, and right angles stay right.
     """
     small: Sequence[JointSpaceBody] = model.bodies  # type: ignore[assignment]
-    return replace(model, bodies=tuple(_rounded(*one) for one in zip(small, *_exact(original, model), strict=True)))
+    placements, inertias, resting = _exact(original, model)
+    bodies = tuple(_rounded(*one) for one in zip(small, placements, inertias, strict=True))
+    return replace(model, bodies=bodies, resting=_inertia(resting, model.resting))
 
 
 def first_moments(original: Model, model: Model) -> dict[float, Any]:
     """Of a joint-space model with rounded constants: by the magnitude of each first moment, where that is not zero, what it is on 40
     digits. They give the torques of gravity, which accelerates all bodies alike: what rounding takes from them M^-1 brings out in full.
     """
-    _, inertias = _exact(original, model)
+    _, inertias, _ = _exact(original, model)
     pairs = zip(model.bodies, inertias, strict=True)
     moments = [(float(r), e) for body, exact in pairs for r, e in zip(_moment(body), exact.first_moment.scalars(), strict=True)]
     return {abs(rounded): abs(exact) for rounded, exact in moments if rounded != 0.0}
@@ -48,25 +50,25 @@ def _moment(body: Body) -> list[Scalar]:
     return body.inertia.first_moment.scalars()
 
 
-def _exact(original: Model, model: Model) -> tuple[list[Placement], list[MomentInertia]]:
-    """Placements and regrouped inertias of `original`'s bodies in the chosen frames of `model`, on 40 digits."""
+def _exact(original: Model, model: Model) -> tuple[list[Placement], list[MomentInertia], MomentInertia]:
+    """Placements and regrouped inertias of `original`'s bodies in the chosen frames of `model`, and what rests, on 40 digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     small: Sequence[JointSpaceBody] = model.bodies  # type: ignore[assignment]
     exact = with_numbers(original, context.mpf).bodies
     frames = [_frame(context, body, with_numbers(one.chosen, context.mpf)) for body, one in zip(exact, small, strict=True)]
-    placements, inertias = [], []
-    for body, frame in zip(exact, frames, strict=True):
+    placements: list[Placement] = []
+    inertias = {WORLD: MomentInertia.zero()}
+    for index, (body, frame) in enumerate(zip(exact, frames, strict=True)):
         above = Placement.identity() if body.parent == WORLD else frames[body.parent]
         placements.append(above.inverse().compose(body.placement).compose(frame))
         inertia = body.inertia
-        inertias.append(MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse()))
+        inertias[index] = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse())
     for index in reversed(range(model.njoints)):
         shared = shared_with_parent(small[index], inertias[index])
         inertias[index] = inertias[index] - shared
-        if small[index].parent != WORLD:
-            inertias[small[index].parent] = inertias[small[index].parent] + shared.moved(placements[index])
-    return placements, inertias
+        inertias[small[index].parent] = inertias[small[index].parent] + shared.moved(placements[index])
+    return placements, [inertias[index] for index in range(model.njoints)], inertias[WORLD]
 
 
 def _frame(context: Any, body: Body, chosen: Placement) -> Placement:
@@ -85,16 +87,20 @@ def _rounded(body: JointSpaceBody, placement: Placement, inertia: MomentInertia)
     old: MomentInertia = body.inertia  # type: ignore[assignment]
     rotation = Rotation.from_rows([[float(x) for x in row] for row in placement.rotation.rows()])
     translation = Vector3(*_kept_zeros(placement.translation.scalars(), body.placement.translation.scalars()))
-    mass, x, y, z, *second = _kept_zeros(inertia.scalars(), old.scalars())
     gamma, alpha, theta = _angles(rotation, (body.gamma, body.alpha, body.theta))
     return replace(
         body,
         placement=Placement(rotation, translation),
-        inertia=MomentInertia(mass, Vector3(x, y, z), Symmetric3(*second)),  # type: ignore[arg-type]
+        inertia=_inertia(inertia, old),  # type: ignore[arg-type]
         gamma=gamma,
         alpha=alpha,
         theta=theta,
     )
+
+
+def _inertia(found: MomentInertia, known: MomentInertia) -> MomentInertia:
+    mass, x, y, z, *second = _kept_zeros(found.scalars(), known.scalars())
+    return MomentInertia(mass, Vector3(x, y, z), Symmetric3(*second))
 
 
 def _kept_zeros(found: Sequence[Scalar], known: Sequence[Scalar]) -> list[float]:

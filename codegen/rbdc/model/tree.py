@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rbdc.model.description import Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
-from rbdc.spatial import Force, Inertia, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Scalar, Vector3
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -74,7 +74,8 @@ class Model:
 
     nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
     `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre of mass and the
-    potential energy only. `gravity` in m/s^2.
+    potential energy only. `resting` is what moving links have that stays where it is whatever the joints do, about the world's origin,
+    where regrouping has taken it from them (joint-space models). `gravity` in m/s^2.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Model:
     notes: tuple[Note, ...] = ()
     file: str | None = None
     description_hash: str | None = None
+    resting: MomentInertia = field(default_factory=MomentInertia.zero)
 
     @staticmethod
     def assemble(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms import carpentier_mansard, idsva
 from rbdc.algorithms.aba import aba
+from rbdc.algorithms.centroidal import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix
@@ -51,6 +52,11 @@ PAPERS: dict[str, dict[str, Evaluate]] = {
     "aba_vjp": {"adjoint-idsva": on_model(aba_vjp)},
     "rnea_jvp": {"tangent-featherstone": on_model(rnea_jvp)},
     "aba_jvp": {"tangent-featherstone": on_model(aba_jvp)},
+    "com": {"featherstone": on_model(centre_of_mass)},
+    "com_jacobian": {"orin-goswami-lee": on_model(com_jacobian)},
+    "centroidal_momentum_matrix": {"orin-goswami-lee": on_model(centroidal_momentum_matrix)},
+    "kinetic_energy": {"featherstone": on_model(kinetic_energy)},
+    "potential_energy": {"featherstone": on_model(potential_energy)},
 }
 """By function the papers' own recursions, on the model with the links' frames as the description has them."""
 

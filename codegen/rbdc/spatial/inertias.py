@@ -69,6 +69,11 @@ class MomentInertia:
     first_moment: Vector3
     second: Symmetric3
 
+    @staticmethod
+    def zero() -> MomentInertia:
+        """No mass at all."""
+        return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
+
     @property
     def about_origin(self) -> Symmetric3:
         """J = tr(K) 1 - K."""

@@ -1,0 +1,187 @@
+"""Centre of mass, momentum and energies by what subtrees carry: the forms that are generated, from the joint-space model.
+
+None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the subtree of body i about the
+origin of its frame, gathered from the leaves to the root, the linear momentum of the subtree at a rate S of the joint is m v + w x h:
+placements in the world, which the recursions by the book begin with (`rbdc.algorithms.centroidal`), are hardly needed. What regrouping
+has taken from the moving links, for it stays where it is, counts again here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.centroidal import total_mass
+from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dofs import Matrix, reduce_columns, transposed
+from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.model.joints import FreeFlyer
+from rbdc.spatial import Inertia, MomentInertia, Motion, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial.transforms import Rows
+from rbdc.spatial.vectors import AXES
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Mass m and first moment h = m c, both times a factor."""
+
+    mass: Scalar
+    first: Vector3
+
+    @staticmethod
+    def of(inertia: Inertia | MomentInertia, factor: Scalar) -> Moment:
+        """Of a body."""
+        return Moment(factor * inertia.mass, inertia.first_moment.scaled(factor))
+
+    def __add__(self, other: Moment) -> Moment:
+        return Moment(self.mass + other.mass, self.first + other.first)
+
+    def moved(self, placement: Placement) -> Moment:
+        """The same masses seen from the parent frame: h' = R h + m P."""
+        return Moment(self.mass, placement.rotation.apply(self.first) + placement.translation.scaled(self.mass))
+
+    def linear_momentum(self, v: Motion) -> Vector3:
+        """m v + w x h of these masses as one rigid body."""
+        return v.linear.scaled(self.mass) + v.angular.cross(self.first)
+
+
+def subtree_moments(
+    model: Model, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
+) -> tuple[list[Moment], Vector3]:
+    """Mass and first moment of each subtree in the frame of its root, and the first moment of all moving links in the world; times a
+    factor.
+    """
+    moments = [Moment.of(body.inertia, factor) for body in model.bodies]
+    whole = Moment.of(model.resting, factor)
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        trace(body.name, "h = m c + sum of R h_child + m_child P: first moment of the subtree", f"h{index}", moments[index].first.scalars())
+        moved = moments[index].moved(placements[index])
+        if body.parent == WORLD:
+            whole = whole + moved
+        else:
+            moments[body.parent] = moments[body.parent] + moved
+    return moments, whole.first
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A frame in the world: its rotation by rows, and its origin."""
+
+    rows: Rows
+    origin: Vector3
+
+    @staticmethod
+    def world() -> Pose:
+        """That of the world itself."""
+        return Pose(AXES, Vector3.zero())
+
+    def turned(self, v: Vector3) -> Vector3:
+        """A vector given in the frame, in the world's axes."""
+        return Vector3(*(row.dot(v) for row in self.rows))
+
+    def followed(self, placement: Placement) -> Pose:
+        """The pose of a frame placed in this one."""
+        x, y, z = (placement.rotation.apply_transposed(row) for row in self.rows)
+        return Pose((x, y, z), self.origin + self.turned(placement.translation))
+
+
+def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Pose]:
+    """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last frames out."""
+    carries = {body.parent for body in model.bodies}
+    poses = {WORLD: Pose.world()}
+    for index, body in enumerate(model.bodies):
+        if index in carries:
+            pose = poses[body.parent].followed(placements[index])
+            values = [*(entry for row in pose.rows for entry in row.scalars()), *pose.origin.scalars()]
+            trace(body.name, "0_X_i = 0_X_parent X: placement in the world", f"W{index}", values)
+            poses[index] = pose
+    return [poses[body.parent] for body in model.bodies]
+
+
+def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.centroidal` has it."""
+    factor = 1.0 / total_mass(model)
+    _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
+    return (model.base_inertia.first_moment.scaled(factor) + moment).scalars()
+
+
+def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is the torque of gravity."""
+    _, moment = subtree_moments(model, joint_placements(model, q, trace), 1.0, trace)
+    return [-model.gravity.dot(model.base_inertia.first_moment + moment)]
+
+
+def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s). Test: its derivative along v."""
+    placements = joint_placements(model, q, trace)
+    moments, _ = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
+    poses = parent_poses(model, placements, trace)
+    columns = []
+    for index, body in enumerate(model.bodies):
+        momenta = (moments[index].linear_momentum(s) for s in body.joint.subspace())
+        own = [poses[index].turned(placements[index].rotation.apply(p)).scalars() for p in momenta]
+        trace(body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column])
+        columns += own
+    return reduce_columns(model, transposed(columns))
+
+
+def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass, world axes. Test: the sum of the
+    momenta of all bodies.
+    """
+    placements = joint_placements(model, q, trace)
+    composite = composite_inertias(model, placements, trace)
+    centre = _centre_of_moving_links(model, placements, composite)
+    poses = parent_poses(model, placements, trace)
+    roots = model.children(WORLD)
+    columns = []
+    for index, body in enumerate(model.bodies):
+        whole = roots == [index] and isinstance(body.joint, FreeFlyer)
+        about_centre = _about_centre(composite[index]) if whole else None
+        own = []
+        for s in body.joint.subspace():
+            momentum = placements[index].act_force(composite[index] @ s)
+            linear = poses[index].turned(momentum.linear)
+            if about_centre is None:
+                angular = poses[index].turned(momentum.angular) + (poses[index].origin - centre).cross(linear)
+            else:
+                angular = placements[index].rotation.apply(about_centre @ s.angular)
+            own.append([*linear.scalars(), *angular.scalars()])
+        trace(body.name, "A = 0_X* IC S, about the centre of mass", f"A{index}", [entry for column in own for entry in column])
+        columns += own
+    return reduce_columns(model, transposed(columns))
+
+
+def _centre_of_moving_links(model: Model, placements: Sequence[Placement], composite: Sequence[Inertia]) -> Vector3:
+    """Their centre of mass in the world (m), from the inertias of whole subtrees."""
+    factor = 1.0 / total_mass(model, with_base=False)
+    moments = [Moment.of(composite[index], factor).moved(placements[index]) for index in model.children(WORLD)]
+    return sum(moments, Moment.of(model.resting, factor)).first
+
+
+def _about_centre(inertia: Inertia) -> Symmetric3:
+    """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
+    h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
+    k = inertia.second_moments() - Symmetric3(h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z)
+    return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
+
+
+def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular velocity w."""
+    velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
+    energies = [_energy(body.inertia, velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
+    return [sum(energies, 0.0)]
+
+
+def _energy(inertia: Inertia, velocity: Motion) -> Scalar:
+    """Of one body: every constant halved beforehand, and none used twice for J is symmetric."""
+    u, w, j = velocity.linear, velocity.angular, inertia.about_origin
+    turning = (
+        w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)
+        + w.y * (0.5 * j.yy * w.y + j.yz * w.z)
+        + w.z * (0.5 * j.zz * w.z)
+    )
+    return u.dot(u.scaled(0.5 * inertia.mass)) + inertia.first_moment.dot(u.cross(w)) + turning
