@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rbdc.emit import arctangent, trigonometry
+from rbdc.emit import arctangent, rotations, trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.csource import FunctionSource, batch_view, figures, kernel_parts
 from rbdc.emit.names import comment
@@ -88,6 +88,9 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
     source.declaration = declaration
     forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
     kernel = FunctionSource(declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar))
+    turning = any(rotations.has_rotations(form.samples.program) for form in forms)
+    if turning:
+        kernel.files[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
     made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL) for f in forms]
     source.batch_files |= kernel.files
     source.internal += kernel.internal
@@ -99,6 +102,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         figures=figures(kernel.cost),
         version=version,
         lanes=scalar.lanes,
+        turning=turning,
         **scalar.words,
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rbdc.emit import arctangent, trigonometry
+from rbdc.emit import arctangent, rotations, trigonometry
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.expressions import Block, Writer
 from rbdc.emit.names import comment
@@ -149,13 +149,15 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
 
 def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
     """The headers of elementary functions that the programs call, by name: of sines and cosines where one has them side by side or both of
-    one angle, of angles of points.
+    one angle, of angles of points, of rotations.
     """
     found = {}
     if any(takes_both(program) for program in programs):
         found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
     if any(value.operation == "atan2" for program in programs for value in program.values):
         found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
+    if any(rotations.has_rotations(program) for program in programs):
+        found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
     return found
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.emit.rotations import CALL_OF, calls
 from rbdc.emit.scalars import ScalarType
 from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.trigonometry import statements
-from rbdc.ir.nodes import LANE_OPERATIONS, Program, Value
+from rbdc.ir.nodes import LANE_OPERATIONS, ROTATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
 _INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
-_CALLS = ("sin", "cos", "sqrt", "atan2")
+_CALLS = ("sin", "cos", "sqrt", "atan2", *CALL_OF)
 _CONDITIONS = ("less",)
 _LIBRARY = ("sqrt", "atan2")
 """What lanes have a function for, which takes the places of its arguments and result: vectors as such are no matter for every ABI."""
@@ -49,6 +50,7 @@ class Writer:
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
         self._paired = self._sines_with_cosines()
+        self._together = calls(program, chunks.chunk_of)
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
         self._names = self._choose_names()
@@ -106,6 +108,8 @@ class Writer:
             return self._gathered(index, number)
         if index in self._paired:
             return self._sine_and_cosine(index, number)
+        if index in self._together:
+            return self._rotation(index, number)
         if self._inline[index]:
             return []
         kind, name = self._type(value), self._names[index]
@@ -191,6 +195,20 @@ class Writer:
         return [
             f"{self._type(value)} {sine}, {cosine};",
             f"{self.robot}_{function}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
+        ]
+
+    def _rotation(self, index: int, number: int) -> list[str]:
+        """The call that computes all of them, at the first one."""
+        group = self._together[index]
+        if index != group[0]:
+            return []
+        value, call = self.program.values[index], CALL_OF[self.program.values[index].operation]
+        known = {self.program.values[k].operation: self._names[k] for k in group}
+        results = [known.get(operation, f"{operation}_of_{self._names[index]}") for operation in ROTATIONS[call]]
+        given = [f"{'&' if value.width > 1 else ''}{self._operand(k, 0, number)}" for k in value.arguments]
+        return [
+            f"{self._type(value)} {', '.join(results)};",
+            f"{self.robot}_{call}{value.width}({', '.join([*given, *(f'&{name}' for name in results)])});",
         ]
 
     def _angle_operands(self, index: int, number: int) -> list[str]:
@@ -281,7 +299,7 @@ class Writer:
 
     def _is_taken_apart(self, index: int) -> bool:
         """Whether a value's lanes are used one by one, so that it needs a name."""
-        taken = ("extract", "rotate", "reduce", "sin", "cos", *_LIBRARY)
+        taken = ("extract", "rotate", "reduce", "sin", "cos", *_LIBRARY, *CALL_OF)
         return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
@@ -291,7 +309,8 @@ class Writer:
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
                 continue
-            name = self._trigonometric_name(value) or self.program.symbols.get(index) or f"t{index}"
+            own = value.operation if value.operation in CALL_OF else f"t{index}"
+            name = self._trigonometric_name(value) or self.program.symbols.get(index) or own
             if name in taken:
                 name = f"t{index}"
             taken.add(name)

@@ -141,16 +141,17 @@ def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
 
 def _horner(scalar: ScalarType, coefficients: Sequence[float]) -> str:
     """A polynomial in z as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
-    return _nested([signed(scalar, x) for x in coefficients], "z")
+    return nested([signed(scalar, x) for x in coefficients], "z")
 
 
 def in_pairs(words: Sequence[str]) -> str:
     """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose first results these are."""
-    pairs = [_nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
-    return _nested(pairs, "zz")
+    pairs = [nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
+    return nested(pairs, "zz")
 
 
-def _nested(coefficients: Sequence[str], variable: str) -> str:
+def nested(coefficients: Sequence[str], variable: str) -> str:
+    """A polynomial as C by Horner's scheme, constant coefficient first."""
     text = coefficients[-1]
     for word in reversed(coefficients[:-1]):
         text = f"({word} + {variable} * {text})"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import LANE_OPERATIONS, Program
+from rbdc.ir.nodes import LANE_OPERATIONS, ROTATIONS, Program
 
+_CALLS = ("sin", "cos", "sqrt", "atan2", *(operation for operations in ROTATIONS.values() for operation in operations))
 _KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div": "divisions", "neg": "negations"}
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How many of each. `calls` are sin, cos, sqrt and atan2; comparisons and selections are counted as `others`. An operation on all
-    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`. `lane_flops` counts the
-    additions, subtractions and multiplications among the vector operations again, once for each lane.
+    """How many of each. `calls` are sin, cos, sqrt, atan2 and what rotations need; comparisons and selections are counted as `others`. An
+    operation on all lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`. `lane_flops`
+    counts the additions, subtractions and multiplications among the vector operations again, once for each lane.
     """
 
     additions: int = 0
@@ -58,7 +59,7 @@ def cost(program: Program) -> Cost:
             counts["additions"] += program.values[value.arguments[0]].width - 1
         elif value.operation in LANE_OPERATIONS:
             counts["moves"] += 1
-        elif value.operation in ("sin", "cos", "sqrt", "atan2"):
+        elif value.operation in _CALLS:
             counts["calls"] += value.width
         elif value.width > 1 and value.operation != "neg":
             counts["vectors"] += 1

@@ -14,12 +14,14 @@ import casadi as ca
 
 from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.nodes import ARITY, ROTATIONS, Array, Program, Section
 from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
 
 _BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div", ca.OP_ATAN2: "atan2", ca.OP_LT: "less"}
 _UNARY = {ca.OP_NEG: "neg", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_SQRT: "sqrt", ca.OP_NOT: "not"}
+_CALLS = {ARITY[operations[0]]: operations for operations in ROTATIONS.values()}
+"""By the number of arguments: CasADi does not say which function an instruction calls."""
 
 
 @dataclass
@@ -89,6 +91,10 @@ def _replay(function: ca.Function, names: Sequence[str], sizes: Sequence[int], l
             slot[target[0]] = builder.input(names[argument], entry)
         elif operation == ca.OP_CONST:
             slot[target[0]] = builder.constant(function.instruction_constant(k))
+        elif operation == ca.OP_CALL:
+            given = tuple(slot[i] for i in function.instruction_input(k))
+            for result, name in zip(target, _CALLS[len(given)], strict=True):
+                slot[result] = builder.apply(name, given)
         else:
             slot[target[0]] = _operation(builder, operation, [slot[i] for i in function.instruction_input(k)])
     return builder, stored

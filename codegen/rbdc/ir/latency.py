@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.nodes import ROTATIONS, Program, Value
 
 SUMS = ("add", "sub", "neg")
 """The operations that sums are made of, and products fused with."""
 
 _ARITHMETIC = 4
-_OF = {"div": 24, "sqrt": 24, "sin": 60, "cos": 60, "atan2": 100} | dict.fromkeys(("constant", "input", "lanes", "gather", "extract"), 0)
+_OF = {
+    "div": 24,
+    "sqrt": 24,
+    "sin": 60,
+    "cos": 60,
+    "atan2": 100,
+    **dict.fromkeys((operation for operations in ROTATIONS.values() for operation in operations), 40),
+    **dict.fromkeys(("constant", "input", "lanes", "gather", "extract"), 0),
+}
 
 
 def latency(value: Value) -> int:

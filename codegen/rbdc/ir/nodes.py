@@ -21,6 +21,11 @@ ARITY = {
     "cos": 1,
     "sqrt": 1,
     "atan2": 2,
+    "half_cosine": 1,
+    "half_sine_ratio": 1,
+    "cubic_ratio": 1,
+    "angle_ratio": 2,
+    "cotangent_ratio": 2,
     "less": 2,
     "not": 1,
     "where": 3,
@@ -34,6 +39,11 @@ ARITY = {
 `rotate` makes lane m what was lane m + `lane`, counted round: of a wider value it takes as many lanes as it has itself, a narrower one it
 repeats; `reduce` adds all lanes. A scalar beside vectors stands for the same in all lanes; other widths do not mix.
 """
+ROTATIONS = {
+    "exponential": ("half_cosine", "half_sine_ratio", "cubic_ratio"),
+    "logarithm": ("angle_ratio", "cotangent_ratio"),
+}
+"""What is computed together from the same arguments, by the name of the call: see `rbdc.spatial.quaternions`."""
 LANE_OPERATIONS = ("lanes", "gather", "extract", "rotate", "reduce")
 COMPUTED = frozenset(ARITY) - {"constant", "input", *LANE_OPERATIONS}
 """The operations that compute something from the arguments alone, lane by lane."""

@@ -6,6 +6,10 @@ than letting CasADi do it, and keeps constants Python floats.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any
 
 import casadi as ca
@@ -76,6 +80,35 @@ class Symbolic:
         return Symbolic(getattr(ca, name)(*(expression(x) for x in arguments)))
 
     @staticmethod
+    def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
+        """What the formulas give, as results of one call, which `rbdc.ir.from_casadi` finds again; see `written_out`."""
+        if _WRITTEN_OUT.get():
+            return list(formulas(*arguments))
+        results = _called(formulas, len(arguments))(*(expression(x) for x in arguments))
+        return [Symbolic(x) for x in results]
+
+    @staticmethod
     def where_less(a: Any, b: Any, then: Any, otherwise: Any) -> Symbolic:
         """`then` where a < b, else `otherwise`; the branch not taken is not evaluated."""
         return Symbolic(ca.if_else(expression(a) < expression(b), expression(then), expression(otherwise)))
+
+
+_WRITTEN_OUT = ContextVar("written_out", default=False)
+
+
+@contextmanager
+def written_out() -> Iterator[None]:
+    """Within, formulas stand in place of the calls of `Symbolic.in_one_piece`: for C that has no functions of ours."""
+    token = _WRITTEN_OUT.set(True)
+    try:
+        yield
+    finally:
+        _WRITTEN_OUT.reset(token)
+
+
+@lru_cache(maxsize=8)
+def _called(formulas: Callable[..., Sequence[Any]], count: int) -> ca.Function:
+    """The formulas of so many arguments as a function that CasADi calls."""
+    arguments = [ca.SX.sym(f"x{k}") for k in range(count)]
+    results = [expression(x) for x in formulas(*(Symbolic(x) for x in arguments))]
+    return ca.Function(formulas.__name__.strip("_"), arguments, results, {"never_inline": True})

@@ -21,7 +21,7 @@ from rbdc.generate import chosen
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.passes import optimise
-from rbdc.ir.symbolic import Symbolic, expression
+from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.report.implementation import ROBOT, Absent, Implementation, of_program, render_adapter, without_optional
@@ -62,7 +62,8 @@ def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
     declaration = without_optional(function.declaration)
     inputs = {p.name: ca.SX.sym(p.name, p.size) for p in declaration.inputs}
     scalars = {name: [Symbolic(x[k]) for k in range(x.numel())] for name, x in inputs.items()}
-    values = evaluate(model, scalars, silent)
+    with written_out():
+        values = evaluate(model, scalars, silent)
     outputs = {p.name: ca.vertcat(*(expression(x) for x in v)) for p, v in zip(declaration.outputs, values, strict=True)}
     return Expressions(declaration, inputs, outputs)
 

@@ -1,6 +1,8 @@
 """Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at identity.
 
-Near zero the ratios such as sin(t)/t come from their Taylor series; `where_less` picks the branch, so both stay finite in use.
+All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t: `_exponential` and
+`_logarithm`. Here they are written with sines and roots, near zero with their Taylor series; generated code has polynomials of its own
+for them (`rbdc.emit.rotations`).
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.spatial.scalars import Scalar, atan2, cos, sin, sqrt, where_less
+from rbdc.spatial.scalars import Scalar, atan2, cos, in_one_piece, sin, sqrt, where_less
 from rbdc.spatial.vectors import Vector3
 
 SMALL_SQUARED_ANGLE = 1e-3
@@ -31,21 +33,25 @@ def _length(squared: Scalar) -> Scalar:
     return sqrt(squared + _NEGLIGIBLE)
 
 
-def _half_sine_ratio(t2: Scalar) -> Scalar:
-    """sin(t/2)/t of the squared angle t2."""
+def _exponential(t2: Scalar) -> list[Scalar]:
+    """cos(t/2), sin(t/2)/t and (t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2) cos(t/2)."""
     t = _length(t2)
-    return sin(0.5 * t) / t
+    real, ratio = cos(0.5 * t), sin(0.5 * t) / t
+    exact = (1.0 - 2.0 * ratio * real) / (t2 + _NEGLIGIBLE)
+    series = _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800)
+    return [real, ratio, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 
 
-def _half_cosine(t2: Scalar) -> Scalar:
-    """cos(t/2) of the squared angle t2."""
-    return cos(0.5 * _length(t2))
-
-
-def _cubic_ratio(t2: Scalar) -> Scalar:
-    """(t - sin t)/t^3 of the squared angle t2; sin t = 2 sin(t/2) cos(t/2), which the exponential has already."""
-    exact = (1.0 - 2.0 * _half_sine_ratio(t2) * _half_cosine(t2)) / (t2 + _NEGLIGIBLE)
-    return where_less(t2, SMALL_SQUARED_ANGLE, _series(t2, 1 / 6, -1 / 120, 1 / 5040, -1 / 362880, 1 / 39916800), exact)
+def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
+    """t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below 0, and this squared sine; where these
+    belong to a point off the unit circle the first is divided by its distance from the origin.
+    """
+    sine = _length(squared_sine)
+    t = 2.0 * atan2(sine, cosine)
+    t2 = t * t
+    exact = (1.0 - 0.5 * t * cosine / sine) / t2
+    series = _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
+    return [t / sine, where_less(t2, SMALL_SQUARED_ANGLE, series, exact)]
 
 
 def multiply(a: Sequence[Scalar], b: Sequence[Scalar]) -> list[Scalar]:
@@ -71,53 +77,57 @@ def normalized(q: Sequence[Scalar]) -> list[Scalar]:
     return [entry / norm for entry in q]
 
 
-def exponential(w: Vector3) -> list[Scalar]:
-    """The quaternion of the rotation vector w (rad), of q and -q, the same rotation, that with a positive real part."""
-    t2 = w.dot(w)
-    real = _half_cosine(t2)
-    sign = where_less(real, 0.0, -1.0, 1.0)
-    return [*w.scaled(sign * _half_sine_ratio(t2)).scalars(), sign * real]
+@dataclass(frozen=True)
+class Exponential:
+    """Of the rotation vector w (rad, of length t): cos(t/2), sin(t/2)/t and (t - sin t)/t^3."""
+
+    w: Vector3
+    half_cosine: Scalar
+    half_sine_ratio: Scalar
+    cubic_ratio: Scalar
+
+    def quaternion(self) -> list[Scalar]:
+        """Of q and -q, the same rotation, that with a positive real part."""
+        sign = where_less(self.half_cosine, 0.0, -1.0, 1.0)
+        return [*self.w.scaled(sign * self.half_sine_ratio).scalars(), sign * self.half_cosine]
 
 
-def turned(q: Sequence[Scalar], w: Vector3) -> list[Scalar]:
+def exponential(w: Vector3) -> Exponential:
+    """The exponential of the rotation vector w."""
+    return Exponential(w, *in_one_piece(_exponential, w.dot(w)))
+
+
+def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
     """q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q (Pinocchio's choice too)."""
-    return multiply(normalized(q), exponential(w))
+    return multiply(normalized(q), turn.quaternion())
 
 
 @dataclass(frozen=True)
 class Logarithm:
-    """The rotation vector w (rad, of length at most pi), its length, and sine and cosine of half of that; neither length nor sine is 0."""
+    """The rotation vector w (rad, of length t, at most pi), and (1 - (t/2) cot(t/2))/t^2."""
 
     w: Vector3
-    angle: Scalar
-    sine: Scalar
-    cosine: Scalar
+    cotangent_ratio: Scalar
 
 
 def logarithm(q: Sequence[Scalar]) -> Logarithm:
     """The logarithm of a unit quaternion."""
     sign = where_less(q[3], 0.0, -1.0, 1.0)
-    vector, real = Vector3.of(q[:3]), sign * q[3]
-    sine = _length(vector.dot(vector))
-    angle = 2.0 * atan2(sine, real)
-    return Logarithm(vector.scaled(sign * (angle / sine)), angle, sine, real)
+    vector = Vector3.of(q[:3])
+    ratio, cotangent_ratio = in_one_piece(_logarithm, sign * q[3], vector.dot(vector))
+    return Logarithm(vector.scaled(sign * ratio), cotangent_ratio)
 
 
-def integrate_translation(w: Vector3, linear: Vector3) -> Vector3:
+def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
     """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 - cos t = 2 sin^2(t/2)."""
-    t2 = w.dot(w)
-    ratio, first = _half_sine_ratio(t2), w.cross(linear)
-    return linear + first.scaled(2.0 * ratio * ratio) + w.cross(first).scaled(_cubic_ratio(t2))
+    ratio, first = turn.half_sine_ratio, turn.w.cross(linear)
+    return linear + first.scaled(2.0 * ratio * ratio) + turn.w.cross(first).scaled(turn.cubic_ratio)
 
 
 def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
     """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = 1 - [w]/2 + b [w]^2, b = (1 - (t/2) cot(t/2))/t^2."""
-    w, t2 = turn.w, turn.angle * turn.angle
-    exact = (1.0 - 0.5 * turn.angle * turn.cosine / turn.sine) / t2
-    series = _series(t2, 1 / 12, 1 / 720, 1 / 30240, 1 / 1209600, 1 / 47900160, 691 / 1307674368000)
-    b = where_less(t2, SMALL_SQUARED_ANGLE, series, exact)
-    first = w.cross(translation)
-    return translation - first.scaled(0.5) + w.cross(first).scaled(b)
+    first = turn.w.cross(translation)
+    return translation - first.scaled(0.5) + turn.w.cross(first).scaled(turn.cotangent_ratio)
 
 
 def _nonzero(x: Scalar) -> Scalar:
@@ -137,10 +147,9 @@ class PlanarExponential:
 
 def planar_exponential(angle: Scalar) -> PlanarExponential:
     """The exponential of a rotation in the plane."""
-    half = 0.5 * angle
-    c, s = cos(half), sin(half)
-    ratio = where_less(half * half, _NEGLIGIBLE, 1.0, s / _nonzero(half))
-    return PlanarExponential(1.0 - 2.0 * s * s, 2.0 * s * c, ratio * c, ratio * s)
+    c, ratio, _ = in_one_piece(_exponential, angle * angle)
+    s = ratio * angle
+    return PlanarExponential(1.0 - 2.0 * s * s, 2.0 * s * c, 2.0 * ratio * c, 2.0 * ratio * s)
 
 
 def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:

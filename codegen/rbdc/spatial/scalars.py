@@ -7,6 +7,7 @@ imported here: the scalars' own methods are called.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -67,3 +68,11 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
     if any(isinstance(x, np.ndarray) for x in (a, b, then, otherwise)):
         return np.where(np.less(a, b), then, otherwise)
     return then if a < b else otherwise
+
+
+def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
+    """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code computes them together."""
+    for x in arguments:
+        if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic
+            return x.in_one_piece(formulas, *arguments)  # type: ignore[no-any-return]
+    return formulas(*arguments)

@@ -11,6 +11,7 @@ from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.quaternions import (
     conjugate,
     differentiate_translation,
+    exponential,
     integrate_translation,
     logarithm,
     multiply,
@@ -41,10 +42,10 @@ class FreeFlyer(JointType):
         return [*linear.scalars(), *quaternion_rate(q[3:], Vector3.of(v[3:]))]
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        linear, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
+        turn = exponential(Vector3.of(dv[3:]))
         rotation = Rotation.from_quaternion(*q[3:])
-        position = Vector3.of(q[:3]) + rotation.apply(integrate_translation(w, linear))
-        return [*position.scalars(), *turned(q[3:], w)]
+        position = Vector3.of(q[:3]) + rotation.apply(integrate_translation(turn, Vector3.of(dv[:3])))
+        return [*position.scalars(), *turned(q[3:], turn)]
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         rotation = Rotation.from_quaternion(*q0[3:])

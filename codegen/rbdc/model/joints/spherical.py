@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from rbdc.model.joints.base import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.quaternions import conjugate, logarithm, multiply, quaternion_rate, turned
+from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, quaternion_rate, turned
 from rbdc.spatial.vectors import AXES
 
 
@@ -33,7 +33,7 @@ class Spherical(JointType):
         return quaternion_rate(q, Vector3.of(v))
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        return turned(q, Vector3.of(dv))
+        return turned(q, exponential(Vector3.of(dv)))
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return logarithm(multiply(conjugate(q0), q1)).w.scalars()
