@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -100,8 +101,9 @@ def compile_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Co
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
-    """Link objects into a shared library."""
-    run([compiler.path, *compiler.arguments, "-shared", *map(str, objects), "-o", str(target), "-lm"])
+    """Link objects into a shared library, whose functions call each other directly where the linker would else leave it to the loader."""
+    direct = ["-Wl,-Bsymbolic"] if sys.platform == "linux" else []
+    run([compiler.path, *compiler.arguments, "-shared", *direct, *map(str, objects), "-o", str(target), "-lm"])
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> str:
