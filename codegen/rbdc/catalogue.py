@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.adjoints import aba_adjoint_by_articulated_bodies, aba_adjoint_by_factors, rnea_adjoint
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
@@ -17,7 +18,6 @@ from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
 from rbdc.algorithms.momentum import centre_of_mass, centroidal_momentum_matrix, com_jacobian, kinetic_energy, potential_energy
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
-from rbdc.algorithms.products import rnea_vjp
 from rbdc.algorithms.regressor import PARAMETERS_PER_BODY, regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
 from rbdc.algorithms.solves import (
     by_articulated_bodies,
@@ -28,13 +28,7 @@ from rbdc.algorithms.solves import (
     derivatives_to_solve,
     inverse_factors,
 )
-from rbdc.algorithms.tangents import (
-    aba_adjoint_by_articulated_bodies,
-    aba_adjoint_by_factors,
-    aba_tangent_by_articulated_bodies,
-    aba_tangent_by_factors,
-    rnea_tangent,
-)
+from rbdc.algorithms.tangents import aba_tangent_by_articulated_bodies, aba_tangent_by_factors, rnea_tangent
 from rbdc.algorithms.trace import Trace
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
@@ -198,7 +192,7 @@ def _derivatives(model: Model) -> list[Function]:
             "Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
             (q, v, a, w, fext),
             vectors("w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
-            adjoint=JointSpace(rnea_vjp),
+            adjoint=JointSpace(rnea_adjoint),
         ),
         _entry(
             "aba_vjp",

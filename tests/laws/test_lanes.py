@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Vector3
-from rbdc.algorithms import centroidal, idsva
+from rbdc.algorithms import centroidal, idsva, products
 from rbdc.algorithms.aba import aba
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_derivatives import by_direct_inverse
@@ -29,7 +29,10 @@ from tests.support import FLAGS, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 
 OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
-FUNCTIONS = ("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", *OF_Q, "kinetic_energy")
+FUNCTIONS = (
+    *("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "kinetic_energy"),
+    *OF_Q,
+)
 PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
 TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)}
 
@@ -120,6 +123,9 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             found = getattr(module, name)(q)
             assert_close(found, np.reshape(algorithm(model, given[0]), found.shape), tolerance, what=name)
         assert_close(module.kinetic_energy(q, v), centroidal.kinetic_energy(model, given[0], given[1])[0], tolerance, what="kinetic_energy")
+        weighted = products.rnea_vjp(model, given[0], given[1], given[2], given[1])
+        for got, expected in zip(module.rnea_vjp(q, v, a, v), weighted, strict=True):
+            assert_close(got, expected, tolerance, what="rnea_vjp")
         for got, expected in zip(module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True):
             assert_close(got, expected, tolerance, what="rnea_derivatives")
         for got, expected in zip(module.aba_derivatives(q, v, a), by_direct_inverse(model, *given), strict=True):

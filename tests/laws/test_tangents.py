@@ -1,4 +1,4 @@
-"""Dual numbers, and the products of derivatives that come of them: against complex-step and the papers' recursions."""
+"""Dual numbers and recorded ones, and the products of derivatives that come of them: against complex-step and the papers' recursions."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms import products, tangents
+from rbdc.algorithms import adjoints, products, tangents
 from rbdc.report.inputs import draw
 from rbdc.spatial import Force
+from rbdc.spatial.adjoint import Tape
+from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt
 from rbdc.spatial.tangent import Tangent, rate_of, value_of
 from tests.support import assert_close
@@ -32,17 +34,36 @@ def test_every_operation_carries_its_rate_along() -> None:
     assert rate_of(made) == pytest.approx(stepped.imag / STEP, rel=1e-14)
 
 
-def test_what_has_no_tangent_is_refused() -> None:
+def test_every_operation_is_recorded() -> None:
+    """The same rate by adjoints, of two results with weights; those of values in between are known on the way back."""
+    x, y, dx, dy = 0.7, 1.3, -0.4, 2.1
+    tape, seen = Tape(), []
+    first, second = tape.variables([x, y])
+    between = first * second
+    tape.watch([between, 3.0], lambda bar: seen.extend([bar(between), bar(3.0)]))
+    results = [expression(first, second), between * between, 5.0]
+    bar = tape.adjoints(results, [1.0, 2.0, 7.0])
+    stepped = expression(complex(x, STEP * dx), complex(y, STEP * dy))
+    assert recorded_value(results[0]) == pytest.approx(stepped.real, rel=1e-15)
+    rate = stepped.imag / STEP + 2.0 * 2.0 * x * y * (dx * y + x * dy)
+    assert bar(first) * dx + bar(second) * dy == pytest.approx(rate, rel=1e-14)
+    assert seen == pytest.approx([4.0 * x * y, 0.0], rel=1e-15)
+
+
+def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
     with pytest.raises(TypeError, match="no tangent of atan2"):
         atan2(Tangent(1.0, 1.0), Tangent(1.0, 0.0))
+    with pytest.raises(TypeError, match="no adjoint of atan2"):
+        atan2(*Tape().variables([1.0, 1.0]))
 
 
 METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[str, ...]]] = {
     "rnea": (tangents.rnea_tangent, products.rnea_jvp, ("q", "v", "a", "dq", "dv", "da")),
     "aba, factors": (tangents.aba_tangent_by_factors, products.aba_jvp, ("q", "v", "tau", "dq", "dv", "dtau")),
     "aba, articulated": (tangents.aba_tangent_by_articulated_bodies, products.aba_jvp, ("q", "v", "tau", "dq", "dv", "dtau")),
-    "adjoint, factors": (tangents.aba_adjoint_by_factors, products.aba_vjp, ("q", "v", "tau", "w")),
-    "adjoint, articulated": (tangents.aba_adjoint_by_articulated_bodies, products.aba_vjp, ("q", "v", "tau", "w")),
+    "adjoint": (adjoints.rnea_adjoint, products.rnea_vjp, ("q", "v", "a", "w")),
+    "adjoint, factors": (adjoints.aba_adjoint_by_factors, products.aba_vjp, ("q", "v", "tau", "w")),
+    "adjoint, articulated": (adjoints.aba_adjoint_by_articulated_bodies, products.aba_vjp, ("q", "v", "tau", "w")),
 }
 
 

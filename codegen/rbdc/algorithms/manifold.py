@@ -24,6 +24,21 @@ def configuration_rate(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -
     return _joint_by_joint(model, model.nq, q_at, lambda joint, k: joint.rate(q[q_at(k)], v[v_at(k)]))
 
 
+def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
+    """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of `configuration_rate`."""
+    result: list[Scalar] = [0.0] * model.nv
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own = gradient[model.q_slice(index)]
+            result[model.v_slice(index)] = own if body.joint.euclidean else _transposed_rate(body.joint, q[model.q_slice(index)], own)
+    return result
+
+
+def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
+    units = ([1.0 if k == j else 0.0 for k in range(joint.nv)] for j in range(joint.nv))
+    return [sum((x * y for x, y in zip(gradient, joint.rate(q, unit), strict=True)), 0.0) for unit in units]
+
+
 def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """The dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
     q_at, v_at = model.q_slice, model.v_slice

@@ -1,4 +1,4 @@
-"""Products of derivatives with a vector by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
+"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
 
 `rbdc.algorithms.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry their rates
 along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
@@ -12,7 +12,7 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.products import inverse_inertia_product, rnea_vjp
+from rbdc.algorithms.products import inverse_inertia_product
 from rbdc.algorithms.solves import accelerations, by_articulated_bodies
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
@@ -98,47 +98,3 @@ def _aba_tangent(
 ) -> Vector:
     moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
     return solve([x - y for x, y in zip(dtau, moved, strict=True)])
-
-
-def aba_adjoint_by_factors(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of `aba_derivatives`."""
-    solve = Factorisation(crba(model, q, trace)).solve
-    a = accelerations(model, q, v, tau, fext, trace, solve)
-    return _aba_adjoint(model, q, v, a, w, fext, trace, solve)
-
-
-def aba_adjoint_by_articulated_bodies(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Vector, Vector, Vector]:
-    """The same with the articulated-body algorithm."""
-    a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    return _aba_adjoint(model, q, v, a, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
-
-
-def _aba_adjoint(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
-    solve: Solve,
-) -> tuple[Vector, Vector, Vector]:
-    solved = solve(list(w))
-    by_q, by_v, _ = rnea_vjp(model, q, v, a, solved, fext, trace)
-    return [-x for x in by_q], [-x for x in by_v], solved

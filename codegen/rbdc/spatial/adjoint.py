@@ -1,0 +1,114 @@
+"""Recorded scalars: values that remember what they were made of, so that the gradient of a weighted sum of results by all inputs takes
+but a small multiple of the results themselves. Linnainmaa (1970); the bar for an adjoint is Griewank's.
+
+An algorithm that runs over abstract scalars runs over these as it is, forwards; `Tape.adjoints` goes back over all that it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from rbdc.spatial.scalars import Scalar, cos, is_number, is_zero, sin, sqrt
+
+Bar: TypeAlias = Callable[[Scalar], Scalar]
+"""Gives the adjoint of a value; of a constant zero."""
+
+
+class Recorded:
+    """A scalar on a tape; numbers and other scalars beside it are constants. No `atan2` and no comparison: no recursion of dynamics needs
+    one.
+    """
+
+    __slots__ = ("index", "tape", "value")
+
+    def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
+        self.value, self.tape, self.index = value, tape, index
+
+    def __add__(self, other: Any) -> Recorded:
+        return self.tape.made(self.value + value_of(other), (self, 1.0), (other, 1.0))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Recorded:
+        return self.tape.made(self.value - value_of(other), (self, 1.0), (other, -1.0))
+
+    def __rsub__(self, other: Any) -> Recorded:
+        return self.tape.made(value_of(other) - self.value, (self, -1.0))
+
+    def __mul__(self, other: Any) -> Any:
+        if is_number(other) and other in (0, 1):
+            return 0.0 if other == 0 else self
+        return self.tape.made(self.value * value_of(other), (self, value_of(other)), (other, self.value))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Recorded:
+        quotient = self.value / value_of(other)
+        return self.tape.made(quotient, (self, 1.0 / value_of(other)), (other, -quotient / value_of(other)))
+
+    def __rtruediv__(self, other: Any) -> Recorded:
+        quotient = other / self.value
+        return self.tape.made(quotient, (self, -quotient / self.value))
+
+    def __neg__(self) -> Recorded:
+        return self.tape.made(-self.value, (self, -1.0))
+
+    @staticmethod
+    def elementary(name: str, *arguments: Recorded) -> Recorded:
+        """Sine, cosine and square root; see `rbdc.spatial.scalars`. TypeError for others."""
+        x = arguments[0]
+        if name == "sin":
+            return x.tape.made(sin(x.value), (x, cos(x.value)))
+        if name == "cos":
+            return x.tape.made(cos(x.value), (x, -sin(x.value)))
+        if name == "sqrt":
+            root = sqrt(x.value)
+            return x.tape.made(root, (x, 0.5 / root))
+        raise TypeError(f"no adjoint of {name}")
+
+
+class Tape:
+    """What was made of what: for each value the earlier ones that it depends on, with its derivatives by them."""
+
+    def __init__(self) -> None:
+        self._sources: list[list[tuple[int, Scalar]]] = []
+        self._watched: dict[int, list[Callable[[Bar], None]]] = {}
+
+    def variables(self, values: Sequence[Scalar]) -> list[Recorded]:
+        """Values that depend on nothing."""
+        return [self.made(value) for value in values]
+
+    def made(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
+        """A value with its derivatives by others, of which constants do not count."""
+        self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
+        return Recorded(value, self, len(self._sources) - 1)
+
+    def watch(self, values: Sequence[Scalar], then: Callable[[Bar], None]) -> None:
+        """Have `adjoints` call `then` as soon as those of the values are known."""
+        indices = [x.index for x in values if isinstance(x, Recorded)]
+        if indices:
+            self._watched.setdefault(min(indices), []).append(then)
+
+    def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
+        """The derivatives of the sum of weights times results by everything on the tape."""
+        bars: list[Scalar] = [0.0] * len(self._sources)
+        for result, weight in zip(results, weights, strict=True):
+            if isinstance(result, Recorded):
+                bars[result.index] = bars[result.index] + weight
+
+        def bar(x: Scalar) -> Scalar:
+            return bars[x.index] if isinstance(x, Recorded) else 0.0
+
+        for index in reversed(range(len(bars))):
+            for then in self._watched.get(index, ()):
+                then(bar)
+            if not is_zero(bars[index]):
+                for source, derivative in self._sources[index]:
+                    bars[source] = bars[source] + derivative * bars[index]
+        return bar
+
+
+def value_of(x: Scalar) -> Scalar:
+    """The value; of a constant itself."""
+    return x.value if isinstance(x, Recorded) else x
