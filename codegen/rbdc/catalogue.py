@@ -55,6 +55,8 @@ FIRST_DERIVATIVES = (
 PRESETS = {"control": CONTROL, "optimisation": (*CONTROL, *FIRST_DERIVATIVES)}
 FORWARD_DYNAMICS = ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp")
 """What a structurally singular joint-space inertia rules out."""
+CENTRES_OF_MASS = ("com", "com_jacobian", "centroidal_momentum_matrix")
+"""What a robot without mass does not have."""
 LEADERS = {"aba_vjp": "aba", "aba_jvp": "aba"}
 """Functions that take the method of another: what they solve with M is most of what sets their methods apart. Comparing their own found the
 same on nine of ten robots tried, 3 and 5 % less on the other (tiago_pro), and took longer than all else.

@@ -40,7 +40,9 @@ class UnsupportedError(RbdcError):
 
 
 class SingularModelError(RbdcError):
-    """Forward dynamics asked of a model whose joint-space inertia is structurally singular; names the joints."""
+    """What was asked for is not defined for the model: forward dynamics where the joint-space inertia is structurally singular, with the
+    names of the joints, or the centre of mass of nothing.
+    """
 
 
 class ToolchainError(RbdcError):

@@ -196,14 +196,14 @@ def _make(
     from rbdc.emit.library import render_manifest
     from rbdc.generate import generate
     from rbdc.native.build import compile_package
-    from rbdc.singularity import without_forward_dynamics
+    from rbdc.singularity import buildable
 
     start = time.perf_counter()
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
     _check_size(model, selected, "unrolled" if fused else options.style)
-    names, left_out = without_forward_dynamics(model, selected, options.functions)
-    without_forward_dynamics(model, fused, fused)
+    names, left_out = buildable(model, selected, options.functions)
+    buildable(model, fused, fused)
     batch, portable, scalar = "batch" in options.targets, options.march == "portable", SCALARS[options.dtype]
     version, style, processes = rbdc.__version__, options.style, options.jobs or cpu_count() or 1
     generated = generate(

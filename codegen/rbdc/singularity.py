@@ -1,14 +1,17 @@
-"""Whether a model's joint-space inertia is singular whatever the configuration, so that forward dynamics is not defined."""
+"""What is not defined for a model: forward dynamics where the joint-space inertia is singular whatever the configuration, the centre of
+mass of nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from rbdc.algorithms.centroidal import total_mass
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.manifold import integrate
-from rbdc.catalogue import FORWARD_DYNAMICS
+from rbdc.catalogue import CENTRES_OF_MASS, FORWARD_DYNAMICS
 from rbdc.errors import SingularModelError
 from rbdc.model import Model
 from rbdc.model.xml import shown
@@ -40,17 +43,28 @@ def singular_joints(model: Model) -> list[str]:
     return [body.joint_name for body in model.bodies if body.joint_name in involved]
 
 
-def without_forward_dynamics(model: Model, names: Sequence[str], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """The functions that can be built, and a message where forward dynamics had to be left out of a preset.
+def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """The functions that are defined for the model, and a message for each reason why others had to be left out of a preset.
 
-    Raises SingularModelError where it was asked for by name.
+    Raises SingularModelError where one of those was asked for by name.
     """
-    wanted = [name for name in names if name in FORWARD_DYNAMICS]
-    joints = singular_joints(model) if wanted else []
-    if not joints:
-        return list(names), []
-    listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
-    problem = f"the joint-space inertia is singular in every configuration (joints {listed}), so {' and '.join(wanted)}"
-    if asked is not None:
-        raise SingularModelError(f"{problem} cannot be built; give mass to the links that these joints carry")
-    return [name for name in names if name not in FORWARD_DYNAMICS], [f"{problem} were left out"]
+    left_out: dict[str, str] = {}
+    for undefined, why, cure in _undefined(model, names):
+        wanted = [name for name in names if name in undefined]
+        if wanted and asked is not None:
+            raise SingularModelError(f"{why}, so {' and '.join(wanted)} cannot be built; {cure}")
+        left_out |= dict.fromkeys(wanted, f"{why}, so {' and '.join(wanted)} were left out")
+    return [name for name in names if name not in left_out], list(dict.fromkeys(left_out.values()))
+
+
+def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
+    """Functions that are not defined for the model, why, and what would mend it."""
+    joints = singular_joints(model) if set(names) & set(FORWARD_DYNAMICS) else []
+    if joints:
+        listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
+        why = f"the joint-space inertia is singular in every configuration (joints {listed})"
+        yield FORWARD_DYNAMICS, why, "give mass to the links that these joints carry"
+    if total_mass(model) == 0.0:
+        yield CENTRES_OF_MASS, "no link has mass", "give some an <inertial>"
+    elif total_mass(model, with_base=False) == 0.0:
+        yield ("centroidal_momentum_matrix",), "no moving link has mass", "give some an <inertial>"

@@ -21,7 +21,7 @@ from rbdc.report.contenders import Contender, compiled, known_methods, methods_o
 from rbdc.report.implementation import Absent, Implementation
 from rbdc.report.options import CompareOptions
 from rbdc.report.toolchains import Toolchains
-from rbdc.singularity import without_forward_dynamics
+from rbdc.singularity import buildable
 
 
 @dataclass
@@ -50,7 +50,7 @@ def assemble(model: Model, options: CompareOptions, tools: Toolchains, progress:
     Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
     """
     catalogue = functions_of(model)
-    names, _ = without_forward_dynamics(model, select(model, options.functions, "full"), options.functions)
+    names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     measured = [Measured(catalogue[name]) for name in names]
     pending: list[tuple[Measured, Future[Contender]]] = []
     _refuse_unknown(options, ["pinocchio", *(name for one in measured for name in known_methods(model, one.function))])
