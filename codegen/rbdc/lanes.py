@@ -177,9 +177,10 @@ def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar],
     if len(shape) < 2:
         return entries if output.in_space else _signed(entries, signs)
     size, square = shape[1], shape[0] == shape[1] and not output.in_space
+    of_rows, of_columns = ({} if output.in_space else signs), (signs if square or output.in_space else {})
     result = []
     for k, x in enumerate(entries):
-        row, column = (None if output.in_space else signs.get(k // size)), (signs.get(k % size) if square or output.in_space else None)
+        row, column = of_rows.get(k // size), of_columns.get(k % size)
         if (square and k // size == k % size) or (row is None and column is None):
             result.append(x)  # the sign squared, or none
         else:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rbdc.emit.rotations import ERRORS, FARTHEST, header, header_name
 from rbdc.emit.scalars import SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_SETS, library
-from tests.support import COMPILERS
+from tests.support import COMPILERS, around
 
 DIGITS = 50
 
@@ -62,10 +62,8 @@ def evaluated(
 
 def _aligned(x: NDArray[Any]) -> NDArray[Any]:
     """A copy that begins where a vector may."""
-    room = np.zeros(x.nbytes + 64, np.uint8)
-    start = -room.ctypes.data % 64
-    copy = room[start : start + x.nbytes].view(x.dtype)
-    copy[:] = x
+    _, copy, _ = around(x.shape, x.dtype, 0)
+    copy[...] = x
     return copy
 
 

@@ -26,12 +26,8 @@ def configuration_rate(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -
 
 def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
     """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of `configuration_rate`."""
-    result: list[Scalar] = [0.0] * model.nv
-    for index, body in enumerate(model.bodies):
-        if body.coupling is None:
-            own = gradient[model.q_slice(index)]
-            result[model.v_slice(index)] = own if body.joint.euclidean else _transposed_rate(body.joint, q[model.q_slice(index)], own)
-    return result
+    q_at, v_at = model.q_slice, model.v_slice
+    return _joint_by_joint(model, model.nv, v_at, lambda joint, k: _transposed_rate(joint, q[q_at(k)], gradient[q_at(k)]))
 
 
 def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.rotations import CALL_OF, calls
+from rbdc.emit.rotations import calls
 from rbdc.emit.scalars import ScalarType
 from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.trigonometry import statements
-from rbdc.ir.nodes import LANE_OPERATIONS, ROTATIONS, Program, Value
+from rbdc.ir.nodes import CALL_OF, LANE_OPERATIONS, ROTATIONS, Program, Value
 from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
 from rbdc.ir.passes.chunking import Chunks
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rbdc.emit.render import render
 from rbdc.emit.scalars import DOUBLE, FLOAT, ScalarType
-from rbdc.emit.trigonometry import nested, signed
-from rbdc.ir.nodes import ROTATIONS, Program
+from rbdc.emit.trigonometry import horner, nested
+from rbdc.ir.nodes import CALL_OF, Program
 
 FARTHEST = 22.5
 """The largest squared angle (rad^2) of the polynomials of exponentials."""
@@ -96,10 +96,6 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 """Errors are below so much (tested): relative, but of the cosine, and of (t - sin t)/t^3 in units of 1/6."""
 
 
-CALL_OF = {operation: call for call, operations in ROTATIONS.items() for operation in operations}
-"""The call that computes each of the ratios."""
-
-
 def has_rotations(program: Program) -> bool:
     """Whether a program needs any of the ratios."""
     return any(value.operation in CALL_OF for value in program.values)
@@ -122,7 +118,8 @@ def header_name(robot: str) -> str:
 def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
     made = _OF[scalar]
-    cosine, sine, cubic, angle, cotangent = (_alone(scalar, c, x) for polynomials, x in _polynomials(made) for c in polynomials)
+    cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in made.exponential)
+    angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in made.logarithm)
     return render(
         "rotations.h.jinja",
         robot=robot,
@@ -140,16 +137,6 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         error=f"{ERRORS[scalar]:g}",
         **scalar.words,
     )
-
-
-def _polynomials(made: _Approximation) -> tuple[tuple[tuple[tuple[float, ...], ...], str], ...]:
-    """With their variables."""
-    return (made.exponential, "u"), (made.logarithm, "x")
-
-
-def _alone(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
-    """One polynomial as C: the fewest operations, for batches."""
-    return nested([signed(scalar, c) for c in coefficients], variable)
 
 
 def _together(scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str) -> dict[str, object]:

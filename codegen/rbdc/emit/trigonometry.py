@@ -123,7 +123,7 @@ def limit(scalar: ScalarType) -> float:
 def batch_context(scalar: ScalarType) -> dict[str, object]:
     """What the header of batches needs for sines and cosines."""
     wide = _OF[scalar].wide
-    polynomials = {"sine": _horner(scalar, wide.sine), "cosine": _horner(scalar, wide.cosine)}
+    polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error}
 
 
@@ -139,9 +139,9 @@ def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
     }
 
 
-def _horner(scalar: ScalarType, coefficients: Sequence[float]) -> str:
-    """A polynomial in z as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
-    return nested([signed(scalar, x) for x in coefficients], "z")
+def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
+    """A polynomial as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
+    return nested([signed(scalar, x) for x in coefficients], variable)
 
 
 def in_pairs(words: Sequence[str]) -> str:

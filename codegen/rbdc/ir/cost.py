@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import LANE_OPERATIONS, ROTATIONS, Program
+from rbdc.ir.nodes import CALL_OF, LANE_OPERATIONS, Program
 
-_CALLS = ("sin", "cos", "sqrt", "atan2", *(operation for operations in ROTATIONS.values() for operation in operations))
+_CALLS = ("sin", "cos", "sqrt", "atan2", *CALL_OF)
 _KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div": "divisions", "neg": "negations"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.ir.nodes import ROTATIONS, Program, Value
+from rbdc.ir.nodes import CALL_OF, Program, Value
 
 SUMS = ("add", "sub", "neg")
 """The operations that sums are made of, and products fused with."""
@@ -16,7 +16,7 @@ _OF = {
     "sin": 60,
     "cos": 60,
     "atan2": 100,
-    **dict.fromkeys((operation for operations in ROTATIONS.values() for operation in operations), 40),
+    **dict.fromkeys(CALL_OF, 40),
     **dict.fromkeys(("constant", "input", "lanes", "gather", "extract"), 0),
 }
 

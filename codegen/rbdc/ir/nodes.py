@@ -44,6 +44,8 @@ ROTATIONS = {
     "logarithm": ("angle_ratio", "cotangent_ratio"),
 }
 """What is computed together from the same arguments, by the name of the call: see `rbdc.spatial.quaternions`."""
+CALL_OF = {operation: call for call, operations in ROTATIONS.items() for operation in operations}
+"""The call that computes each of them."""
 LANE_OPERATIONS = ("lanes", "gather", "extract", "rotate", "reduce")
 COMPUTED = frozenset(ARITY) - {"constant", "input", *LANE_OPERATIONS}
 """The operations that compute something from the arguments alone, lane by lane."""
