@@ -20,7 +20,7 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.model import Body, Model
-from rbdc.model.joint_space import JointSpaceBody
+from rbdc.model.joint_space import JointSpaceBody, turned
 from rbdc.model.joints import Revolute
 from rbdc.model.limbs import Group, aligned, constants, groups, united
 from rbdc.reduction import reduced
@@ -52,7 +52,7 @@ class LaneBody(JointSpaceBody):
         steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
         translation = Vector3(*p)
         if isinstance(self.joint, Revolute):
-            steps.append(Turn("z", cos(q[0] + theta), sin(q[0] + theta)))
+            steps.append(turned(theta, q[0]))
         else:
             steps.append(Turn("z", cos(theta), sin(theta)))
             translation = translation + turns(steps).apply(self.joint.placement(q).translation)

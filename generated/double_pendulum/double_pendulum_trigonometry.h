@@ -4,7 +4,7 @@
  * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, r is found with pi/2 in three parts of which the first two have
  * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2,
  * exchanged where n is odd, negated where n says so. Larger, infinite and NaN angles go to libm, and so does everything where
- * the compiler has no vectors or may reorder sums. Error: below one unit in the last place.
+ * the compiler has no vectors or may reorder sums. Error: below one unit in the last place, or 3e-31 where that is more.
  */
 #ifndef RBDC_DOUBLE_PENDULUM_TRIGONOMETRY_H
 #define RBDC_DOUBLE_PENDULUM_TRIGONOMETRY_H
@@ -29,19 +29,17 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos2(const double *restrict x, do
     const vector a = {x[0], x[1]};
     vector s, c;
 
-    /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
+    /* r + tail = x - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
-    const vector finer = coarse - n * 6.077100506303966e-11;
-    const vector r = finer - n * 2.0222662487959506e-21;
-    const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
-    const vector z = r * r;
+    const vector r = coarse - n * 6.077100506303966e-11;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time */
-    const vector zz = z * z;
-    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
-    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
+    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -78,19 +76,17 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos4(const double *restrict x, do
     const vector a = {x[0], x[1], x[2], x[3]};
     vector s, c;
 
-    /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
+    /* r + tail = x - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
-    const vector finer = coarse - n * 6.077100506303966e-11;
-    const vector r = finer - n * 2.0222662487959506e-21;
-    const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
-    const vector z = r * r;
+    const vector r = coarse - n * 6.077100506303966e-11;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time */
-    const vector zz = z * z;
-    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
-    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
+    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -127,19 +123,17 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos8(const double *restrict x, do
     const vector a = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
     vector s, c;
 
-    /* r + tail = x - n pi/2, the tail below half a unit in the last place of r */
+    /* r + tail = x - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
-    const vector finer = coarse - n * 6.077100506303966e-11;
-    const vector r = finer - n * 2.0222662487959506e-21;
-    const vector tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
-    const vector z = r * r;
+    const vector r = coarse - n * 6.077100506303966e-11;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* the two polynomials, two terms at a time */
-    const vector zz = z * z;
-    s = r + (tail + r * z * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
-    c = 1.0 - (0.5 * z + (r * tail - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
+    /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
+    s = r + ((tail - half * tail) + rz * (((-0.16666666666666666) + z * 0.008333333333330925) + zz * (((-0.00019841269836722418) + z * 2.755731608381636e-06) + zz * ((-2.5051127944014188e-08) + z * 1.5917848524808262e-10))));
+    c = 1.0 - (half + (tail * (r - 0.16666666666666666 * rz) - zz * ((0.041666666666666664 + z * (-0.0013888888888887382)) + zz * ((2.480158729874307e-05 + z * (-2.7557317260008837e-07)) + zz * (2.0876143827993133e-09 + z * (-1.1382456778061306e-11))))));
 
     /* the quadrant: exchange where n is odd, signs from its second bit */
     const integer quadrant = (integer)shifted;
@@ -182,14 +176,14 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos1(const double *restrict x, do
     const double shifted = a * 0.6366197723675814 + magic;
     const double n = shifted - magic;
     const double coarse = a - n * 1.5707963267341256;
-    const double finer = coarse - n * 6.077100506303966e-11;
-    const double r = finer - n * 2.0222662487959506e-21;
-    const double tail = ((finer - r) - n * 2.0222662487959506e-21) + ((coarse - finer) - n * 6.077100506303966e-11);
-    const double z = r * r, zz = z * z;
+    const double r = coarse - n * 6.077100506303966e-11;
+    const double tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const double z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
-    /* lead + rest: r + tail, and 1 - z/2 - r tail with what rounding takes from 1 - z/2 */
-    const double half = 0.5 * z, most = 1.0 - half;
-    const vector factor = {r * z, zz}, lead = {r, most}, rest = {tail, ((1.0 - most) - half) - r * tail};
+    /* lead + rest: r, and 1 - z/2 with what rounding takes from it, and the tail times their slopes */
+    const double most = 1.0 - half;
+    const vector factor = {rz, zz}, lead = {r, most};
+    const vector rest = {tail - half * tail, ((1.0 - most) - half) - tail * (r - 0.16666666666666666 * rz)};
     const vector both = lead + (rest + factor * (((vector){(-0.16666666666666666), 0.041666666666666664} + z * (vector){0.008333333333330925, (-0.0013888888888887382)}) + zz * (((vector){(-0.00019841269836722418), 2.480158729874307e-05} + z * (vector){2.755731608381636e-06, (-2.7557317260008837e-07)}) + zz * ((vector){(-2.5051127944014188e-08), 2.0876143827993133e-09} + z * (vector){1.5917848524808262e-10, (-1.1382456778061306e-11)}))));
 
     unsigned long long quadrant;

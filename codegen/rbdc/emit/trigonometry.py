@@ -37,13 +37,15 @@ class Approximation:
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `units` in the last place, `wide` in |r| <= pi/2, for batches,
-    within `error`. Angles beyond `limit` (rad) go to libm. tail: what is left of the narrow reduction where r is rounded.
+    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2, for batches, within
+    `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each of which waits for the last. tail: what they
+    leave, which the polynomials do not wait for.
     """
 
     limit: float
     error: str
-    units: str
+    precision: str
+    steps: tuple[str, ...]
     tail: str
     narrow: Approximation
     wide: Approximation
@@ -52,8 +54,9 @@ class Trigonometry:
 _DOUBLE = Trigonometry(
     1.0e6,
     "1.5e-15",
-    "one unit",
-    "((finer - r) - n * {2}) + ((coarse - finer) - n * {1})",
+    "one unit in the last place, or 3e-31 where that is more",
+    ("coarse = a - n * {0}", "r = coarse - n * {1}"),
+    "((coarse - r) - n * {1}) - n * {2}",
     Approximation(
         0.6366197723675814,
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
@@ -88,7 +91,8 @@ rounding.
 _FLOAT = Trigonometry(
     2.0e3,
     "1.8e-7",
-    "1.1 units",
+    "1.1 units in the last place",
+    ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
     "((finer - r) - n * {2}) - n * {3}",
     Approximation(
         0.63661975,
@@ -170,8 +174,9 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     sine, cosine = ([signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
-    tail = _OF[scalar].tail.format(*(signed(scalar, x) for x in narrow.parts))
-    own = {"robot": robot, "version": version, "widths": widths(scalar)[1:], "tail": tail, "units": _OF[scalar].units}
+    *steps, tail = (step.format(*(signed(scalar, x) for x in narrow.parts)) for step in (*_OF[scalar].steps, _OF[scalar].tail))
+    reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
+    own = {"robot": robot, "version": version, "widths": widths(scalar)[1:], "precision": _OF[scalar].precision, **reduction}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 

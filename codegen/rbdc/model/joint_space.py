@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.scalars import cos, sin
+from rbdc.spatial.scalars import cos, is_number, sin
 from rbdc.spatial.turns import Turn, turns
 
 ROUNDING = 4e-15
@@ -40,7 +40,7 @@ class JointSpaceBody(Body):
         steps: list[Turn | Rotation] = [_turn("z", self.gamma), _turn("x", self.alpha)]
         translation = self.placement.translation
         if isinstance(self.joint, Revolute):
-            steps.append(_turned(self.theta, q[0]))
+            steps.append(turned(self.theta, q[0]))
         else:
             steps.append(_turn("z", self.theta))
             moved = self.joint.placement(q)
@@ -58,8 +58,12 @@ def _turn(axis: str, angle: float) -> Turn:
     return Turn(axis, *cosine_and_sine(angle))  # type: ignore[arg-type]
 
 
-def _turned(theta: float, q: Scalar) -> Turn:
-    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine."""
+def turned(theta: Scalar, q: Scalar) -> Turn:
+    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be rounded, to 4e-16 beyond 4 rad,
+    and robots of light links make a thousand times that of it.
+    """
+    if not is_number(theta):
+        return Turn("z", cos(q + theta), sin(q + theta))
     quarters = round(theta / (math.pi / 2.0))
     if abs(theta - quarters * (math.pi / 2.0)) > ROUNDING:
         return Turn("z", cos(q + theta), sin(q + theta))
