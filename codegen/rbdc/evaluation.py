@@ -49,6 +49,10 @@ def on_model(algorithm: Callable[..., Any]) -> Evaluate:
 class InLanes(Protocol):
     """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the lanes of vectors."""
 
+    @property
+    def accurate(self) -> bool:
+        """Which of the joint-space models it is for."""
+
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """On the robot's own model."""
 
@@ -60,15 +64,16 @@ class InLanes(Protocol):
 class JointSpace:
     """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
 
-    `in_lanes` is a form of it that treats all limbs alike, where it does not itself.
+    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. accurate: which of the joint-space models it takes.
     """
 
     algorithm: Callable[..., Any]
     in_lanes: Callable[..., Any] | None = None
+    accurate: bool = False
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        return arrays(_call(self.algorithm, reduced(model), inputs, trace))
+        return arrays(_call(self.algorithm, reduced(model, accurate=self.accurate), inputs, trace))
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """The same on a joint-space model with limbs alike."""
@@ -83,6 +88,7 @@ class OwnFrames:
 
     algorithm: Callable[..., Any]
     in_lanes: Callable[..., Any]
+    accurate: bool = False
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""

@@ -71,10 +71,12 @@ class LaneModel:
     same: dict[int, tuple[bool, ...]]
 
 
-@lru_cache(maxsize=4)
-def lane_model(model: Model, *, nested: bool = False) -> LaneModel | None:
-    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such."""
-    small = reduced(model)
+@lru_cache(maxsize=8)
+def lane_model(model: Model, *, nested: bool = False, accurate: bool = False) -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such.
+    `accurate` as of `reduced`.
+    """
+    small = reduced(model, accurate=accurate)
     found = groups(small, nested=nested)
     if not found or (nested and not any(group.nested for group in found)):
         return None
@@ -110,7 +112,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
         return None
-    limbs, within = lane_model(model), lane_model(model, nested=True)
+    limbs, within = (lane_model(model, nested=nested, accurate=evaluate.accurate) for nested in (False, True))
     program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
     if within is None or program is None:
         return program
