@@ -31,6 +31,8 @@ class Fused:
 class FusedInLanes(Fused):
     """The same of functions that limbs in lanes can take all of."""
 
+    accurate: bool = False
+
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """See `rbdc.catalogue.InLanes`."""
         return [
@@ -49,7 +51,7 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs of all.
 
     names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not said. Its methods are those
-    of the functions in every combination. Outputs that would share a name with something else get their function's name before theirs.
+    of the functions in every combination, on the joint-space model that all of them have. Outputs that would share a name with something else get their function's name before theirs.
 
     Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are missing or unknown.
     """
@@ -81,7 +83,8 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
     if not function.declaration.framed:
         if at:
             raise OptionError(f"--fuse {text!a}: {name} takes no frame")
-        return function
+        shared = {method: e for method, e in function.methods.items() if not (isinstance(e, InLanes) and e.accurate)}
+        return replace(function, methods=shared)
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     frame = _frame(model, text, "@".join(at))
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."

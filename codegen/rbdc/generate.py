@@ -34,7 +34,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.lanes import lane_model, laned
 from rbdc.model import Model
-from rbdc.model.rounding import first_moments
+from rbdc.model.rounding import exact_parameters
 from rbdc.reduction import reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 from rbdc.workers import spread
@@ -312,7 +312,7 @@ def _finished(model: Model, function: Function, method: str, kernels: Sequence[P
 def _rests(model: Model, evaluate: Evaluate, scalar: ScalarType) -> dict[float, float]:
     """What is left of the joint-space model's first moments, by their magnitudes, when they are rounded to scalars."""
     small = reduced(model, accurate=isinstance(evaluate, InLanes) and evaluate.accurate)
-    return {held: float(exact - scalar.nearest(held)) for held, exact in first_moments(model, small).items()}
+    return {held: float(exact - scalar.nearest(held)) for held, exact in exact_parameters(model, small).items()}
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

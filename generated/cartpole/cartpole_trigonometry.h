@@ -5,6 +5,7 @@
  * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2,
  * exchanged where n is odd, negated where n says so. Larger, infinite and NaN angles go to libm, and so does everything where
  * the compiler has no vectors or may reorder sums. Error: below one unit in the last place, or 3e-31 where that is more.
+ * Of a sum, x + offset, what is lost by rounding it counts too.
  */
 #ifndef RBDC_CARTPOLE_TRIGONOMETRY_H
 #define RBDC_CARTPOLE_TRIGONOMETRY_H
@@ -19,22 +20,27 @@
 #define CARTPOLE_INLINE static inline
 #endif
 
-CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos_of_sums2(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));
     typedef long long integer __attribute__((vector_size(16)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
-    const vector a = {x[0], x[1]};
+    vector a = {x[0], x[1]}, lost = {0};
+    if (offset != NULL) {
+        const vector b = {offset[0], offset[1]}, sum = a + b, part = sum - a;
+        lost = (a - (sum - part)) + (b - part);
+        a = sum;
+    }
     vector s, c;
 
-    /* r + tail = x - n pi/2 */
+    /* r + tail = a + lost - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
     const vector r = coarse - n * 6.077100506303966e-11;
-    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
     /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
@@ -60,28 +66,39 @@ CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, double *restrict
     }
 #else
     for (int k = 0; k < 2; ++k) {
-        sine[k] = sin(x[k]);
-        cosine[k] = cos(x[k]);
+        const double a = offset == NULL ? x[k] : x[k] + offset[k];
+        sine[k] = sin(a);
+        cosine[k] = cos(a);
     }
 #endif
 }
 
-CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos2(const double *restrict x, double *restrict sine, double *restrict cosine)
+{
+    cartpole_sincos_of_sums2(x, NULL, sine, cosine);
+}
+
+CARTPOLE_INLINE void cartpole_sincos_of_sums4(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(32)));
     typedef long long integer __attribute__((vector_size(32)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
-    const vector a = {x[0], x[1], x[2], x[3]};
+    vector a = {x[0], x[1], x[2], x[3]}, lost = {0};
+    if (offset != NULL) {
+        const vector b = {offset[0], offset[1], offset[2], offset[3]}, sum = a + b, part = sum - a;
+        lost = (a - (sum - part)) + (b - part);
+        a = sum;
+    }
     vector s, c;
 
-    /* r + tail = x - n pi/2 */
+    /* r + tail = a + lost - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
     const vector r = coarse - n * 6.077100506303966e-11;
-    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
     /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
@@ -107,28 +124,39 @@ CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, double *restrict
     }
 #else
     for (int k = 0; k < 4; ++k) {
-        sine[k] = sin(x[k]);
-        cosine[k] = cos(x[k]);
+        const double a = offset == NULL ? x[k] : x[k] + offset[k];
+        sine[k] = sin(a);
+        cosine[k] = cos(a);
     }
 #endif
 }
 
-CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos4(const double *restrict x, double *restrict sine, double *restrict cosine)
+{
+    cartpole_sincos_of_sums4(x, NULL, sine, cosine);
+}
+
+CARTPOLE_INLINE void cartpole_sincos_of_sums8(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(64)));
     typedef long long integer __attribute__((vector_size(64)));
     const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
     /* one by one: where the angles were just put together a load of all of them would wait for the last to reach the cache */
-    const vector a = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]};
+    vector a = {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]}, lost = {0};
+    if (offset != NULL) {
+        const vector b = {offset[0], offset[1], offset[2], offset[3], offset[4], offset[5], offset[6], offset[7]}, sum = a + b, part = sum - a;
+        lost = (a - (sum - part)) + (b - part);
+        a = sum;
+    }
     vector s, c;
 
-    /* r + tail = x - n pi/2 */
+    /* r + tail = a + lost - n pi/2 */
     const vector shifted = a * 0.6366197723675814 + magic;
     const vector n = shifted - magic;
     const vector coarse = a - n * 1.5707963267341256;
     const vector r = coarse - n * 6.077100506303966e-11;
-    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const vector tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const vector z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
     /* the two polynomials, two terms at a time, and the tail times the slopes of sine and cosine, 1 - z/2 and r z/6 - r */
@@ -154,19 +182,31 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, double *restrict
     }
 #else
     for (int k = 0; k < 8; ++k) {
-        sine[k] = sin(x[k]);
-        cosine[k] = cos(x[k]);
+        const double a = offset == NULL ? x[k] : x[k] + offset[k];
+        sine[k] = sin(a);
+        cosine[k] = cos(a);
     }
 #endif
 }
 
+CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, double *restrict sine, double *restrict cosine)
+{
+    cartpole_sincos_of_sums8(x, NULL, sine, cosine);
+}
+
 /* the same of one angle, with both polynomials in one vector */
-CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
+CARTPOLE_INLINE void cartpole_sincos_of_sums1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__) && !defined(__FAST_MATH__)
     typedef double vector __attribute__((vector_size(16)));
     typedef unsigned long long integer __attribute__((vector_size(16)));
-    const double a = x[0], magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+    double a = x[0], lost = 0.0;
+    if (offset != NULL) {
+        const double b = offset[0], sum = a + b, part = sum - a;
+        lost = (a - (sum - part)) + (b - part);
+        a = sum;
+    }
     if (!(a <= 1000000.0 && a >= -1000000.0)) {
         sine[0] = sin(a);
         cosine[0] = cos(a);
@@ -177,7 +217,7 @@ CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, double *restrict
     const double n = shifted - magic;
     const double coarse = a - n * 1.5707963267341256;
     const double r = coarse - n * 6.077100506303966e-11;
-    const double tail = ((coarse - r) - n * 6.077100506303966e-11) - n * 2.0222662487959506e-21;
+    const double tail = ((coarse - r) - n * 6.077100506303966e-11) + (lost - n * 2.0222662487959506e-21);
     const double z = r * r, zz = z * z, rz = r * z, half = 0.5 * z;
 
     /* lead + rest: r, and 1 - z/2 with what rounding takes from it, and the tail times their slopes */
@@ -195,9 +235,15 @@ CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, double *restrict
     sine[0] = result[0];
     cosine[0] = result[1];
 #else
-    sine[0] = sin(x[0]);
-    cosine[0] = cos(x[0]);
+    const double a = offset == NULL ? x[0] : x[0] + offset[0];
+    sine[0] = sin(a);
+    cosine[0] = cos(a);
 #endif
+}
+
+CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, double *restrict sine, double *restrict cosine)
+{
+    cartpole_sincos_of_sums1(x, NULL, sine, cosine);
 }
 
 #endif

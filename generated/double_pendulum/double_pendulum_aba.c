@@ -12,17 +12,17 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t3 = 3.141592651669591 + q[1];
-    const double angle[2] = {q[0], t3};
+    const double angle[2] = {q[0], q[1]};
+    const double offset[2] = {0.0, 3.141592651669591};
     double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    double_pendulum_sincos_of_sums2(angle, offset, sine, cosine);
     const double sin_q0 = sine[0];
     const double cos_q0 = cosine[0];
-    const double X1_0 = cosine[1];
-    const double X1_3 = sine[1];
+    const double cos_q1 = cosine[1];
+    const double sin_q1 = sine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t14 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double t14 = 8.96831017167883e-44 + cos_q1 * 0.0033530494400000003 + (-0.004557856275072);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m0_7 = sin_q0 * 9.81;
@@ -33,14 +33,14 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t18 * 0.1);
+    const double m1_7 = cos_q1 * m0_7 + sin_q1 * (cos_q0 * 9.81 - t18 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t34 = 0.0335304944 * (m1_2 * m1_2);
     const double f1_5 = 0.0335304944 * m1_7;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t39 = t23 - 0.1 * (X1_3 * t34) - f1_5;
+    const double t39 = t23 - 0.1 * (sin_q1 * t34) - f1_5;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t39;
@@ -48,26 +48,26 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
 
     /* results */
     const double t45 = t14 * 219.4013895236754;
-    const double t54 = (moving_0 - t43 * t45) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t45);
-    ddq[0] = -t54;
-    ddq[1] = -(t43 * 219.4013895236754) - t45 * t54;
+    const double t53 = (moving_0 - t43 * t45) / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t14 * t45);
+    ddq[0] = -t53;
+    ddq[1] = -(t43 * 219.4013895236754) - t45 * t53;
 }
 
 static void double_pendulum_aba_with_fext(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
 
     /* joint angles: sines and cosines of all of them, side by side */
-    const double t3 = 3.141592651669591 + q[1];
-    const double angle[2] = {q[0], t3};
+    const double angle[2] = {q[0], q[1]};
+    const double offset[2] = {0.0, 3.141592651669591};
     double sine[2], cosine[2];
-    double_pendulum_sincos2(angle, sine, cosine);
+    double_pendulum_sincos_of_sums2(angle, offset, sine, cosine);
     const double sin_q0 = sine[0];
     const double cos_q0 = cosine[0];
-    const double X1_0 = cosine[1];
-    const double X1_3 = sine[1];
+    const double cos_q1 = cosine[1];
+    const double sin_q1 = sine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t14 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double t14 = 8.96831017167883e-44 + cos_q1 * 0.0033530494400000003 + (-0.004557856275072);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m0_7 = sin_q0 * 9.81;
@@ -78,7 +78,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_2 = v[0] + v[1];
-    const double m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t18 * 0.1);
+    const double m1_7 = cos_q1 * m0_7 + sin_q1 * (cos_q0 * 9.81 - t18 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t33 = m1_2 * m1_2;
@@ -87,7 +87,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     const double tau1 = 0.0335304944 * m1_7 - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
-    const double t48 = X1_3 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33) + X1_0 * (1.920202341916674e-09 * fext[8] - fext[7]);
+    const double t48 = sin_q1 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33) + cos_q1 * (1.920202341916674e-09 * fext[8] - fext[7]);
     const double t53 = fext[3] + t23 - 0.1 * t48 - tau1;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
@@ -96,9 +96,9 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
 
     /* results */
     const double t59 = t14 * 219.4013895236754;
-    const double t68 = (moving_0 - t57 * t59) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t59);
-    ddq[0] = -t68;
-    ddq[1] = -(t57 * 219.4013895236754) - t59 * t68;
+    const double t67 = (moving_0 - t57 * t59) / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t14 * t59);
+    ddq[0] = -t67;
+    ddq[1] = -(t57 * 219.4013895236754) - t59 * t67;
 }
 
 void double_pendulum_aba(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)

@@ -32,6 +32,9 @@ SPECIAL = [0.0, np.pi, -np.pi, np.pi / 2, LIMIT, -LIMIT, np.nextafter(LIMIT, 2e6
 NEAREST = [45.553093477052, 91.106186954104, 182.212373908208, 364.424747816416, 2915.397982531328, 321307.9594422229, 413441.44719405076]
 """Of all numbers up to the limit those next to multiples of a right angle: their sine or cosine is 6e-19 to 2e-16."""
 
+OFFSETS = [0.0, 2.1084, -2.3562, 0.0003, 1.0331, -0.8, 3.1, 1e-9, *[0.5] * 8]
+"""What is added to angles, by lane."""
+
 
 def angles() -> Array:
     """Small ones, large ones, the nearest to multiples of a right angle, tiny ones, and the special ones."""
@@ -53,6 +56,10 @@ def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: Scalar
     """A library with one function over arrays for each width, and `wide` over the lanes of batches."""
     lanes = scalar.lanes
     calls = {f"all{w}": (w, f"t_sincos{w}(x + i, s + i, c + i);") for w in widths(scalar)}
+    offsets = ", ".join(scalar.literal(x) for x in OFFSETS)
+    for width in widths(scalar):
+        call = f"const {scalar.name} o[16] = {{{offsets}}}; t_sincos_of_sums{width}(x + i, o, s + i, c + i);"
+        calls[f"sums{width}"] = (width, call)
     call = f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
     return library(batch_headers("t", "0", scalar), "const {0} *x, {0} *s, {0} *c", calls, compiler, flags, folder, scalar)
@@ -104,6 +111,22 @@ def test_one_unit_in_the_last_place(
                 normal = [k for k, angle in enumerate(x) if abs(angle) > 1e-300 or angle == 0.0]
                 worst = max(float(errors[k] / mpmath.mpf(float(units[k]))) for k in normal if errors[k])
                 assert worst <= 1.0, f"width {width}: {worst} units"
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("flags", FLAG_SETS)
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+def test_sums_of_angles_and_offsets_keep_what_rounding_takes(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
+    """Rounding 8 + 2.1084 alone would take eight times as much."""
+    x = np.random.default_rng(0).uniform(-9.0, 9.0, 1600).astype(scalar.dtype)
+    library = compiled(compiler, FLAG_SETS[flags], tmp_path, scalar)
+    for width in widths(scalar):
+        added = np.resize(np.array(OFFSETS[:width], scalar.dtype), len(x))
+        with mpmath.workdps(40):
+            sums = [mpmath.mpf(float(a)) + mpmath.mpf(float(b)) for a, b in zip(x, added, strict=True)]
+            for got, function in zip(evaluate(library, f"sums{width}", x), (mpmath.sin, mpmath.cos), strict=True):
+                worst = max(abs(float(mpmath.mpf(float(y)) - function(z))) for y, z in zip(got, sums, strict=True))
+                assert worst <= 0.55 * EPSILON[scalar], f"width {width}: {worst}"
 
 
 def floats() -> NDArray[np.float32]:
@@ -181,12 +204,12 @@ def test_what_is_not_finite_gives_nan_and_spoils_no_neighbour(
     ("count", "calls"), [(1, [1]), (2, [2]), (3, [4]), (5, [8]), (8, [8]), (9, [8, 1]), (12, [8, 4]), (29, [8, 8, 8, 8])]
 )
 def test_angles_go_into_as_few_calls_as_can_be(count: int, calls: list[int]) -> None:
-    lines = statements("t", [f"q[{k}]" for k in range(count)], DOUBLE)
+    lines = statements("t", [f"q[{k}]" for k in range(count)], [0.0] * count, DOUBLE)
     assert [int(line.split("sincos")[1].split("(")[0]) for line in lines[2:]] == calls
     assert lines[0].startswith(f"const double angle[{sum(calls)}] = {{q[0]")
 
 
 def test_floats_fill_the_same_registers() -> None:
-    lines = statements("t", [f"q[{k}]" for k in range(18)], FLOAT)
+    lines = statements("t", [f"q[{k}]" for k in range(18)], [0.0] * 18, FLOAT)
     assert lines[0].startswith("const float angle[20] = {q[0]") and lines[0].endswith("q[17], 0.0f, 0.0f};")
     assert [int(line.split("sincos")[1].split("(")[0]) for line in lines[2:]] == [16, 4]

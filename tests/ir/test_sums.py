@@ -17,7 +17,7 @@ from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.model.rounding import first_moments
+from rbdc.model.rounding import exact_parameters
 from rbdc.reduction import reduced
 from rbdc.resources import resolve
 from tests.ir.test_passes import evaluate
@@ -118,12 +118,12 @@ def test_constants_whose_rest_is_known_are_added_to_the_rest() -> None:
     ]
 
 
-def test_rests_of_first_moments_take_errors_from_forward_dynamics() -> None:
+def test_rests_of_exact_parameters_take_errors_from_forward_dynamics() -> None:
     """On numbers of 40 digits, so that the constants' rounding is all that there is of it."""
     model = Model.from_urdf(resolve("ur5"), snap=1e-11)
     function = functions_of(model)["aba"]
     before = without_input(traced(model, function, "articulated_bodies"), "fext")
-    rests = {held: float(exact - held) for held, exact in first_moments(model, reduced(model)).items()}
+    rests = {held: float(exact - held) for held, exact in exact_parameters(model, reduced(model)).items()}
     errors = []
     for given in (None, rests):
         after = verify(chain_sums(before, given))

@@ -60,12 +60,14 @@ def articulated_accelerations(
     bias_forces: Sequence[Force],
     tau: Sequence[Scalar],
     trace: Trace = silent,
+    reference: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
     """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent + c + S qddot and need I a + p;
-    the world accelerates by -g.
+    the world accelerates by -g. `reference` is added to what comes out.
     """
     u = _force_pass(model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
-    return _acceleration_pass(model, placements, bias_accelerations, joints, u, trace)
+    beyond = joint_velocities(model, reference or [0.0] * model.nv)
+    return _acceleration_pass(model, placements, bias_accelerations, joints, u, beyond, trace)
 
 
 def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
@@ -134,17 +136,28 @@ def _acceleration_pass(
     bias_accelerations: Sequence[Motion],
     joints: Sequence[ArticulatedJoint],
     u: Sequence[Sequence[Scalar]],
+    reference: Sequence[Sequence[Scalar]],
     trace: Trace,
 ) -> list[Scalar]:
-    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot."""
+    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
+
+    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is rounded once.
+    """
     accelerations: list[Motion] = []
     result: list[Scalar] = []
     for index, body in enumerate(model.bodies):
         parent = Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
         before = placements[index].act_inverse(parent) + bias_accelerations[index]
         solved = joints[index].d.solve(u[index])
-        rate = [x - before.dot(column) for x, column in zip(solved, joints[index].u_d, strict=True)]
-        result += rate
+        moved = [before.dot(column) for column in joints[index].u_d]
+        if not model.children(index):
+            rest = [r - x for r, x in zip(reference[index], moved, strict=True)]
+            trace(body.name, "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference", f"rest{index}", rest)
+            result += [x + r for x, r in zip(solved, rest, strict=True)]
+            accelerations.append(before)
+            continue
+        rate = [x - y for x, y in zip(solved, moved, strict=True)]
+        result += [r + x for r, x in zip(reference[index], rate, strict=True)]
         accelerations.append(before + body.joint.motion(rate))
         trace(body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars())
     return result

@@ -172,7 +172,10 @@ def _about_centre(inertia: Inertia) -> Symmetric3:
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular velocity w."""
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
-    energies = [_energy(body.inertia, velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
+    energies = []
+    for index, (body, velocity) in enumerate(zip(model.bodies, velocities, strict=True)):
+        energies.append(_energy(body.inertia, velocity))
+        trace(body.name, "T = (m u.u + w.J w) / 2 + h.(u x w)", f"T{index}", energies[-1:])
     return [sum(energies, 0.0)]
 
 

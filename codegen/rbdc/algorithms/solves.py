@@ -56,8 +56,8 @@ def by_articulated_bodies(
     joints = articulated(model, placements, trace)
     wrenches = without_external(wrenches, fext)
     at_rest = [Motion.zero()] * model.njoints
-    found = articulated_accelerations(weightless if falls else model, placements, joints, at_rest, wrenches, tau, trace)
-    return [x + y for x, y in zip(found, reference, strict=True)]
+    still = weightless if falls else model
+    return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
 
 
 def accelerations(

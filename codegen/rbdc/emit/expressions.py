@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from rbdc.emit.rotations import calls
 from rbdc.emit.scalars import ScalarType
 from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
-from rbdc.emit.trigonometry import statements
+from rbdc.emit.trigonometry import joint_angles, sines_with_cosines, statements
 from rbdc.ir.nodes import CALL_OF, LANE_OPERATIONS, ROTATIONS, Program, Value
-from rbdc.ir.passes.angles import JOINT_ANGLES, is_joint_angle
+from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.chunking import Chunks
 
 _SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
@@ -46,10 +46,10 @@ class Writer:
         for index, number in enumerate(chunks.chunk_of):
             if number >= 0:
                 self._members[number].append(index)
-        self._angles = self._joint_angles()
+        self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
-        self._paired = self._sines_with_cosines()
+        self._paired = sines_with_cosines(program, chunks.chunk_of, scalar)
         self._together = calls(program, chunks.chunk_of)
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]
@@ -141,45 +141,18 @@ class Writer:
         declared = [f"static const {self.scalar.name} constants[{len(table)}] = {{", *(f"    {row}," for row in rows), "};"]
         return [*declared, *lines]
 
-    def _joint_angles(self) -> dict[int, tuple[str, int]]:
-        """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
-        if not self.scalar.integer or self.program.sections[:1] != (JOINT_ANGLES,):
-            return {}
-        places: dict[int, int] = {}
-        found: dict[int, tuple[str, int]] = {}
-        size = 0
-        for index, value in enumerate(self.program.values):
-            if value.section == 0 and value.operation in ("sin", "cos"):
-                if value.arguments[0] not in places:
-                    places[value.arguments[0]], size = size, size + value.width
-                found[index] = ("sine" if value.operation == "sin" else "cosine", places[value.arguments[0]])
-        return found
-
     def _gathered(self, index: int, number: int) -> list[str]:
         """The statement of a gathered sine or cosine; the first one comes with the call that computes them all."""
         lines: list[str] = []
         if index == next(iter(self._angles)):
-            arguments = dict.fromkeys(self.program.values[k].arguments[0] for k in self._angles)
-            angles = [angle for k in arguments for angle in self._angle_operands(k, number)]
-            lines += statements(self.robot, angles, self.scalar)
+            sums = {self.program.values[k].arguments: self.program.values[k].width for k in self._angles}
+            angles = [angle for (k, *_), width in sums.items() for angle in self._angle_operands(k, width, number)]
+            offsets = [x for (_, *offset), width in sums.items() for x in self._numbers(offset, width)]
+            lines += statements(self.robot, angles, offsets, self.scalar)
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
         if value.width == 1:
             return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
         return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
-
-    def _sines_with_cosines(self) -> dict[int, tuple[int, ...]]:
-        """For each other sine or cosine that one call computes with its partner, those of the same angle in its chunk: always in lanes,
-        of scalars where the chunk has both.
-        """
-        groups: dict[tuple[int, int], list[int]] = {}
-        for index, value in enumerate(self.program.values):
-            if value.operation in ("sin", "cos") and index not in self._angles:
-                groups.setdefault((value.arguments[0], self.chunks.chunk_of[index]), []).append(index)
-
-        def is_one_call(group: Sequence[int]) -> bool:
-            return self.program.values[group[0]].width > 1 or (len(group) == 2 and self.scalar.integer != "")
-
-        return {index: tuple(group) for group in groups.values() if is_one_call(group) for index in group}
 
     def _sine_and_cosine(self, index: int, number: int) -> list[str]:
         """The call that computes both, at the first of the two."""
@@ -187,7 +160,7 @@ class Writer:
         if index != here[0]:
             return []
         value = self.program.values[index]
-        (angle,) = value.arguments
+        angle = value.arguments[0]
         names = {self.program.values[k].operation: self._names[k] for k in here}
         sine, cosine = names.get("sin", f"sine_of_{names.get('cos')}"), names.get("cos", f"cosine_of_{names.get('sin')}")
         which = "" if is_joint_angle(self.program, angle) else "any_"
@@ -211,11 +184,16 @@ class Writer:
             f"{self.robot}_{call}{value.width}({', '.join([*given, *(f'&{name}' for name in results)])});",
         ]
 
-    def _angle_operands(self, index: int, number: int) -> list[str]:
-        """An angle, or the angles in the lanes of one value."""
+    def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
+        """What is added to angles in so many lanes."""
+        value = self.program.values[offset[0]] if offset else Value("constant", constant=0.0)
+        return list(value.numbers) or [value.constant or 0.0] * width
+
+    def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
+        """The angles in so many lanes of one value."""
         value = self.program.values[index]
         if value.width == 1:
-            return [self._operand(index, 0, number)]
+            return [self._operand(index, 0, number)] * width
         if value.operation == "gather":
             return [self._operand(k, 0, number) for k in value.arguments]
         return [f"{self._operand(index, _ATOM, number)}[{m}]" for m in range(value.width)]
@@ -279,8 +257,8 @@ class Writer:
             return True
         if value.operation == "extract":
             return index not in self.chunks.slot_of
-        if value.operation == "gather" and all(user in self._angles for user in self._uses[index]):
-            return True  # nothing but the list of angles has them, one by one
+        if value.operation in ("gather", "lanes") and all(user in self._angles for user in self._uses[index]):
+            return True  # nothing but the lists of angles and offsets has them, one by one
         if value.width > 1 and value.operation in _LIBRARY:
             return False
         if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
@@ -303,7 +281,7 @@ class Writer:
         return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "sine", "cosine", "constants"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "offset", "sine", "cosine", "constants"}
         taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
@@ -365,6 +343,8 @@ class Writer:
             return f"{self._operand(arguments[0], 0, number)} < {self._operand(arguments[1], 0, number)}"
         if operation == "where":
             return self._choice(value, number)
+        if operation in ("sin", "cos"):
+            return f"{self.scalar.function(operation)}({' + '.join(self._operand(k, _SUM, number) for k in arguments)})"
         own = operation == "atan2" and self.scalar.integer
         function = f"{self.robot}_atan2" if own else self.scalar.function(operation)
         return f"{function}({', '.join(self._operand(k, 0, number) for k in arguments)})"

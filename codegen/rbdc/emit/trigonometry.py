@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from rbdc.emit.render import render
 from rbdc.emit.scalars import DOUBLE, FLOAT, ScalarType
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.angles import JOINT_ANGLES
 
 _SHORTEST = 16
 """Bytes of the shortest vectors of angles."""
@@ -39,7 +41,7 @@ class Approximation:
 class Trigonometry:
     """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2, for batches, within
     `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each of which waits for the last. tail: what they
-    leave, which the polynomials do not wait for.
+    and the sum of angle and offset (`lost`) leave, which the polynomials do not wait for.
     """
 
     limit: float
@@ -56,7 +58,7 @@ _DOUBLE = Trigonometry(
     "1.5e-15",
     "one unit in the last place, or 3e-31 where that is more",
     ("coarse = a - n * {0}", "r = coarse - n * {1}"),
-    "((coarse - r) - n * {1}) - n * {2}",
+    "((coarse - r) - n * {1}) + (lost - n * {2})",
     Approximation(
         0.6366197723675814,
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
@@ -93,7 +95,7 @@ _FLOAT = Trigonometry(
     "1.8e-7",
     "1.1 units in the last place",
     ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
-    "((finer - r) - n * {2}) - n * {3}",
+    "((finer - r) - n * {2}) + (lost - n * {3})",
     Approximation(
         0.63661975,
         (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
@@ -180,19 +182,58 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
-def statements(robot: str, angles: Sequence[str], scalar: ScalarType) -> list[str]:
-    """Declarations of `angle`, `sine` and `cosine` and the calls that fill them; the last call may compute a few angles for nothing."""
+def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:
+    """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
+    if not scalar.integer or program.sections[:1] != (JOINT_ANGLES,):
+        return {}
+    places: dict[tuple[int, ...], int] = {}
+    found: dict[int, tuple[str, int]] = {}
+    size = 0
+    for index, value in enumerate(program.values):
+        if value.section == 0 and value.operation in ("sin", "cos"):
+            if value.arguments not in places:
+                places[value.arguments], size = size, size + value.width
+            found[index] = ("sine" if value.operation == "sin" else "cosine", places[value.arguments])
+    return found
+
+
+def sines_with_cosines(program: Program, chunk_of: Sequence[int], scalar: ScalarType) -> dict[int, tuple[int, ...]]:
+    """For each other sine or cosine that one call computes with its partner, those of the same angle in its chunk: always in lanes, of
+    scalars where the chunk has both.
+    """
+    gathered = joint_angles(program, scalar)
+    groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    for index, value in enumerate(program.values):
+        if value.operation in ("sin", "cos") and index not in gathered:
+            groups.setdefault((value.arguments, chunk_of[index]), []).append(index)
+
+    def is_one_call(group: Sequence[int]) -> bool:
+        return program.values[group[0]].width > 1 or (len(group) == 2 and scalar.integer != "")
+
+    return {index: tuple(group) for group in groups.values() if is_one_call(group) for index in group}
+
+
+def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
+    """Declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls that fill them; the last call may
+    compute a few angles for nothing.
+    """
     blocks: list[int] = []
     while sum(blocks) < len(angles):
         rest = len(angles) - sum(blocks)
         blocks.append(next((width for width in widths(scalar) if width >= rest), widths(scalar)[-1]))
     size, kind = sum(blocks), scalar.name
     padded = [*angles, *[scalar.literal(0.0)] * (size - len(angles))]
-    lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};", f"{kind} sine[{size}], cosine[{size}];"]
+    lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};"]
+    if any(offsets):
+        words = [scalar.literal(x) for x in [*offsets, *[0.0] * (size - len(offsets))]]
+        lines.append(f"const {kind} offset[{size}] = {{{', '.join(words)}}};")
+    lines.append(f"{kind} sine[{size}], cosine[{size}];")
     start = 0
     for width in blocks:
-        at = [name if start == 0 else f"{name} + {start}" for name in ("angle", "sine", "cosine")]
-        lines.append(f"{robot}_sincos{width}({', '.join(at)});")
+        summed = any(offsets[start : start + width])
+        names = ("angle", "offset", "sine", "cosine") if summed else ("angle", "sine", "cosine")
+        at = [name if start == 0 else f"{name} + {start}" for name in names]
+        lines.append(f"{robot}_sincos{'_of_sums' if summed else ''}{width}({', '.join(at)});")
         start += width
     return lines
 

@@ -17,8 +17,8 @@ ARITY = {
     "sub": 2,
     "mul": 2,
     "div": 2,
-    "sin": 1,
-    "cos": 1,
+    "sin": None,
+    "cos": None,
     "sqrt": 1,
     "atan2": 2,
     "half_cosine": 1,
@@ -35,9 +35,10 @@ ARITY = {
     "rotate": 1,
     "reduce": 1,
 }
-"""None: as many as there are lanes. `lanes` are constants, one a lane; `gather` makes lanes of scalars; `extract` takes lane `lane`;
-`rotate` makes lane m what was lane m + `lane`, counted round: of a wider value it takes as many lanes as it has itself, a narrower one it
-repeats; `reduce` adds all lanes. A scalar beside vectors stands for the same in all lanes; other widths do not mix.
+"""None: as many as there are lanes; of sin and cos the angle and, once joint angles are gathered, a constant that is to be added to it.
+`lanes` are constants, one a lane; `gather` makes lanes of scalars; `extract` takes lane `lane`; `rotate` makes lane m what was lane
+m + `lane`, counted round: of a wider value it takes as many lanes as it has itself, a narrower one it repeats; `reduce` adds all lanes. A
+scalar beside vectors stands for the same in all lanes; other widths do not mix.
 """
 ROTATIONS = {
     "exponential": ("half_cosine", "half_sine_ratio", "cubic_ratio"),

@@ -18,7 +18,7 @@ from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.numbers import with_numbers
 from rbdc.model.regrouping import shared_with_parent
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 
 DIGITS = 40
 
@@ -36,18 +36,21 @@ def rounded_once(original: Model, model: Model) -> Model:
     return replace(model, bodies=bodies, resting=_inertia(resting, model.resting))
 
 
-def first_moments(original: Model, model: Model) -> dict[float, Any]:
-    """Of a joint-space model with rounded constants: by the magnitude of each first moment, where that is not zero, what it is on 40
-    digits. They give the torques of gravity, which accelerates all bodies alike: what rounding takes from them M^-1 brings out in full.
+def exact_parameters(original: Model, model: Model) -> dict[float, Any]:
+    """Of a joint-space model with rounded constants: by the magnitude of each first moment, product and moment of inertia, where that is
+    not zero, what it is on 40 digits. First moments give the torques of gravity, which accelerates all bodies alike, the others the inertia
+    about joints: what rounding takes from them M^-1 brings out in full.
     """
     _, inertias, _ = _exact(original, model)
     pairs = zip(model.bodies, inertias, strict=True)
-    moments = [(float(r), e) for body, exact in pairs for r, e in zip(_moment(body), exact.first_moment.scalars(), strict=True)]
-    return {abs(rounded): abs(exact) for rounded, exact in moments if rounded != 0.0}
+    found = [(float(r), e) for body, exact in pairs for r, e in zip(_parameters(body.inertia), _parameters(exact), strict=True)]
+    return {abs(rounded): abs(exact) for rounded, exact in found if rounded != 0.0}
 
 
-def _moment(body: Body) -> list[Scalar]:
-    return body.inertia.first_moment.scalars()
+def _parameters(inertia: Inertia | MomentInertia) -> list[Scalar]:
+    """First moments, products of inertia and moments of inertia about the axes of the frame."""
+    k = inertia.second_moments()
+    return [*inertia.first_moment.scalars(), k.xy, k.xz, k.yz, k.xx + k.yy, k.xx + k.zz, k.yy + k.zz]
 
 
 def _exact(original: Model, model: Model) -> tuple[list[Placement], list[MomentInertia], MomentInertia]:

@@ -1,7 +1,8 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
 Before: sin and cos of joint angles where they are first used. After: a section at the beginning that computes all of them, which the
-emitter writes as one call over vectors. Only arguments that are an input, but for its sign and an offset, are joint angles.
+emitter writes as one call over vectors. Only arguments that are an input, but for its sign and an offset, are joint angles. The offset
+becomes a second argument: the call keeps what rounding takes from the sum.
 """
 
 from __future__ import annotations
@@ -9,29 +10,42 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Section
+from rbdc.ir.passes.dead_code import remove_dead_code
 
 JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side by side")
 
 
 def gather_angles(program: Program) -> Program:
     """See the module's docstring."""
-    arguments: dict[int, list[int]] = {}
+    program = _with_offsets(program)
+    needed: set[int] = set()
     gathered = []
     for k, value in enumerate(program.values):
         if value.operation in ("sin", "cos"):
             nodes = _angle(program, value.arguments[0])
             if nodes is not None:
-                arguments[value.arguments[0]] = nodes
+                needed.update(nodes, value.arguments)
                 gathered.append(k)
     if not gathered:
         return program
-    needed = {k for nodes in arguments.values() for k in nodes}
     first = [*sorted(needed), *sorted(gathered, key=lambda k: program.values[k].arguments[0])]
     chosen = set(first)
     order = first + [k for k in range(len(program.values)) if k not in chosen]
     moved = program.reordered(order)
     values = (value.moved(value.arguments, 0 if k < len(first) else value.section + 1) for k, value in enumerate(moved.values))
     return replace(moved, values=tuple(values), sections=(JOINT_ANGLES, *program.sections))
+
+
+def _with_offsets(program: Program) -> Program:
+    """Sines and cosines of constant + joint angle as those of the two."""
+    values = list(program.values)
+    for k, value in enumerate(values):
+        if value.operation in ("sin", "cos") and is_joint_angle(program, value.arguments[0]):
+            angle = values[value.arguments[0]]
+            if angle.operation == "add" and values[angle.arguments[0]].operation in ("constant", "lanes"):
+                offset, rest = angle.arguments
+                values[k] = value.moved((rest, offset), value.section)
+    return remove_dead_code(replace(program, values=tuple(values)))
 
 
 def is_joint_angle(program: Program, index: int) -> bool:

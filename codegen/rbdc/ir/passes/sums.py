@@ -4,19 +4,19 @@ Before: each sum a binary tree of +, - and negations, as the algorithm wrote it.
 tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
 value that is no product. Terms come in the order in which they are ready, the latest last.
 
-Where it is known what the rounding of a constant left, the chain starts from that: ``((rest + a b) + constant) + c d``. So the first sum
-has the constant with more digits than a double holds, for one addition more.
+Where it is known what the rounding of a constant left, in every lane of one, the chain starts from that:
+``((rest + a b) + constant) + c d``. So the first sum has the constant with more digits than a double holds, for one addition more.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.latency import SUMS, is_fused, latency
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Program, Value
 
 
 @dataclass(frozen=True)
@@ -102,11 +102,11 @@ class _Chains:
         """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
         constants, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
-        rest = self._rests.get(abs(constants), 0.0) if terms else 0.0
-        if rest != 0.0:
-            made = self._added(self._constant(math.copysign(1.0, constants) * rest), terms.pop(0))
+        rests = [math.copysign(1.0, x) * self._rests.get(abs(x), 0.0) for x in constants]
+        if any(rests) and terms:
+            made = self._added(self._constant(rests), terms.pop(0))
             made = self._apply("add", made, self._constant(constants))
-        elif constants != 0.0 or not terms:
+        elif any(constants) or not terms:
             made = self._constant(constants)
         else:
             start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
@@ -121,14 +121,21 @@ class _Chains:
     def _added(self, made: int, term: _Term) -> int:
         return self._apply("sub" if term.negative else "add", made, self._value(term.index))
 
-    def _constant(self, number: float) -> int:
-        return self._timed(self._builder.constant(number))
+    def _constant(self, numbers: Sequence[float]) -> int:
+        return self._timed(self._builder.lanes(numbers))
 
-    def _split(self, terms: list[_Term]) -> tuple[float, list[_Term]]:
-        """The sum of the constants, and the other terms."""
-        numbers = [(self._program.values[term.index].constant, term) for term in terms]
-        constants = sum(-x if term.negative else x for x, term in numbers if x is not None)
-        return constants, [term for x, term in numbers if x is None]
+    def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:
+        """The sum of the constants, lane by lane, and the other terms."""
+        numbers = [(_numbers(self._program.values[term.index]), term) for term in terms]
+        held = [[-x if term.negative else x for x in known] for known, term in numbers if known]
+        width = max(map(len, held), default=1)
+        constants = [sum((x[m % len(x)] for x in held), 0.0) for m in range(width)]
+        return constants, [term for known, term in numbers if not known]
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
+
+
+def _numbers(value: Value) -> tuple[float, ...]:
+    """The numbers that a constant is in its lanes; none of what is no constant."""
+    return value.numbers if value.constant is None else (value.constant,)
