@@ -51,7 +51,8 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs of all.
 
     names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not said. Its methods are those
-    of the functions in every combination, on the joint-space model that all of them have. Outputs that would share a name with something else get their function's name before theirs.
+    of the functions in every combination, on the joint-space model that all of them have. Outputs that would share a name with something
+    else get their function's name before theirs.
 
     Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are missing or unknown.
     """
