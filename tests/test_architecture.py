@@ -25,7 +25,7 @@ ORDER = [
     ["reduction"],
     ["evaluation"],
     ["catalogue"],
-    ["fusion", "lanes"],
+    ["fusion", "lanes", "rests"],
     ["generate", "singularity"],
     ["savings"],
     ["pipeline"],

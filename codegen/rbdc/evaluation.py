@@ -11,7 +11,7 @@ from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, fr
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.trace import Trace
 from rbdc.model import Model
-from rbdc.reduction import reduced
+from rbdc.reduction import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
 
 Inputs = Mapping[str, Sequence[Scalar]]
@@ -50,7 +50,7 @@ class InLanes(Protocol):
     """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the lanes of vectors."""
 
     @property
-    def accurate(self) -> bool:
+    def space(self) -> Space:
         """Which of the joint-space models it is for."""
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -64,16 +64,16 @@ class InLanes(Protocol):
 class JointSpace:
     """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
 
-    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. accurate: which of the joint-space models it takes.
+    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the joint-space models it takes.
     """
 
     algorithm: Callable[..., Any]
     in_lanes: Callable[..., Any] | None = None
-    accurate: bool = False
+    space: Space = "regrouped"
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        return arrays(_call(self.algorithm, reduced(model, accurate=self.accurate), inputs, trace))
+        return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """The same on a joint-space model with limbs alike."""
@@ -88,7 +88,7 @@ class OwnFrames:
 
     algorithm: Callable[..., Any]
     in_lanes: Callable[..., Any]
-    accurate: bool = False
+    space: Space = "origins kept"
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""

@@ -13,6 +13,7 @@ from rbdc.errors import OptionError
 from rbdc.evaluation import Evaluate, InLanes, Inputs, for_one_frame
 from rbdc.model import Model
 from rbdc.model.xml import shown
+from rbdc.reduction import Space
 from rbdc.spatial import Scalar
 
 
@@ -31,7 +32,7 @@ class Fused:
 class FusedInLanes(Fused):
     """The same of functions that limbs in lanes can take all of."""
 
-    accurate: bool = False
+    space: Space = "regrouped"
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """See `rbdc.catalogue.InLanes`."""
@@ -84,7 +85,7 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
     if not function.declaration.framed:
         if at:
             raise OptionError(f"--fuse {text!a}: {name} takes no frame")
-        shared = {method: e for method, e in function.methods.items() if not (isinstance(e, InLanes) and e.accurate)}
+        shared = {method: e for method, e in function.methods.items() if not (isinstance(e, InLanes) and e.space == "masses kept")}
         return replace(function, methods=shared)
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     frame = _frame(model, text, "@".join(at))

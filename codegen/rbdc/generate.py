@@ -20,7 +20,6 @@ from rbdc.emit.library import render_library
 from rbdc.emit.package import render_python
 from rbdc.emit.rolled import METHODS, rolled_source
 from rbdc.emit.scalars import DOUBLE, ScalarType
-from rbdc.evaluation import Evaluate, InLanes
 from rbdc.fusion import fused
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -34,8 +33,7 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.lanes import lane_model, laned
 from rbdc.model import Model
-from rbdc.model.rounding import exact_parameters
-from rbdc.reduction import reduced
+from rbdc.rests import rests_of
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 from rbdc.workers import spread
 
@@ -301,18 +299,11 @@ def variants(model: Model, function: Function, method: str) -> Variants:
 
 
 def _finished(model: Model, function: Function, method: str, kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first; where digits are worth it with the rests
-    of first moments.
+    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first; constants with what their rounding left
+    where that is worth it.
     """
-    worth = function.declaration.name in WORTH_DIGITS
-    rests = _rests(model, function.methods[method], function.declaration.scalar) if worth else {}
+    rests = rests_of(model, function.declaration, function.methods[method])
     return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel, rests))))) for kernel in kernels]
-
-
-def _rests(model: Model, evaluate: Evaluate, scalar: ScalarType) -> dict[float, float]:
-    """What is left of the joint-space model's first moments, by their magnitudes, when they are rounded to scalars."""
-    small = reduced(model, accurate=isinstance(evaluate, InLanes) and evaluate.accurate)
-    return {held: float(exact - scalar.nearest(held)) for held, exact in exact_parameters(model, small).items()}
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

@@ -23,7 +23,7 @@ from rbdc.model import Body, Model
 from rbdc.model.joint_space import JointSpaceBody, turned
 from rbdc.model.joints import Revolute
 from rbdc.model.limbs import Group, aligned, constants, groups, united
-from rbdc.reduction import reduced
+from rbdc.reduction import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import cos, sin
 from rbdc.spatial.turns import Turn, turns
@@ -72,11 +72,11 @@ class LaneModel:
 
 
 @lru_cache(maxsize=8)
-def lane_model(model: Model, *, nested: bool = False, accurate: bool = False) -> LaneModel | None:
+def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
     """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such.
-    `accurate` as of `reduced`.
+    `space` as of `reduced`.
     """
-    small = reduced(model, accurate=accurate)
+    small = reduced(model, space)
     found = groups(small, nested=nested)
     if not found or (nested and not any(group.nested for group in found)):
         return None
@@ -112,7 +112,7 @@ def laned(model: Model, function: Function, method: str) -> Program | None:
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
         return None
-    limbs, within = (lane_model(model, nested=nested, accurate=evaluate.accurate) for nested in (False, True))
+    limbs, within = (lane_model(model, nested=nested, space=evaluate.space) for nested in (False, True))
     program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
     if within is None or program is None:
         return program

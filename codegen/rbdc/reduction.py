@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from rbdc.algorithms.work import work_of
 from rbdc.model import Model
@@ -30,22 +31,33 @@ PASSES = (
 )
 
 
-KEPT = ModelPass("masses kept", "links whose mass is far from their joint's axis are not regrouped", with_masses_kept)
-"""What goes before regrouping where digits are worth more than operations."""
+Space = Literal["regrouped", "masses kept", "origins kept"]
+"""Which joint-space model: that of `PASSES`; with the masses of links that are far out left where they are, for forward dynamics; with
+frames turned but not slid, for what is taken back to the links' own frames.
+"""
+
+_KEPT = ModelPass("masses kept", "links whose mass is far from their joint's axis are not regrouped", with_masses_kept)
+_TURNED = ModelPass("frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False))
+
+_PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
+    "regrouped": PASSES,
+    "masses kept": (PASSES[0], _KEPT, *PASSES[1:]),
+    "origins kept": (*PASSES[:-1], _TURNED),
+}
 
 
 @lru_cache(maxsize=8)
-def reduced(model: Model, *, accurate: bool = False) -> Model:
-    """The joint-space model, its constants rounded once; `accurate`: with the masses of links that are far out left where they are.
+def reduced(model: Model, space: Space = "regrouped") -> Model:
+    """The joint-space model, its constants rounded once.
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """
     small = model
-    for step in (PASSES[0], KEPT, *PASSES[1:]) if accurate else PASSES:
+    for step in _PASSES_OF[space]:
         small = step.apply(small)
     return rounded_once(model, small)
 
 
 def has_links_far_out(model: Model) -> bool:
-    """Whether the accurate model is another."""
+    """Whether the model with masses kept is another."""
     return any(far_out(body) for body in model.bodies)

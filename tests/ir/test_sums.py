@@ -103,15 +103,17 @@ def test_constants_whose_rest_is_known_are_added_to_the_rest() -> None:
         return [
             b.raw("add", (b.raw("sub", (b.constant(-2.0), product)), b.raw("mul", (x[0], x[1])))),
             b.raw("add", (b.constant(2.0), x[0])),
+            b.raw("sub", (b.raw("add", (b.constant(2.0), x[1])), b.constant(1.0))),
             b.raw("mul", (b.constant(2.0), x[0])),
             b.raw("add", (b.constant(4.0), x[0])),
             b.constant(2.0),
         ]
 
-    rests = {2.0: 0.25, 3.0: 0.5}
+    rests = {2.0: 1e-17, 3.0: 2e-17, 1.0: -3e-17}
     assert shown(verify(chain_sums(program(make), rests))) == [
-        "(((-0.25 - (x2 * x3)) + -2) + (x0 * x1))",
-        "((0.25 + x0) + 2)",
+        "(((-1e-17 - (x2 * x3)) + -2) + (x0 * x1))",
+        "((1e-17 + x0) + 2)",
+        "((4e-17 + x1) + 1)",
         "(2 * x0)",
         "(4 + x0)",
         "2",

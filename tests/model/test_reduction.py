@@ -26,7 +26,7 @@ from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.numbers import with_numbers
 from rbdc.model.regrouping import far_out, regrouped
-from rbdc.reduction import PASSES, reduced
+from rbdc.reduction import PASSES, Space, reduced
 from rbdc.report.inputs import draw
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Symmetric3, Vector3
@@ -35,6 +35,7 @@ from tests.support_trees import SEEDS, random_inertia, random_tree
 
 UNCHANGED = 1e-12
 Floats = list[float]
+SPACES: tuple[Space, ...] = ("regrouped", "masses kept")
 
 
 def trees(seed: int) -> Model:
@@ -90,7 +91,7 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_joint_space_outputs_are_unchanged_where_masses_are_kept(seed: int) -> None:
     model = trees(seed)
-    small = reduced(model, accurate=True)
+    small = reduced(model, "masses kept")
     turning = [pair for pair in zip(small.bodies, model.bodies, strict=True) if isinstance(pair[1].joint, Revolute)]
     assert [body.inertia.mass != 0.0 for body, _ in turning] == [far_out(body) for _, body in turning]
     q, v, a, forces = state(model, seed)
@@ -110,8 +111,8 @@ def test_masses_far_out_take_errors_from_forward_dynamics() -> None:
     wide = [[x.astype(np.longdouble) for x in given] for given in (q, v, tau)]
     exact = aba(with_numbers(model, np.longdouble), wide[0], wide[1], wide[2])
     errors = []
-    for accurate in (False, True):
-        found = solves.by_articulated_bodies(reduced(model, accurate=accurate), q, v, tau)
+    for space in SPACES:
+        found = solves.by_articulated_bodies(reduced(model, space), q, v, tau)
         errors.append(sum(float(np.sum((x - y) ** 2)) for x, y in zip(found, exact, strict=True)))
     assert errors[1] < 0.5 * errors[0]
 

@@ -50,20 +50,20 @@ class Moment:
 def subtree_moments(
     model: Model, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
 ) -> tuple[list[Moment], Vector3]:
-    """Mass and first moment of each subtree in the frame of its root, and the first moment of all moving links in the world; times a
+    """Mass and first moment of each subtree in the frame of its root, and the first moment of all that moves in the world, each times a
     factor.
     """
     moments = [Moment.of(body.inertia, factor) for body in model.bodies]
-    whole = Moment.of(model.resting, factor)
+    whole = Vector3.zero()
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         trace(body.name, "h = m c + sum of R h_child + m_child P: first moment of the subtree", f"h{index}", moments[index].first.scalars())
         moved = moments[index].moved(placements[index])
         if body.parent == WORLD:
-            whole = whole + moved
+            whole = whole + moved.first
         else:
             moments[body.parent] = moments[body.parent] + moved
-    return moments, whole.first
+    return moments, whole
 
 
 @dataclass(frozen=True)
@@ -101,23 +101,33 @@ def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = s
     return [poses[body.parent] for body in model.bodies]
 
 
+def share_of_mass(model: Model) -> Scalar:
+    """What a kilogram is of the mass of all links."""
+    return 1.0 / total_mass(model)
+
+
+def resting_moment(model: Model, factor: Scalar) -> Vector3:
+    """The first moment in the world of all that rests, times a factor."""
+    return model.base_inertia.first_moment.scaled(factor) + model.resting.first_moment.scaled(factor)
+
+
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.centroidal` has it."""
-    factor = 1.0 / total_mass(model)
+    factor = share_of_mass(model)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
-    return (model.base_inertia.first_moment.scaled(factor) + moment).scalars()
+    return (resting_moment(model, factor) + moment).scalars()
 
 
 def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is the torque of gravity."""
     _, moment = subtree_moments(model, joint_placements(model, q, trace), 1.0, trace)
-    return [-model.gravity.dot(model.base_inertia.first_moment + moment)]
+    return [-model.gravity.dot(resting_moment(model, 1.0) + moment)]
 
 
 def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `centre_of_mass` (m/s). Test: its derivative along v."""
     placements = joint_placements(model, q, trace)
-    moments, _ = subtree_moments(model, placements, 1.0 / total_mass(model), trace)
+    moments, _ = subtree_moments(model, placements, share_of_mass(model), trace)
     poses = parent_poses(model, placements, trace)
     columns = []
     for index, body in enumerate(model.bodies):

@@ -26,11 +26,13 @@ FARTHEST = 2.0
 """A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
 
 
-def searched(model: Model, cost: Cost) -> Model:
-    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily."""
+def searched(model: Model, cost: Cost, *, slide: bool = True) -> Model:
+    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily; unless they may
+    `slide` with their origins where they were.
+    """
     bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
     children = [model.children(index) for index in range(model.njoints)]
-    farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0)
+    farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0) if slide else 0.0
     for _ in range(SWEEPS):
         changed = False
         for index in range(model.njoints):

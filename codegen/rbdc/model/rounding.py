@@ -47,6 +47,12 @@ def exact_parameters(original: Model, model: Model) -> dict[float, Any]:
     return {abs(rounded): abs(exact) for rounded, exact in found if rounded != 0.0}
 
 
+def exact_resting(original: Model, model: Model) -> list[Any]:
+    """The first moment in the world of all that rests, on 40 digits: the largest constants of the centre of mass and of energies."""
+    _, _, resting = _exact(original, model)
+    return (resting.first_moment + original.base_inertia.first_moment).scalars()
+
+
 def _parameters(inertia: Inertia | MomentInertia) -> list[Scalar]:
     """First moments, products of inertia and moments of inertia about the axes of the frame."""
     k = inertia.second_moments()

@@ -104,9 +104,10 @@ def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
 
 @dataclass(frozen=True)
 class Logarithm:
-    """The rotation vector w (rad, of length t, at most pi), and (1 - (t/2) cot(t/2))/t^2."""
+    """The rotation vector w (rad, of length t, at most pi), t^2, and (1 - (t/2) cot(t/2))/t^2."""
 
     w: Vector3
+    squared_angle: Scalar
     cotangent_ratio: Scalar
 
 
@@ -114,8 +115,9 @@ def logarithm(q: Sequence[Scalar]) -> Logarithm:
     """The logarithm of a unit quaternion."""
     sign = where_less(q[3], 0.0, -1.0, 1.0)
     vector = Vector3.of(q[:3])
-    ratio, cotangent_ratio = in_one_piece(_logarithm, sign * q[3], vector.dot(vector))
-    return Logarithm(vector.scaled(sign * ratio), cotangent_ratio)
+    squared_sine = vector.dot(vector)
+    ratio, cotangent_ratio = in_one_piece(_logarithm, sign * q[3], squared_sine)
+    return Logarithm(vector.scaled(sign * ratio), ratio * ratio * squared_sine, cotangent_ratio)
 
 
 def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
@@ -125,9 +127,9 @@ def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
 
 
 def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
-    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = 1 - [w]/2 + b [w]^2, b = (1 - (t/2) cot(t/2))/t^2."""
-    first = turn.w.cross(translation)
-    return translation - first.scaled(0.5) + turn.w.cross(first).scaled(turn.cotangent_ratio)
+    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b = (1 - (t/2) cot(t/2))/t^2."""
+    b, w = turn.cotangent_ratio, turn.w
+    return translation.scaled(1.0 - b * turn.squared_angle) + w.scaled(b * w.dot(translation)) - w.cross(translation).scaled(0.5)
 
 
 def _nonzero(x: Scalar) -> Scalar:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.latency import SUMS, is_fused, latency
@@ -100,10 +101,11 @@ class _Chains:
 
     def _sum(self, index: int) -> int:
         """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
-        constants, terms = self._split(self._terms(index, False))
+        exact, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
-        rests = [math.copysign(1.0, x) * self._rests.get(abs(x), 0.0) for x in constants]
-        if any(rests) and terms:
+        constants = [float(x) for x in exact]
+        rests = [float(x - Fraction(held)) for x, held in zip(exact, constants, strict=True)]
+        if self._rests and any(rests) and terms:
             made = self._added(self._constant(rests), terms.pop(0))
             made = self._apply("add", made, self._constant(constants))
         elif any(constants) or not terms:
@@ -124,13 +126,17 @@ class _Chains:
     def _constant(self, numbers: Sequence[float]) -> int:
         return self._timed(self._builder.lanes(numbers))
 
-    def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:
-        """The sum of the constants, lane by lane, and the other terms."""
+    def _split(self, terms: list[_Term]) -> tuple[list[Fraction], list[_Term]]:
+        """The sum of the constants with their rests, lane by lane, and the other terms."""
         numbers = [(_numbers(self._program.values[term.index]), term) for term in terms]
-        held = [[-x if term.negative else x for x in known] for known, term in numbers if known]
+        held = [[self._exact(-x if term.negative else x) for x in known] for known, term in numbers if known]
         width = max(map(len, held), default=1)
-        constants = [sum((x[m % len(x)] for x in held), 0.0) for m in range(width)]
+        constants = [sum((x[m % len(x)] for x in held), Fraction(0)) for m in range(width)]
         return constants, [term for known, term in numbers if not known]
+
+    def _exact(self, number: float) -> Fraction:
+        """What a constant was before it was rounded, as far as that is known."""
+        return Fraction(number) + int(math.copysign(1.0, number)) * Fraction(self._rests.get(abs(number), 0.0))
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
