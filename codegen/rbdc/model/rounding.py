@@ -37,9 +37,9 @@ def rounded_once(original: Model, model: Model) -> Model:
 
 
 def exact_parameters(original: Model, model: Model) -> dict[float, Any]:
-    """Of a joint-space model with rounded constants: by the magnitude of each first moment and each moment of inertia about z, where that is
-    not zero, what it is on 40 digits. The ones give the torques of gravity, which accelerates all bodies alike, the others the inertia about
-    joints: what rounding takes from them M^-1 brings out in full.
+    """Of a joint-space model with rounded constants: by the magnitude of each first moment and each moment of inertia about z, where it is
+    not zero, what it is on 40 digits. First moments give the torques of gravity, which accelerates all bodies alike, the others the inertia
+    about joints: what rounding takes from them M^-1 brings out in full.
     """
     _, inertias, _ = _exact(original, model)
     pairs = zip(model.bodies, inertias, strict=True)
