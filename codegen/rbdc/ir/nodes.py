@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 # Operations and how many values they use. `where` is: first argument true ? second : third.
 ARITY = {
@@ -52,9 +53,8 @@ COMPUTED = frozenset(ARITY) - {"constant", "input", *LANE_OPERATIONS}
 """The operations that compute something from the arguments alone, lane by lane."""
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """One assignment.
+class Value(NamedTuple):
+    """One assignment; a tuple, for programs have hundreds of thousands and making a frozen dataclass takes three times as long.
 
     operation: a key of `ARITY`. arguments: indices of earlier values. constant: of a "constant". source: (input name, index) of
     an "input". section: index into the program's sections. width: lanes. lane: of "extract" and "rotate"; of "reduce"
@@ -71,7 +71,7 @@ class Value:
     numbers: tuple[float, ...] = ()
 
     def moved(self, arguments: tuple[int, ...], section: int) -> Value:
-        """The same operation on other arguments in another section; `dataclasses.replace` takes five times as long."""
+        """The same operation on other arguments in another section."""
         return Value(self.operation, arguments, self.constant, self.source, section, self.width, self.lane, self.numbers)
 
     def widened(self, width: int) -> Value:

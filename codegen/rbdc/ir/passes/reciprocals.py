@@ -23,7 +23,7 @@ def share_reciprocals(program: Program) -> Program:
     for index, value in enumerate(program.values):
         moved = value.moved(tuple([new[k] for k in value.arguments]), value.section)
         if value.operation == "div" and value.arguments[1] in shared:
-            moved = replace(moved, operation="mul", arguments=(moved.arguments[0], reciprocal[value.arguments[1]]))
+            moved = moved._replace(operation="mul", arguments=(moved.arguments[0], reciprocal[value.arguments[1]]))
         new.append(len(values))
         values.append(moved)
         if index in shared:
