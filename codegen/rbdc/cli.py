@@ -214,24 +214,24 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
 
     options = BuildOptions(**given)
     model = read(description, options)
-    passes, limbs = _passes(description, model, options) if with_passes else ([], [])
+    passes, limbs, far_out = _passes(description, model, options) if with_passes else ([], [], [])
     if as_json:
         data = as_data(model)
-        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
+        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs, "far_out": far_out} if with_passes else {}
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
         if passes:
-            show_passes(passes, limbs)
+            show_passes(passes, limbs, far_out)
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 
 
-def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:
+def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]], list[str]]:
     from rbdc.pipeline import read
-    from rbdc.savings import limb_groups, stages
+    from rbdc.savings import far_out_links, limb_groups, stages
 
-    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model)
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model), far_out_links(model)
 
 
 @commands.command("list", epilog="Example: rbdc list --json")

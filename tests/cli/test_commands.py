@@ -231,12 +231,12 @@ def test_interrupt_is_clean(tmp_path: Path) -> None:
 def test_info_shows_what_the_passes_save() -> None:
     result = run("info", "solo12", "--root-joint", "free-flyer", "--passes")
     assert result.exit_code == 0, result.output
-    for words in ("z-axes", "regrouping", "frame search", "in 4 lanes: the limbs that begin with"):
+    for words in ("z-axes", "regrouping", "frame search", "in 4 lanes: the limbs that begin with", "far from their joints' axes"):
         assert words in result.output
     data = json.loads(run("info", "kuka_iiwa", "--passes", "--json").stdout)
     counts = [stage["operations"]["rnea"] for stage in data["passes"]]
     assert counts == sorted(counts, reverse=True)
-    assert data["limbs"] == []
+    assert data["limbs"] == data["far_out"] == []
 
 
 def test_build_with_fused_functions(tmp_path: Path) -> None:
