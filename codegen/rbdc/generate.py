@@ -302,8 +302,8 @@ def _finished(model: Model, function: Function, method: str, kernels: Sequence[P
     """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first; constants with what their rounding left
     where that is worth it.
     """
-    rests = rests_of(model, function.declaration, function.methods[method])
-    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel, rests))))) for kernel in kernels]
+    rests, nearest = rests_of(model, function.declaration, function.methods[method]), function.declaration.scalar.nearest
+    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel, rests, nearest))))) for kernel in kernels]
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

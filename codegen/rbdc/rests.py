@@ -15,8 +15,7 @@ from rbdc.reduction import reduced
 
 
 def rests_of(model: Model, declaration: FunctionDeclaration, evaluate: Evaluate) -> dict[float, float]:
-    """By the magnitude of constants of a function what is left of them when they are rounded to its scalars; nothing where its errors are
-    others.
+    """By the magnitude of constants of a function what rounding them to doubles leaves; nothing where its errors are others.
 
     Forward dynamics brings out errors of the parameters in full: UR5's errs 0.76 times as much with the rests. The largest term of an arm's
     centre of mass is constant: panda_arm's errs 0.42 times as much.
@@ -25,7 +24,7 @@ def rests_of(model: Model, declaration: FunctionDeclaration, evaluate: Evaluate)
         return {}
     small = reduced(model, evaluate.space if isinstance(evaluate, InLanes) else "regrouped")
     exact = exact_parameters(model, small) if declaration.name == "aba" else _resting(model, small, of_mass=declaration.name == "com")
-    return {held: float(number - declaration.scalar.nearest(held)) for held, number in exact.items()}
+    return {held: float(number - held) for held, number in exact.items()}
 
 
 def _resting(model: Model, small: Model, *, of_mass: bool) -> Mapping[float, Any]:

@@ -11,7 +11,7 @@ Where it is known what the rounding of a constant left, in every lane of one, th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,15 +28,19 @@ class _Term:
     negative: bool
 
 
-def chain_sums(program: Program, rests: Mapping[float, float] | None = None) -> Program:
-    """The program with its sums as chains. `rests`: by the magnitude of a constant what its rounding left."""
-    return _Chains(program, rests or {}).made()
+def chain_sums(
+    program: Program, rests: Mapping[float, float] | None = None, nearest: Callable[[float], float] = lambda number: number
+) -> Program:
+    """The program with its sums as chains. `rests`: by the magnitude of a constant what rounding it to a double left; `nearest`: what a
+    double is as a constant of C.
+    """
+    return _Chains(program, rests or {}, nearest).made()
 
 
 class _Chains:
-    def __init__(self, program: Program, rests: Mapping[float, float]) -> None:
+    def __init__(self, program: Program, rests: Mapping[float, float], nearest: Callable[[float], float]) -> None:
         self._program = program
-        self._rests = rests
+        self._rests, self._nearest = rests, nearest
         self._users = program.users()
         self._builder = Builder()
         self._new: dict[int, int] = {}
@@ -104,8 +108,8 @@ class _Chains:
         exact, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
         constants = [float(x) for x in exact]
-        rests = [float(x - Fraction(held)) for x, held in zip(exact, constants, strict=True)]
-        if self._rests and any(rests) and terms:
+        if self._rests and exact != [Fraction(x) for x in constants] and terms:
+            rests = [float(x - Fraction(self._nearest(held))) for x, held in zip(exact, constants, strict=True)]
             made = self._added(self._constant(rests), terms.pop(0))
             made = self._apply("add", made, self._constant(constants))
         elif any(constants) or not terms:
