@@ -34,7 +34,7 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
 from rbdc.evaluation import Evaluate, Inputs, JointSpace, OwnFrames, on_model
 from rbdc.model import Model
-from rbdc.reduction import has_links_far_out
+from rbdc.reduction import links_far_out
 from rbdc.spatial import Scalar
 
 CONTROL = (
@@ -332,7 +332,7 @@ def _manifold(model: Model) -> list[Function]:
 
 def _with_masses_kept(model: Model) -> dict[str, Evaluate]:
     """The most accurate method of forward dynamics, where it is another."""
-    return {"articulated_bodies_masses_kept": JointSpace(by_articulated_bodies, space="masses kept")} if has_links_far_out(model) else {}
+    return {"articulated_bodies_masses_kept": JointSpace(by_articulated_bodies, space="masses kept")} if links_far_out(model) else {}
 
 
 def _by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:

@@ -229,9 +229,10 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
 
 def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]], list[str]]:
     from rbdc.pipeline import read
-    from rbdc.savings import far_out_links, limb_groups, stages
+    from rbdc.reduction import links_far_out
+    from rbdc.savings import limb_groups, stages
 
-    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model), far_out_links(model)
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model), links_far_out(model)
 
 
 @commands.command("list", epilog="Example: rbdc list --json")

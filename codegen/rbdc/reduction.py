@@ -58,6 +58,6 @@ def reduced(model: Model, space: Space = "regrouped") -> Model:
     return rounded_once(model, small)
 
 
-def has_links_far_out(model: Model) -> bool:
-    """Whether the model with masses kept is another."""
-    return any(far_out(body) for body in model.bodies)
+def links_far_out(model: Model) -> list[str]:
+    """The links by which the model with masses kept is another."""
+    return [body.name for body in model.bodies if far_out(body)]

@@ -15,7 +15,6 @@ from rbdc.generate import traced
 from rbdc.ir.cost import cost
 from rbdc.lanes import lane_model
 from rbdc.model import Model
-from rbdc.model.regrouping import far_out
 from rbdc.reduction import PASSES
 
 RECURSIONS: dict[str, Callable[..., Any]] = {"rnea": newton_euler, "crba": crba, "rnea_derivatives": rnea_derivatives}
@@ -52,11 +51,6 @@ def limb_groups(model: Model) -> list[list[str]]:
         roots.append([limb[0] for limb in group.limbs])
         roots += [[limb[places[0]] for places in inner.limbs for limb in group.limbs] for inner in group.nested]
     return [[model.bodies[index].name for index in indices] for indices in roots]
-
-
-def far_out_links(model: Model) -> list[str]:
-    """The links whose masses forward dynamics leaves out of regrouping."""
-    return [body.name for body in model.bodies if far_out(body)]
 
 
 def _operations(model: Model) -> dict[str, int]:

@@ -49,7 +49,7 @@ class Writer:
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
         self._uses = program.users()
-        self._paired = sines_with_cosines(program, chunks.chunk_of, scalar)
+        self._paired = sines_with_cosines(program, self._angles, chunks.chunk_of, scalar)
         self._together = calls(program, chunks.chunk_of)
         self._weight: dict[int, int] = {}
         self._inline = [self._is_inlined(index) for index in range(len(program.values))]

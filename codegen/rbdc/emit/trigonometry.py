@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.render import render
@@ -197,11 +197,12 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
     return found
 
 
-def sines_with_cosines(program: Program, chunk_of: Sequence[int], scalar: ScalarType) -> dict[int, tuple[int, ...]]:
-    """For each other sine or cosine that one call computes with its partner, those of the same angle in its chunk: always in lanes, of
-    scalars where the chunk has both.
+def sines_with_cosines(
+    program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
+) -> dict[int, tuple[int, ...]]:
+    """For each sine or cosine that is not gathered and that one call computes with its partner those of the same angle in its chunk:
+    always in lanes, of scalars where the chunk has both.
     """
-    gathered = joint_angles(program, scalar)
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
         if value.operation in ("sin", "cos") and index not in gathered:

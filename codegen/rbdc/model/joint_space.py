@@ -64,13 +64,12 @@ def turned(theta: Scalar, q: Scalar) -> Turn:
     """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be rounded, to 4e-16 beyond 4 rad,
     and robots of light links make a thousand times that of it.
     """
-    if not is_number(theta):
-        return Turn("z", cos(q + theta), sin(q + theta))
-    quarters = round(theta / (math.pi / 2.0))
-    if abs(theta - quarters * (math.pi / 2.0)) > ROUNDING:
-        return Turn("z", cos(q + theta), sin(q + theta))
-    c, s = cos(q), sin(q)
-    return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+    if is_number(theta):
+        quarters = round(theta / (math.pi / 2.0))
+        if abs(theta - quarters * (math.pi / 2.0)) <= ROUNDING:
+            c, s = cos(q), sin(q)
+            return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+    return Turn("z", cos(q + theta), sin(q + theta))
 
 
 def cosine_and_sine(angle: float) -> tuple[float, float]:
