@@ -123,26 +123,42 @@ def tidy(inertia: MomentInertia) -> MomentInertia:
 
 
 def angles(rotation: Rotation) -> tuple[float, float, float]:
-    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel."""
+    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel.
+
+    Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over sin(alpha); theta makes up for it.
+    """
     x, y, z = rotation.z.scalars()
     sine = math.hypot(x, y)
-    alpha = math.atan2(sine, z)
-    if sine < ROUNDING:
-        return (0.0, 0.0, math.atan2(rotation.x.y, rotation.x.x)) if z > 0.0 else (0.0, math.pi, math.atan2(-rotation.x.y, rotation.x.x))
-    return math.atan2(x, -y), alpha, math.atan2(rotation.x.z, rotation.y.z)
+    gamma, alpha = (0.0, 0.0 if z > 0.0 else math.pi) if sine < ROUNDING else (math.atan2(x, -y), math.atan2(sine, z))
+    return gamma, alpha, theta_beside(rotation, gamma)
+
+
+def theta_beside(rotation: Rotation, gamma: float) -> float:
+    """theta of Rz(gamma) Rx(alpha) Rz(theta) for a gamma at hand, in [-pi, pi].
+
+    By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond
+    gamma - theta from (1 - cos alpha) (cos, sin).
+    """
+    x, y = rotation.x, rotation.y
+    if rotation.z.z > 0.0:
+        theta = math.atan2(x.y - y.x, x.x + y.y) - gamma
+    else:
+        theta = gamma - math.atan2(x.y + y.x, x.x - y.y)
+    return math.remainder(theta, 2.0 * math.pi)
 
 
 def _z_frame(body: Body) -> Placement:
-    """The body's own frame, turned by the least rotation that brings z onto the axis of a one-dof joint."""
+    """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where the axis points the other
+    way, by half a turn about x and the least rotation from there.
+    """
     if not isinstance(body.joint, (Revolute, Prismatic)):
         return Placement.identity()
     axis = body.joint.axis
-    if axis.z < -1.0 + 1e-12:
-        return Placement(Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0)), Vector3.zero())
-    k = 1.0 / (1.0 + axis.z)
-    x = Vector3(1.0 - k * axis.x * axis.x, -k * axis.x * axis.y, -axis.x)
-    y = Vector3(-k * axis.x * axis.y, 1.0 - k * axis.y * axis.y, -axis.y)
-    return Placement(Rotation(x, y, axis), Vector3.zero())
+    if axis.z > -0.5:
+        return Placement(Rotation.from_z_to(axis), Vector3.zero())
+    over = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
+    rest = Rotation.from_z_to(Vector3(axis.x, -axis.y, -axis.z))
+    return Placement(over.compose(rest), Vector3.zero())
 
 
 def _largest(*vectors: Vector3) -> float:

@@ -160,14 +160,15 @@ def _check_magnitudes(description: Description, walk: _Walk) -> None:
 
 
 def joint_type(joint: Joint) -> JointType:
-    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis is that axis exactly."""
+    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every component is that axis exactly."""
     if joint.kind == "floating":
         return FreeFlyer()
     if joint.kind == "spherical":
         return Spherical()
     length = math.hypot(*joint.axis.scalars())
     unit = [float(x) / length for x in joint.axis.scalars()]
-    axis = Vector3.of([float(round(x)) if abs(x - round(x)) <= _UNIT_TOLERANCE else x for x in unit])
+    near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
+    axis = Vector3.of([float(round(x)) for x in unit] if near else unit)
     if joint.kind == "planar":
         return Planar(axis)
     return Prismatic(axis) if joint.kind == "prismatic" else Revolute(axis)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rbdc.model.joint_space import JointSpaceBody, tidy
+from rbdc.model.joint_space import Z, JointSpaceBody, tidy
 from rbdc.model.joints import Planar, Prismatic, Revolute, Spherical
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import MomentInertia, Symmetric3, Vector3
@@ -71,7 +71,7 @@ def shared_with_parent(body: Body, inertia: MomentInertia) -> MomentInertia:
         return MomentInertia(0.0, Vector3.zero(), k)
     if isinstance(body.joint, Spherical):
         return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
-    if isinstance(body.joint, Planar) and body.joint.normal.z == 1.0:
+    if isinstance(body.joint, Planar) and body.joint.normal == Z:
         return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
     return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import mpmath
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, theta_beside
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.numbers import with_numbers
 from rbdc.model.regrouping import shared_with_parent
@@ -23,7 +23,7 @@ from rbdc.spatial import Inertia, MomentInertia, Placement, Rotation, Scalar, Sy
 DIGITS = 40
 
 SAME_ANGLE = 1e-12
-"""Angles found anew differ by less; by more only where axes are parallel but for rounding, and where z turns matters little."""
+"""A gamma found anew differs by less; by more only where axes are parallel but for rounding: then it stays, and theta makes up for it."""
 
 
 def rounded_once(original: Model, model: Model) -> Model:
@@ -117,11 +117,17 @@ def _kept_zeros(found: Sequence[Scalar], known: Sequence[Scalar]) -> list[float]
 
 
 def _angles(rotation: Rotation, known: Sequence[float]) -> list[float]:
-    """The angles of a rotation next to the known ones."""
-    off = [math.remainder(new - old, 2.0 * math.pi) for new, old in zip(angles(rotation), known, strict=True)]
-    if max(map(abs, off)) > SAME_ANGLE:
-        return list(known)
-    return [old if _is_right(old) else old + x for old, x in zip(known, off, strict=True)]
+    """The angles of a rotation next to the known ones; theta goes with the gamma that is taken."""
+    gamma, alpha, _ = (old + _off(new, old) for new, old in zip(angles(rotation), known, strict=True))
+    if abs(gamma - known[0]) > SAME_ANGLE or _is_right(known[0]):
+        gamma = known[0]
+    theta = known[2] + _off(theta_beside(rotation, gamma), known[2])
+    return [gamma, *(old if _is_right(old) else new for new, old in ((alpha, known[1]), (theta, known[2])))]
+
+
+def _off(new: float, old: float) -> float:
+    """How far an angle is from another."""
+    return math.remainder(new - old, 2.0 * math.pi)
 
 
 def _is_right(angle: float) -> bool:

@@ -59,6 +59,19 @@ class Rotation:
         return Rotation.from_rows([[entry(i, j) for j in range(3)] for i in range(3)])
 
     @staticmethod
+    def from_z_to(axis: Vector3) -> Rotation:
+        """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that is -z."""
+        sine = math.hypot(axis.x, axis.y)
+        if sine == 0.0:
+            return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, math.copysign(1.0, axis.z), 0.0), axis)
+        # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): each from the one that does not cancel.
+        c, s = axis.x / sine, axis.y / sine
+        versine = sine * sine / (1.0 + axis.z) if axis.z > 0.0 else 1.0 - axis.z
+        x = Vector3(1.0 - versine * c * c, -versine * c * s, -axis.x)
+        y = Vector3(-versine * c * s, 1.0 - versine * s * s, -axis.y)
+        return Rotation(x, y, axis)
+
+    @staticmethod
     def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
         """Of a unit quaternion, evaluated as given (never normalised)."""
         tx, ty, tz = 2.0 * x, 2.0 * y, 2.0 * z

@@ -16,7 +16,7 @@ class Planar(JointType):
     """q = (x, y, cos, sin) as Pinocchio has it; v = body-frame (vx, vy, rate); `normal` is the plane's unit normal.
 
     The plane's first two axes are the child's x and y turned by the smallest rotation that takes z to the normal, so that for
-    the usual normal z they are x and y themselves.
+    the usual normal z they are x and y themselves; for -z by half a turn about x.
     """
 
     normal: Vector3
@@ -26,14 +26,8 @@ class Planar(JointType):
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
         """The two unit vectors of the plane along which x and y are measured."""
-        n = self.normal
-        if n.z < -1.0 + 1e-12:  # half a turn about x
-            return Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0)
-        k = 1.0 / (1.0 + n.z)
-        return (
-            Vector3(1.0 - k * n.x * n.x, -k * n.x * n.y, -n.x),
-            Vector3(-k * n.x * n.y, 1.0 - k * n.y * n.y, -n.y),
-        )
+        turned = Rotation.from_z_to(self.normal)
+        return turned.x, turned.y
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         first, second = self.plane_axes()
