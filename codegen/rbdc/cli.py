@@ -57,6 +57,10 @@ def commands() -> None:
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Processes at once that generate or compile; by default one per processor.")
 @click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")
+@click.option(
+    "--no-verify", "verify", is_flag=True, flag_value=False, default=True,
+    help="Install what was compiled without comparing it with the recursions of the literature on the description.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Generate and compile a module for each DESCRIPTION: a URDF file, or the name of a robot that ships with rbdc."""
@@ -84,6 +88,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         cflags=None if split[1] is None else tuple(split[1].split()),
         jobs=given["jobs"],
         force=given["force"],
+        verify=given["verify"],
     )
     results, failures = _build_all(descriptions, options)
     if as_json:
@@ -178,7 +183,9 @@ def _show(result: BuildResult) -> None:
     from rich.table import Table
 
     how = "unchanged, from the cache" if result.cached else "built"
-    detail = "" if result.cached else f" (generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s)"
+    seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
+    verifying = "not verified" if result.errors is None else f"verifying {result.verification_seconds:.2f} s"
+    detail = "" if result.cached else f" ({seconds}, {verifying})"
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDE)
     columns = _COLUMNS if console.width >= _WIDE else {k: c for k, c in _COLUMNS.items() if c not in ("add", "mul", "div", "libm")}

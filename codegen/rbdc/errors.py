@@ -49,5 +49,11 @@ class ToolchainError(RbdcError):
     """The C compiler is missing or failed; the message holds the command and the compiler's output."""
 
 
+class VerificationError(RbdcError):
+    """What was compiled does not agree with the description; nothing was installed. The message names the function, the state and the
+    error. The command line ends with exit status 3.
+    """
+
+
 class LoadError(RbdcError):
     """A generated module that cannot be loaded: not there, not built, or built for another interpreter."""

@@ -76,8 +76,11 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     return Function(declaration, methods)
 
 
-def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
-    """A function of the catalogue; one that takes a frame for that frame alone."""
+def asked(model: Model, catalogue: Mapping[str, Function], text: str) -> tuple[Function, int | None, str | None]:
+    """The function that a part of --fuse names; for one of frames the frame's index and the reference.
+
+    Raises OptionError for what is unknown, and for a frame that is missing or too many.
+    """
     name, *at = text.split("@")
     if name not in catalogue:
         raise OptionError(f"--fuse: no function {name!a}; there are {', '.join(catalogue)}")
@@ -85,13 +88,20 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
     if not function.declaration.framed:
         if at:
             raise OptionError(f"--fuse {text!a}: {name} takes no frame")
+        return function, None, None
+    reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
+    return function, _frame(model, text, "@".join(at)), reference
+
+
+def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
+    """A function of the catalogue; one that takes a frame for that frame alone."""
+    function, frame, reference = asked(model, catalogue, text)
+    if frame is None or reference is None:
         shared = {method: e for method, e in function.methods.items() if not (isinstance(e, InLanes) and e.space == "masses kept")}
         return replace(function, methods=shared)
-    reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
-    frame = _frame(model, text, "@".join(at))
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
     declaration = replace(function.declaration, summary=summary, framed=False)
-    return Function(declaration, {"climb": for_one_frame(name, lambda _: frame, reference)})
+    return Function(declaration, {"climb": for_one_frame(function.declaration.name, lambda _: frame, reference)})
 
 
 def _frame(model: Model, text: str, name: str) -> int:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import rbdc
 from rbdc.emit.names import check_module_name, module_name
 from rbdc.emit.scalars import SCALARS
-from rbdc.errors import OptionError, UnsupportedError
+from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
 from rbdc.model import Model
 from rbdc.native import cache
 from rbdc.native.build import EXTENSION, place
@@ -26,6 +26,7 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
+    from rbdc.emit.cdecl import FunctionDeclaration
     from rbdc.emit.csource import FunctionSource
 
 LIKELY_MEANT = 1e-11
@@ -39,7 +40,8 @@ STYLES = ("unrolled", "rolled", "auto")
 class BuildOptions:
     """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
     None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that also get one entry
-    point together. The package becomes the folder `out`/`name`.
+    point together. The package becomes the folder `out`/`name`. `verify`: compare what was compiled with the recursions of the literature
+    before it is installed.
     """
 
     name: str | None = None
@@ -60,6 +62,7 @@ class BuildOptions:
     cflags: tuple[str, ...] | None = None
     jobs: int | None = None
     force: bool = False
+    verify: bool = True
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,9 @@ class VariantFigures:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What a build gave. `cached`: nothing had to be generated or compiled."""
+    """What a build gave. `cached`: nothing had to be generated or compiled. errors: by function the largest error that verifying found, in
+    parts of what it may be; None where nothing was verified, for it came from the cache or was not asked for.
+    """
 
     name: str
     directory: Path
@@ -101,9 +106,11 @@ class BuildResult:
     seconds: float
     generation_seconds: float
     compile_seconds: float
+    verification_seconds: float
     functions: tuple[FunctionFigures, ...]
     variants: tuple[VariantFigures, ...]
     warnings: tuple[str, ...] = field(default=())
+    errors: dict[str, float] | None = None
 
 
 Progress = Callable[[str], None]
@@ -141,10 +148,16 @@ def build_package(
     compiler, flags = toolchain(options)
     key = _key(model, robot, options, compiler, flags)
     destination = options.out / robot
-    seconds = {"generation": 0.0, "compile": 0.0}
+    seconds = {"generation": 0.0, "compile": 0.0, "verification": 0.0}
+    errors: dict[str, float] = {}
 
     def make(folder: Path) -> None:
-        seconds.update(_make(model, robot, options, compiler, flags, key, folder, progress))
+        declarations, taken = _make(model, robot, options, compiler, flags, key, folder, progress)
+        seconds.update(taken)
+        if options.verify:
+            start = time.perf_counter()
+            errors.update(_verified(folder, model, options, declarations, progress))
+            seconds["verification"] = time.perf_counter() - start
 
     if options.force:
         cache.forget(key)
@@ -160,9 +173,11 @@ def build_package(
         time.perf_counter() - start,
         seconds["generation"],
         seconds["compile"],
+        seconds["verification"],
         tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
         tuple(VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]),
         tuple(warnings_of(model)) + tuple(manifest["left_out"]),
+        errors or None,
     )
 
 
@@ -190,8 +205,8 @@ def _make(
     key: str,
     folder: Path,
     progress: Progress,
-) -> dict[str, float]:
-    """Generate and compile the package into a folder; the seconds that each took."""
+) -> tuple[list[FunctionDeclaration], dict[str, float]]:
+    """Generate and compile the package into a folder; its functions, and the seconds that each took."""
     from rbdc.catalogue import select
     from rbdc.emit.library import render_manifest
     from rbdc.generate import generate
@@ -218,7 +233,7 @@ def _make(
         robot,
         generated.sources,
         rbdc.__version__,
-        {"key": key, "left_out": left_out, "options": _recorded(options)},
+        {"key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify},
         {"version": compiler.version, "flags": list(flags)},
         [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
         {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
@@ -226,7 +241,35 @@ def _make(
     for name, text in {**generated.files, "manifest.json": manifest}.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / EXTENSION).write_bytes(native.extension.read_bytes())
-    return {"generation": middle - start, "compile": time.perf_counter() - middle}
+    return declarations, {"generation": middle - start, "compile": time.perf_counter() - middle}
+
+
+def _verified(
+    folder: Path, model: Model, options: BuildOptions, declarations: Sequence[FunctionDeclaration], progress: Progress
+) -> dict[str, float]:
+    """Compare the package in a folder with the references; by function the largest error in parts of what it may be."""
+    from rbdc.catalogue import functions_of
+    from rbdc.fusion import asked
+    from rbdc.verification.expected import Part
+    from rbdc.verification.package import Checked, verify_package
+
+    progress("verifying")
+    catalogue, groups = functions_of(model), {}
+    for group in options.fuse:
+        named = [asked(model, catalogue, text) for text in group]
+        groups["_and_".join(function.declaration.name for function, _, _ in named)] = [
+            Part(function.declaration.name, function.declaration.names, frame, reference) for function, frame, reference in named
+        ]
+    checked = [Checked(d, tuple(groups.get(d.name, [Part(d.name, d.names)]))) for d in declarations]
+    try:
+        return verify_package(folder, model, checked)
+    except LoadError as error:
+        raise LoadError(f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same") from error
+    except VerificationError as error:
+        raise VerificationError(
+            f"{warnings_place(model)}: {error}; nothing was installed. This is a fault of rbdc, or of the compiler or its flags: please "
+            f"report it with the description, the options and the output of {options.compiler or 'the compiler'} --version"
+        ) from error
 
 
 def _check_options(options: BuildOptions) -> None:
@@ -287,6 +330,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "style": options.style,
         "fuse": [list(group) for group in options.fuse],
         "march": options.march,
+        "verify": options.verify,
     }
 
 

@@ -60,6 +60,11 @@ class FunctionDeclaration:
     scalar: ScalarType = DOUBLE
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Of the inputs, in their order."""
+        return tuple(p.name for p in self.inputs)
+
+    @property
     def optional(self) -> Parameter | None:
         """The optional input."""
         return next((p for p in self.inputs if p.optional), None)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rbdc.model.joint_space import Z, JointSpaceBody, tidy
+from rbdc.model.joint_space import JointSpaceBody, Z, tidy
 from rbdc.model.joints import Planar, Prismatic, Revolute, Spherical
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import MomentInertia, Symmetric3, Vector3

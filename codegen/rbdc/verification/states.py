@@ -1,0 +1,93 @@
+"""States at which a module is verified: neutral, at right angles, at large angles, at random within the joints' limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.model import Body, Model
+from rbdc.model.joints import Prismatic
+
+Array = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, Body], list[float]]
+
+STATES = 20
+"""A block of samples side by side, sixteen of them in single precision, and some that are left over."""
+LARGE = 1000.0
+"""Radians: as far as single precision resolves angles to 1e-4."""
+
+
+def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
+    """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same arguments."""
+    rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
+    return {p.name: _values(model, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
+
+
+def name_of_state(state: int) -> str:
+    """Words for the kind of a state."""
+    return _KINDS[_draw_of(state)]
+
+
+def _values(model: Model, parameter: Parameter, rng: np.random.Generator) -> Array:
+    if parameter.configuration:
+        return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+    values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
+    values[0] = 0.0
+    return values
+
+
+def _draw_of(state: int) -> Draw:
+    """Two neutral states, at rest and not, four at right angles, four at large ones, the others at random."""
+    return _neutral if state < 2 else _right if state < 6 else _large if state < 10 else _within_limits
+
+
+def _configuration(model: Model, draw: Draw, rng: np.random.Generator) -> list[float]:
+    q = model.neutral()
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            q[model.q_slice(index)] = draw(rng, body)
+    return q
+
+
+def _neutral(rng: np.random.Generator, body: Body) -> list[float]:
+    del rng
+    return list(body.joint.neutral())
+
+
+def _right(rng: np.random.Generator, body: Body) -> list[float]:
+    """Turned by a multiple of a right angle, in one of the joint's directions where there are several."""
+    step = [0.0] * body.joint.nv
+    step[-1 - int(rng.integers(min(3, body.joint.nv)))] = float(rng.integers(-2, 3)) * math.pi / 2.0
+    return [float(x) for x in body.joint.integrate(body.joint.neutral(), step)]
+
+
+def _large(rng: np.random.Generator, body: Body) -> list[float]:
+    """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
+    if isinstance(body.joint, Prismatic) or not body.joint.euclidean:
+        return _anywhere(rng, body, 5.0)
+    return [float(rng.uniform(-LARGE, LARGE))]
+
+
+def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
+    if not body.joint.euclidean:
+        return _anywhere(rng, body, 1.0)
+    reach, limits = 1.0 if isinstance(body.joint, Prismatic) else math.pi, body.limits
+    lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
+    upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
+    return [float(rng.uniform(min(lower, upper), max(lower, upper)))]
+
+
+def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> list[float]:
+    return [float(x) for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())]
+
+
+_KINDS: dict[Draw, str] = {
+    _neutral: "neutral",
+    _right: "at right angles",
+    _large: "at large angles",
+    _within_limits: "at random within limits",
+}
