@@ -68,6 +68,73 @@ def test_imports_point_backwards(path: Path) -> None:
             assert LEVEL[other] < LEVEL[own], f"{relative}:{line} imports {module}"
 
 
+REFERENCE = SOURCE / "algorithms" / "reference"
+OF_REFERENCES = {"rbdc.errors", "rbdc.algorithms.trace", "rbdc.model", "rbdc.model.joints", "rbdc.spatial"}
+OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "transforms", "inertias")}
+"""What the references may import beside NumPy, the standard library and each other."""
+
+READING = {f"rbdc.model.{name}" for name in ("tree", "description", "lumping", "urdf", "validation", "xml")}
+READING |= {f"rbdc.model.joints.{path.stem}" for path in (SOURCE / "model" / "joints").glob("*.py") if path.stem != "__init__"}
+READING |= {"rbdc.spatial.quaternions"}
+"""What comes with these: how a description is read, and the joints' own manifolds, which `OF_JOINTS` keeps the references from."""
+
+OF_JOINTS = {"integrate", "difference", "placement_at", "own_force"}
+"""Methods of joints and bodies that generated code is made from and the references do without."""
+
+MAY_CHECK = {"report", "verification", "singularity"}
+"""The parts that may use the references; none of them generates."""
+
+
+def module_path(module: str) -> Path | None:
+    """The file of a module of rbdc."""
+    path = SOURCE.joinpath(*module.split(".")[1:])
+    return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
+
+
+def of_rbdc(path: Path) -> set[str]:
+    """The modules of rbdc that a file imports, wherever the import stands; of a package the modules that are named."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            inner = [f"{node.module}.{name}" for name in names]
+            names = [str(node.module), *(name for name in inner if module_path(name) is not None)]
+        found |= {name for name in names if name.split(".")[0] == "rbdc"}
+    return found
+
+
+def reached(start: set[str]) -> set[str]:
+    """The modules of rbdc that some import, whatever these import, and so on."""
+    found: set[str] = set()
+    while start:
+        found |= start
+        paths = [module_path(module) for module in start]
+        start = {name for path in paths if path is not None for name in of_rbdc(path)} - found
+    return found
+
+
+@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.py")), ids=lambda p: p.name)
+def test_references_share_nothing_with_what_is_generated(path: Path) -> None:
+    own = "rbdc.algorithms.reference"
+    imported = {module for module, _ in imports(path)} | of_rbdc(path)
+    for module in imported:
+        allowed = module in OF_REFERENCES or module == own or module.startswith(f"{own}.")
+        assert allowed or module.split(".")[0] in {*sys.stdlib_module_names, "numpy"}, f"{path.name} imports {module}"
+    beyond = {m for m in reached(of_rbdc(path)) if not m.startswith(own)} - OF_REFERENCES - READING - {"rbdc.algorithms"}
+    assert not beyond, f"{path.name} comes down to {sorted(beyond)}"
+    calls = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
+    assert not OF_JOINTS & {function.attr for function in calls if isinstance(function, ast.Attribute)}
+
+
+def test_nothing_that_generates_imports_the_references() -> None:
+    users = {path.relative_to(SOURCE) for path in FILES if any(m.startswith("rbdc.algorithms.reference") for m in of_rbdc(path))}
+    outside = {path.parts[0].removesuffix(".py") for path in users if path.parts[:2] != ("algorithms", "reference")}
+    assert outside <= MAY_CHECK
+    generating = {f"rbdc.{name}" for name in ("catalogue", "evaluation", "generate", "lanes", "fusion", "reduction", "rests")}
+    found = reached(generating | {f"rbdc.emit.{path.stem}" for path in (SOURCE / "emit").glob("*.py")})
+    assert not {module for module in found if module.startswith("rbdc.algorithms.reference")}
+
+
 def test_emit_and_model_know_no_casadi() -> None:
     users = {str(p.relative_to(SOURCE)) for p in FILES for module, _ in imports(p) if module.split(".")[0] == "casadi"}
     assert users == {"ir/from_casadi.py", "ir/symbolic.py", "report/ad.py"}

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from rbdc.algorithms.centroidal import total_mass
+from rbdc.algorithms.momentum import total_mass
 from rbdc.model import WORLD, Body, Frame, Model
 from rbdc.model.xml import shown
 from rbdc.pipeline import warnings_of

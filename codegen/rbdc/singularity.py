@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rbdc.algorithms.centroidal import total_mass
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.reference.centroidal import total_mass
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.manifold import integrate
 from rbdc.catalogue import CENTRES_OF_MASS, FORWARD_DYNAMICS
 from rbdc.errors import SingularModelError
 from rbdc.model import Model

@@ -10,8 +10,8 @@ import pytest
 
 import rbdc.generate
 from rbdc import Model
-from rbdc.algorithms.forward_derivatives import by_direct_inverse
-from rbdc.algorithms.minverse import minverse
+from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.minverse import minverse
 from rbdc.catalogue import Function, functions_of
 from rbdc.emit.columns import column_weight, kernel, plan_of, solve
 from rbdc.emit.scalars import DOUBLE
@@ -37,7 +37,7 @@ def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) 
         fext = rng.standard_normal((module.njoints, 6)) if with_forces else None
         given = None if fext is None else [Force.of(f) for f in fext.tolist()]
         tolerance = max(1e-12, 1e-15 * conditioning(module.crba(q)))
-        expected = by_direct_inverse(tree, q.tolist(), v.tolist(), tau.tolist(), given)
+        expected = aba_derivatives(tree, q.tolist(), v.tolist(), tau.tolist(), given)
         for result, matrix in zip(module.aba_derivatives(q, v, tau, fext), expected, strict=True):
             assert_close(result, np.array(matrix, dtype=float), tolerance)
         inverse = module.minverse(q)

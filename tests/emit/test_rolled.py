@@ -15,12 +15,12 @@ import pytest
 
 import rbdc
 from rbdc import generate as generation
-from rbdc.algorithms.aba import aba
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_derivatives import by_cholesky
-from rbdc.algorithms.idsva import rnea_derivatives
-from rbdc.algorithms.minverse import minverse
-from rbdc.algorithms.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.minverse import minverse
+from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.catalogue import functions_of
 from rbdc.emit.csource import FunctionSource
 from rbdc.emit.library import render_library
@@ -53,7 +53,7 @@ EVALUATE: dict[str, Callable[..., Any]] = {
     "minverse": minverse,
     "aba": aba,
     "rnea_derivatives": rnea_derivatives,
-    "aba_derivatives": by_cholesky,
+    "aba_derivatives": aba_derivatives,
 }
 INPUTS = {
     "rnea": "qva",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms.aba import aba
+from rbdc.algorithms.reference.aba import aba
 from rbdc.catalogue import functions_of
 from rbdc.generate import traced
 from rbdc.ir.builder import Builder, finish

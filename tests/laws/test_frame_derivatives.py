@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms import frame_derivatives, frames
+from rbdc.algorithms import frame_derivatives
 from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.reference import frame_derivatives as reference_derivatives
+from rbdc.algorithms.reference import frames
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
 from tests.support import Array, assert_close, build_module
@@ -37,14 +39,14 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:
-    """Derivatives (6, nv) of an algorithm of `frames` by q (in the tangent space), v and a, all directions at once."""
+    """Derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a, all directions at once."""
     algorithm: Callable[..., Any] = getattr(frames, base)
     q, identity = [float(x) for x in arguments[0]], np.eye(model.nv)
     turned = np.array([configuration_rate(model, q, [float(x) for x in unit]) for unit in identity]).T
     found = []
     for moved, directions in enumerate([turned, *[identity] * (len(arguments) - 1)]):
         given = [list(x[:, None] + 1j * TINY * directions if k == moved else x) for k, x in enumerate(arguments)]
-        entries = algorithm(model, *given, *where).scalars()
+        entries = algorithm(model, *given, *where)
         found.append(np.array([np.broadcast_to(np.imag(entry) / TINY, model.nv) for entry in entries]))
     return found
 
@@ -52,17 +54,19 @@ def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: An
 @pytest.mark.parametrize("where", REFERENCES)
 @pytest.mark.parametrize("base", BASES)
 def test_complex_step(case: Case, base: str, where: str) -> None:
-    """The algorithm over floats and the compiled function both give the derivative to rounding."""
+    """The generated algorithm and the reference over floats, and the compiled function, give the derivative to rounding."""
     model, module = case
     arguments = state(module)[: 2 if base == "frame_velocity" else 3]
     floats = [[float(x) for x in values] for values in arguments]
     for index, frame in enumerate(module.frame_names):
         expected = complex_step(model, base, arguments, index, where)
         compiled = getattr(module, f"{base}_derivatives")(*arguments, frame, where)
-        evaluated = getattr(frame_derivatives, f"{base}_derivatives")(model, *floats, index, where)
-        for got, same, true in zip(compiled, evaluated, expected, strict=True):
+        for got, true in zip(compiled, expected, strict=True):
             assert_close(got, true, TOLERANCE, 1.0, f"{module.name} {frame}, compiled")
-            assert_close(np.array(same, dtype=float), true, TOLERANCE, 1.0, f"{module.name} {frame}, over floats")
+        for of in (frame_derivatives, reference_derivatives):
+            evaluated = getattr(of, f"{base}_derivatives")(model, *floats, index, where)
+            for got, true in zip(evaluated, expected, strict=True):
+                assert_close(np.array(got, dtype=float), true, TOLERANCE, 1.0, f"{module.name} {frame}, {of.__name__}")
 
 
 @pytest.mark.parametrize("where", REFERENCES)

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Vector3
-from rbdc.algorithms.manifold import configuration_rate, integrate
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.reference.manifold import integrate
 from tests.support import Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
 

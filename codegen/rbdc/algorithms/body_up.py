@@ -1,6 +1,6 @@
 """First derivatives of inverse dynamics from the leaves up: Singh, Russell and Wensing's IDSVA in body frames, economically.
 
-The mathematics is that of `rbdc.algorithms.idsva`; what is saved: accelerations are classical, so psiddot = (U s_v + a x s_w +
+The mathematics is that of `rbdc.algorithms.reference.idsva`; what is saved: accelerations are classical, so psiddot = (U s_v + a x s_w +
 2 v x (w x s_w), U s_w) with the parent's motion (w, U, v, a) at this origin; the constants of the Coriolis factor are doubled, so
 that 2 B comes without a multiplication; and the linear velocity of a free root is taken as zero, for it enters by a = vdot + w x v
 alone. With r = I s, r_b = 2 B^T s and g the acceleration of the world in the root's frame, the root's columns of row i are then
@@ -67,7 +67,7 @@ def rnea_derivatives(
     *,
     root_columns: bool = True,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space. Test: `rbdc.algorithms.idsva` on every model.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space. Test: `rbdc.algorithms.reference.idsva` on every model.
 
     Without `root_columns` a free root's columns are left as zero but for 2 B of its angular velocity: the rest is M x with known x.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.aba import ArticulatedJoint, articulated
+from rbdc.algorithms.articulated_bodies import ArticulatedJoint, articulated
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements

@@ -2,8 +2,8 @@
 
 None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the subtree of body i about the
 origin of its frame, gathered from the leaves to the root, the linear momentum of the subtree at a rate S of the joint is m v + w x h:
-placements in the world, which the recursions by the book begin with (`rbdc.algorithms.centroidal`), are hardly needed. What regrouping
-has taken from the moving links, for it stays where it is, counts again here.
+placements in the world, which the recursions by the book begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. What
+regrouping has taken from the moving links, for it stays where it is, counts again here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.centroidal import total_mass
 from rbdc.algorithms.crba import composite_inertias
 from rbdc.algorithms.dofs import Matrix, reduce_columns, transposed
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
@@ -101,6 +100,12 @@ def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = s
     return [poses[body.parent] for body in model.bodies]
 
 
+def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
+    """kg; `with_base` counts the links fixed to the world too."""
+    moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
+    return moving + model.base_inertia.mass if with_base else moving
+
+
 def share_of_mass(model: Model) -> Scalar:
     """What a kilogram is of the mass of all links."""
     return 1.0 / total_mass(model)
@@ -112,7 +117,7 @@ def resting_moment(model: Model, factor: Scalar) -> Vector3:
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.centroidal` has it."""
+    """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
     factor = share_of_mass(model)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
     return (resting_moment(model, factor) + moment).scalars()

@@ -11,9 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dofs import joint_velocities
+from rbdc.algorithms.dofs import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import backward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
@@ -62,7 +61,7 @@ def newton_euler(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau (nv) as `rbdc.algorithms.rnea` has it. Test: the two agree on every model."""
+    """tau (nv) as `rbdc.algorithms.reference.rnea` has it. Test: the two agree on every model."""
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(forces, fext)
@@ -187,3 +186,25 @@ def _turned(first: Scalar, second: Scalar, above: Scalar, below: Scalar, product
     if is_zero(first) or is_zero(second):
         return first * above - second * below
     return (first + second) * alpha + (first - second) * product
+
+
+def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
+    """What joints have to give of the forces that move the bodies: those less the external ones, where there are any."""
+    return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
+
+
+def backward_pass(
+    model: Model, placements: Sequence[Placement], body_force: Sequence[Force], trace: Trace = silent
+) -> list[Scalar]:
+    """tau_i = S^T f_i, f_parent += X* f_i, from the leaves to the root."""
+    forces = list(body_force)
+    torques: list[list[Scalar]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        torques[index] = body.joint.project(forces[index])
+        trace(body.name, "tau = S^T f", f"tau{index}", torques[index])
+        if body.parent != WORLD:
+            total = forces[body.parent] + placements[index].act_force(forces[index])
+            trace(body.name, "f_parent = f_parent + X* f", f"f{body.parent}_from{index}", total.scalars())
+            forces[body.parent] = total
+    return reduce_vector(model, [entry for own in torques for entry in own])

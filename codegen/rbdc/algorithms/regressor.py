@@ -1,7 +1,7 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach (1986).
 
-What is generated finds the motions as `rbdc.algorithms.newton_euler` does, by classical accelerations without linear velocities, and
-takes the ten unit wrenches of each body to the root, or the axes of the joints above down to the body, whichever is less work.
+The motions are found as `rbdc.algorithms.newton_euler` does, by classical accelerations without linear velocities; the ten unit wrenches of
+each body go up to the root, or the axes of the joints above down to the body, whichever is less work.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TypeAlias
 from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
-from rbdc.algorithms.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody
@@ -33,34 +32,12 @@ _PARALLEL = 1e-15
 """Axes are parallel if the entries of their cross product are less; what is taken for parallel and is not costs work, not accuracy."""
 
 
-def torque_regressor(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Matrix:
-    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies."""
-    placements = joint_placements(model, q, trace)
-    velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    motions = [
-        BodyMotion(velocity.angular, acceleration.angular, acceleration.linear + velocity.angular.cross(velocity.linear))
-        for velocity, acceleration in zip(velocities, accelerations, strict=True)
-    ]
-    starts = first_dofs(model)
-
-    def rows(index: int, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
-        while True:
-            projected = [model.bodies[index].joint.project(force) for force in forces]
-            yield from ((starts[index] + k, list(row)) for k, row in enumerate(zip(*projected, strict=True)))
-            if model.bodies[index].parent == WORLD:
-                return
-            forces = [placements[index].act_force(force) for force in forces]
-            index = model.bodies[index].parent
-
-    return _by_rows(model, motions, rows, "Y_j = S_j^T X* (I_k a + v x* I_k v), I_k of the k-th unit parameter", trace)
-
-
 def regressor_by_forces(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
-    """The same: the ten forces of each body go up the tree, past joints on parallel axes in one step."""
+    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies: the ten forces of each body go
+    up the tree, past joints on parallel axes in one step.
+    """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.aba import articulated, articulated_accelerations
+from rbdc.algorithms.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.body_up import rnea_derivatives
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.dofs import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
-from rbdc.algorithms.newton_euler import reference_pass
-from rbdc.algorithms.rnea import backward_pass, without_external
+from rbdc.algorithms.newton_euler import backward_pass, reference_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import FreeFlyer
@@ -60,6 +59,16 @@ def by_articulated_bodies(
     return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
 
 
+def inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
+    if model.coupled:
+        return Factorisation(crba(model, q, trace)).solve(x)
+    placements = joint_placements(model, q, trace)
+    joints = articulated(model, placements, trace)
+    at_rest, free = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
+    return articulated_accelerations(replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace)
+
+
 def accelerations(
     model: Model,
     q: Sequence[Scalar],
@@ -96,7 +105,7 @@ def derivatives_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test: `forward_derivatives`."""
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test: the reference."""
     factors = Factorisation(crba(model, q, trace))
     return _derivatives(model, q, v, tau, fext, trace, factors, factors)
 

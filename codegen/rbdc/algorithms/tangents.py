@@ -1,7 +1,7 @@
 """Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
 
-`rbdc.algorithms.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry their rates
-along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
+`rbdc.algorithms.reference.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry
+their rates along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from rbdc.algorithms.crba import crba
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.products import inverse_inertia_product
-from rbdc.algorithms.solves import accelerations, by_articulated_bodies
+from rbdc.algorithms.solves import accelerations, by_articulated_bodies, inverse_inertia_product
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

@@ -1,6 +1,5 @@
-"""The reference: our algorithms on numbers of 40 digits. It shares no compiled code, no passes and no emitter with what is measured.
-
-Where the literature has another algorithm than the one that is generated, the reference uses that one.
+"""The reference: the papers' recursions on numbers of 40 digits. It shares no algorithm, no compiled code, no passes and no emitter with
+what is measured; see `rbdc.algorithms.reference`.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
 from rbdc.catalogue import Function
-from rbdc.evaluation import Evaluate, Inputs, for_one_frame
+from rbdc.evaluation import Inputs
 from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
-from rbdc.report.literature import by_the_papers, deepest_frame
+from rbdc.report.literature import true_method
 
 DIGITS = 40
 
@@ -71,19 +70,12 @@ def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
     exact = with_numbers(model, context.mpf)  # products and sums of its constants are not to be rounded either
-    return [[context.mpf(x) for x in output] for output in _algorithm(function)(exact, scalars, silent)]
+    return [[context.mpf(x) for x in output] for output in true_method(function)(exact, scalars, silent)]
 
 
 def _split(x: Any) -> tuple[float, float]:
     high = float(x)
     return high, float(x - high)
-
-
-def _algorithm(function: Function) -> Evaluate:
-    """The paper's recursion, the last of several."""
-    if function.declaration.framed:
-        return for_one_frame(function.declaration.name, deepest_frame, "LOCAL")
-    return list(by_the_papers(function).values())[-1]
 
 
 def concatenated(references: Sequence[Reference]) -> Reference:

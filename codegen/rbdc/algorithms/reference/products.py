@@ -1,8 +1,8 @@
 """Products of the derivatives with a vector, without forming the matrices: O(n), a small multiple of the function itself.
 
-`rnea_vjp` sums the rows of `rnea_derivatives` (see `rbdc.algorithms.idsva`) under weights w: what lies below joint j enters through
-G = sum I s w and G_b = sum 2 B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp` is the tangent
-of the recursion. Forward dynamics follows by Carpentier and Mansard's equation (24).
+`rnea_vjp` sums the rows of `idsva.rnea_derivatives` under weights w: what lies below joint j enters through G = sum I s w and
+G_b = sum 2 B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp` is the tangent of the recursion.
+Forward dynamics follows by Carpentier and Mansard's equation (24).
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.aba import aba
-from rbdc.algorithms.dofs import joint_velocities, reduce_vector
-from rbdc.algorithms.idsva import column_forces, subtrees
-from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import backward_pass, body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.idsva import column_forces, subtrees
+from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
+from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Scalar, Vector3
@@ -111,7 +111,7 @@ def rnea_jvp(
     return backward_pass(model, placements, tangents, trace)
 
 
-def inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:
     """M(q)^-1 x: forward dynamics at rest without gravity."""
     weightless = replace(model, gravity=Vector3.zero())
     return aba(weightless, q, [0.0] * model.nv, x, trace=trace)
@@ -128,7 +128,7 @@ def aba_vjp(
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each): -(M^-1 w)^T dID, equation (24)."""
     a = aba(model, q, v, tau, fext, trace)
-    solved = inverse_inertia_product(model, q, w, trace)
+    solved = _inverse_inertia_product(model, q, w, trace)
     by_q, by_v, _ = rnea_vjp(model, q, v, a, solved, fext, trace)
     return [-x for x in by_q], [-x for x in by_v], solved
 
@@ -147,4 +147,4 @@ def aba_jvp(
     """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv): M^-1 (dtau - dID (dq, dv)), equation (24)."""
     a = aba(model, q, v, tau, fext, trace)
     moved = rnea_jvp(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
-    return inverse_inertia_product(model, q, [x - y for x, y in zip(dtau, moved, strict=True)], trace)
+    return _inverse_inertia_product(model, q, [x - y for x, y in zip(dtau, moved, strict=True)], trace)

@@ -1,15 +1,15 @@
-"""Centre of mass, momentum and energies body by body, from placements in the world: the forms of the literature, to compare with.
+"""Centre of mass, momentum and energies body by body, from placements in the world.
 
-Featherstone, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix. `rbdc.algorithms.momentum` has what is generated.
+Featherstone, Rigid Body Dynamics Algorithms, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.crba import composite_inertias
-from rbdc.algorithms.dofs import Matrix, reduce_columns, transposed
-from rbdc.algorithms.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.reference.crba import composite_inertias
+from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_columns, transposed
+from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
@@ -17,7 +17,7 @@ from rbdc.spatial import Force, Scalar, Vector3
 
 def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
     """kg; `with_base` counts the links fixed to the world too."""
-    moving: Scalar = sum((body.inertia.mass for body in model.bodies), model.resting.mass)
+    moving: Scalar = sum((body.inertia.mass for body in model.bodies), 0.0)
     return moving + model.base_inertia.mass if with_base else moving
 
 
@@ -41,7 +41,9 @@ def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     composite = composite_inertias(model, placements, trace)
     world = world_placements(model, q, trace)
     return [
-        world[index].act_force(composite[index] @ s) for index, body in enumerate(model.bodies) for s in body.joint.subspace()
+        world[index].act_force(composite[index] @ s)
+        for index, body in enumerate(model.bodies)
+        for s in body.joint.subspace()
     ]
 
 

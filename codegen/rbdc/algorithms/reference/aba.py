@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import joint_velocities
-from rbdc.algorithms.kinematics import body_velocities, joint_placements
-from rbdc.algorithms.linear import Factorisation
-from rbdc.algorithms.rnea import rnea, without_external
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.joint_coordinates import joint_velocities
+from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.reference.linear import Factorisation
+from rbdc.algorithms.reference.rnea import rnea, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
@@ -17,8 +17,8 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, V
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """What the articulated inertia IA of its body leaves of one joint: U = IA S by columns, the factors of D = S^T U, U D^-1 by columns,
-    and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U, U D^-1 by
+    columns, and Ia = IA - U D^-1 U^T, which the parent feels.
     """
 
     u: list[Force]
@@ -35,39 +35,30 @@ def aba(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) + sum_i J_i^T f_i) (nv). Test: inverse dynamics of ddq gives tau back."""
+    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
+
+    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test: inverse
+    dynamics of ddq gives tau back.
+    """
     if model.coupled:
-        return forward_dynamics_by_cholesky(model, q, v, tau, fext, trace)
+        return _by_cholesky(model, q, v, tau, fext, trace)
     placements = joint_placements(model, q, trace)
     velocities = body_velocities(model, v, placements, trace)
-    bias_accelerations = [
+    c = [
         Motion.zero() if body.parent == WORLD else velocity.cross(body.joint.motion(rate))
         for body, velocity, rate in zip(model.bodies, velocities, joint_velocities(model, v), strict=True)
     ]
-    bias_forces = [velocity.cross_force(body.inertia @ velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
-    bias_forces = without_external(bias_forces, fext)
+    bias = [
+        velocity.cross_force(body.inertia @ velocity)
+        for body, velocity in zip(model.bodies, velocities, strict=True)
+    ]
+    bias = without_external(bias, fext)
     for index, body in enumerate(model.bodies):
-        trace(body.name, "c = v x S qdot", f"c{index}", bias_accelerations[index].scalars())
-        trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias_forces[index].scalars())
-    return articulated_accelerations(model, placements, articulated(model, placements, trace), bias_accelerations, bias_forces, tau, trace)
-
-
-def articulated_accelerations(
-    model: Model,
-    placements: Sequence[Placement],
-    joints: Sequence[ArticulatedJoint],
-    bias_accelerations: Sequence[Motion],
-    bias_forces: Sequence[Force],
-    tau: Sequence[Scalar],
-    trace: Trace = silent,
-    reference: Sequence[Scalar] | None = None,
-) -> list[Scalar]:
-    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent + c + S qddot and need I a + p;
-    the world accelerates by -g. `reference` is added to what comes out.
-    """
-    u = _force_pass(model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
-    beyond = joint_velocities(model, reference or [0.0] * model.nv)
-    return _acceleration_pass(model, placements, bias_accelerations, joints, u, beyond, trace)
+        trace(body.name, "c = v x S qdot", f"c{index}", c[index].scalars())
+        trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias[index].scalars())
+    joints = articulated(model, placements, trace)
+    u = _force_pass(model, placements, joints, c, bias, joint_velocities(model, tau), trace)
+    return _acceleration_pass(model, placements, joints, c, u, trace)
 
 
 def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
@@ -92,14 +83,15 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     if joint.nv == 1:
         u_d = [u[0].scaled(d.inverse_pivots[0])]
     else:
-        solved = [d.solve(list(entries)) for entries in zip(*(column.scalars() for column in u), strict=True)]
+        rows = zip(*(column.scalars() for column in u), strict=True)
+        solved = [d.solve(list(entries)) for entries in rows]
         u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
     name = model.bodies[index].name
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
     left = inertia.minus_product(u_d, u)
     for s in joint.subspace():
-        if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
+        if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:  # along a coordinate axis: exactly zero there
             left = left.without_axis(s)
     return ArticulatedJoint(u, d, u_d, left)
 
@@ -108,13 +100,13 @@ def _force_pass(
     model: Model,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
-    bias_accelerations: Sequence[Motion],
-    bias_forces: Sequence[Force],
+    c: Sequence[Motion],
+    bias: Sequence[Force],
     torques: Sequence[Sequence[Scalar]],
     trace: Trace,
 ) -> list[list[Scalar]]:
     """u = tau - S^T pA of each joint, the bias forces pA from the leaves to the root."""
-    forces = list(bias_forces)
+    forces = list(bias)
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
@@ -122,57 +114,50 @@ def _force_pass(
         trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
         if body.parent == WORLD:
             continue
-        force = forces[index] + joints[index].left @ bias_accelerations[index]
+        force = forces[index] + joints[index].left @ c[index]
         for column, entry in zip(joints[index].u_d, u[index], strict=True):
             force = force + column.scaled(entry)
-        forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
-        trace(body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", forces[body.parent].scalars())
+        above = forces[body.parent] + placements[index].act_force(force)
+        trace(
+            body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", above.scalars()
+        )
+        forces[body.parent] = above
     return u
 
 
 def _acceleration_pass(
     model: Model,
     placements: Sequence[Placement],
-    bias_accelerations: Sequence[Motion],
     joints: Sequence[ArticulatedJoint],
+    c: Sequence[Motion],
     u: Sequence[Sequence[Scalar]],
-    reference: Sequence[Sequence[Scalar]],
     trace: Trace,
 ) -> list[Scalar]:
-    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
-
-    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is rounded once.
-    """
+    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; the world accelerates by -g."""
     accelerations: list[Motion] = []
     result: list[Scalar] = []
+    world = Motion(-model.gravity, Vector3.zero())
     for index, body in enumerate(model.bodies):
-        parent = Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
-        before = placements[index].act_inverse(parent) + bias_accelerations[index]
+        parent = world if body.parent == WORLD else accelerations[body.parent]
+        before = placements[index].act_inverse(parent) + c[index]
         solved = joints[index].d.solve(u[index])
-        moved = [before.dot(column) for column in joints[index].u_d]
-        if not model.children(index):
-            rest = [r - x for r, x in zip(reference[index], moved, strict=True)]
-            trace(body.name, "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference", f"rest{index}", rest)
-            result += [x + r for x, r in zip(solved, rest, strict=True)]
-            accelerations.append(before)
-            continue
-        rate = [x - y for x, y in zip(solved, moved, strict=True)]
-        result += [r + x for r, x in zip(reference[index], rate, strict=True)]
+        rate = [x - before.dot(column) for x, column in zip(solved, joints[index].u_d, strict=True)]
+        result += rate
         accelerations.append(before + body.joint.motion(rate))
-        trace(body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars())
+        trace(
+            body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars()
+        )
     return result
 
 
-def forward_dynamics_by_cholesky(
+def _by_cholesky(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    fext: Sequence[Force] | None,
+    trace: Trace,
 ) -> list[Scalar]:
-    """The same by M^-1 (tau - bias) with sparse L^T D L: cheaper on arms, and the way with coupled mimic joints, for the recursion
-    does not know that one joint follows another.
-    """
+    """M^-1 (tau - bias) with M = L^T D L: Featherstone, section 6.5."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext, trace)
     return Factorisation(crba(model, q, trace)).solve([t - b for t, b in zip(tau, bias, strict=True)])

@@ -1,11 +1,13 @@
-"""Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, p. 96; Carpentier and Mansard, Algorithm 1."""
+"""Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
+Carpentier and Mansard (2018), Algorithm 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import joint_velocities, reduce_vector
-from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
+from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
@@ -31,7 +33,9 @@ def rnea(
     return backward_pass(model, placements, forces, trace)
 
 
-def nonlinear_effects(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def nonlinear_effects(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
     """C(q, v) v + g(q) (nv): inverse dynamics at zero acceleration."""
     return rnea(model, q, v, [0.0] * model.nv, trace=trace)
 

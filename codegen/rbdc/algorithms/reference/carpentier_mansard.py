@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.joint_coordinates import (
+    Matrix,
+    first_dofs,
+    full_size,
+    joint_velocities,
+    reduce_matrix,
+    zeros,
+)
+from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
@@ -26,8 +34,11 @@ def rnea_derivatives(
     a: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
-) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv (nv, nv each), columns in the tangent space; the third derivative is M, by any other algorithm."""
+) -> tuple[Matrix, Matrix, Matrix]:
+    """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
+
+    The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`, `idsva`.
+    """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
@@ -37,7 +48,9 @@ def rnea_derivatives(
         parent = model.bodies[index].parent
         if parent != WORLD:
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    return _backward_pass(model, placements, forces, by_q, True), _backward_pass(model, placements, forces, by_v, False)
+    dtau_dq = _backward_pass(model, placements, forces, by_q, True)
+    dtau_dv = _backward_pass(model, placements, forces, by_v, False)
+    return dtau_dq, dtau_dv, crba(model, q, trace)
 
 
 def _forward_pass(
@@ -59,7 +72,8 @@ def _forward_pass(
         for u in ("q", "v"):
             # Lines 3 and 5: X dv_parent, and X da_parent + dv x v_J.
             own_v = {} if root else {k: x.act_inverse(m) for k, m in dv[u][body.parent].items()}
-            own_a = {} if root else {k: x.act_inverse(m) + own_v[k].cross(joint_velocity) for k, m in da[u][body.parent].items()}
+            carried = {} if root else da[u][body.parent]
+            own_a = {k: x.act_inverse(m) + own_v[k].cross(joint_velocity) for k, m in carried.items()}
             for k, s in enumerate(body.joint.subspace(), starts[index]):
                 if u == "q":  # equation (13), for v and for a
                     own_v[k] = above_v.cross(s)
@@ -81,12 +95,16 @@ def _forward_pass(
 
 
 def _backward_pass(
-    model: Model, placements: Sequence[Placement], forces: Sequence[Force], sets: Sequence[ForceSet], by_q: bool
+    model: Model,
+    placements: Sequence[Placement],
+    forces: Sequence[Force],
+    sets: Sequence[ForceSet],
+    by_q: bool,
 ) -> Matrix:
     """Algorithm 3: rows of the derivative, S^T df_i, and df_parent += X* df_i, plus equation (14) where u = q."""
     starts = first_dofs(model)
     total = [dict(own) for own in sets]
-    size = sum(body.joint.nv for body in model.bodies)
+    size = full_size(model)
     result = zeros(size, size)
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]

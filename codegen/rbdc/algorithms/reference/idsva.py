@@ -17,11 +17,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.coriolis import CoriolisFactor
-from rbdc.algorithms.crba import composite_inertias
-from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.crba import composite_inertias
+from rbdc.algorithms.reference.joint_coordinates import (
+    Matrix,
+    first_dofs,
+    full_size,
+    joint_velocities,
+    reduce_matrix,
+    zeros,
+)
+from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Inertia, Motion, Placement, Scalar, Vector3
@@ -61,11 +68,10 @@ def subtrees(
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
     forces = without_external(forces, fext)
-    factors = [CoriolisFactor.of_body(b.inertia, velocity) for b, velocity in zip(model.bodies, velocities, strict=True)]
+    factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        values = factors[index].momentum.scalars() + [x for row in factors[index].rows for x in row.scalars()]
-        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", values)
+        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", factors[index].scalars())
         trace(body.name, "fC: force of the subtree", f"fC{index}", forces[index].scalars())
         if body.parent != WORLD:
             factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
@@ -117,7 +123,7 @@ def rnea_derivatives(
     """
     tree = subtrees(model, q, v, a, fext, trace)
     starts = first_dofs(model)
-    size = sum(body.joint.nv for body in model.bodies)
+    size = full_size(model)
     dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
     for index, body in enumerate(model.bodies):
         for k, direction in enumerate(tree.directions[index]):
@@ -138,7 +144,8 @@ def rnea_derivatives(
                     c_q = c_q + direction.s.cross_force(tree.forces[index])
                 c_q, c_v, r_b, r = (tree.placements[ancestor].act_force(f) for f in (c_q, c_v, r_b, r))
                 ancestor = model.bodies[ancestor].parent
-            values = [x for matrix in (dq, dv, inertia) for x in [*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])]]
+            made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in (dq, dv, inertia))
+            values = [x for entries in made for x in entries]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
     return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
 

@@ -1,0 +1,135 @@
+"""Articulated bodies, which forward dynamics and the inverse of M share: Featherstone, Rigid Body Dynamics Algorithms, table 7.1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.dofs import joint_velocities
+from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class ArticulatedJoint:
+    """What the articulated inertia IA of its body leaves of one joint: U = IA S by columns, the factors of D = S^T U, U D^-1 by columns,
+    and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """
+
+    u: list[Force]
+    d: Factorisation
+    u_d: list[Force]
+    left: ArticulatedInertia
+
+
+def articulated_accelerations(
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    bias_accelerations: Sequence[Motion],
+    bias_forces: Sequence[Force],
+    tau: Sequence[Scalar],
+    trace: Trace = silent,
+    reference: Sequence[Scalar] | None = None,
+) -> list[Scalar]:
+    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent + c + S qddot and need I a + p;
+    the world accelerates by -g. `reference` is added to what comes out.
+    """
+    u = _force_pass(model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
+    beyond = joint_velocities(model, reference or [0.0] * model.nv)
+    return _acceleration_pass(model, placements, bias_accelerations, joints, u, beyond, trace)
+
+
+def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
+    """The joints of all bodies, their articulated inertias IA from the leaves to the root."""
+    inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
+    joints: list[ArticulatedJoint] = []
+    for index in reversed(range(model.njoints)):
+        joint = _articulate(model, index, inertias[index], trace)
+        joints.insert(0, joint)
+        parent = model.bodies[index].parent
+        if parent != WORLD:
+            inertias[parent] = inertias[parent] + joint.left.moved(placements[index])
+    return joints
+
+
+def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace) -> ArticulatedJoint:
+    """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
+    joint = model.bodies[index].joint
+    u = [inertia @ column for column in joint.subspace()]
+    d = Factorisation([joint.project(column) for column in u])
+    # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
+    if joint.nv == 1:
+        u_d = [u[0].scaled(d.inverse_pivots[0])]
+    else:
+        solved = [d.solve(list(entries)) for entries in zip(*(column.scalars() for column in u), strict=True)]
+        u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
+    name = model.bodies[index].name
+    trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
+    trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
+    left = inertia.minus_product(u_d, u)
+    for s in joint.subspace():
+        if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
+            left = left.without_axis(s)
+    return ArticulatedJoint(u, d, u_d, left)
+
+
+def _force_pass(
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    bias_accelerations: Sequence[Motion],
+    bias_forces: Sequence[Force],
+    torques: Sequence[Sequence[Scalar]],
+    trace: Trace,
+) -> list[list[Scalar]]:
+    """u = tau - S^T pA of each joint, the bias forces pA from the leaves to the root."""
+    forces = list(bias_forces)
+    u: list[list[Scalar]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        u[index] = [t - p for t, p in zip(torques[index], body.joint.project(forces[index]), strict=True)]
+        trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
+        if body.parent == WORLD:
+            continue
+        force = forces[index] + joints[index].left @ bias_accelerations[index]
+        for column, entry in zip(joints[index].u_d, u[index], strict=True):
+            force = force + column.scaled(entry)
+        forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
+        trace(body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", forces[body.parent].scalars())
+    return u
+
+
+def _acceleration_pass(
+    model: Model,
+    placements: Sequence[Placement],
+    bias_accelerations: Sequence[Motion],
+    joints: Sequence[ArticulatedJoint],
+    u: Sequence[Sequence[Scalar]],
+    reference: Sequence[Sequence[Scalar]],
+    trace: Trace,
+) -> list[Scalar]:
+    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
+
+    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is rounded once.
+    """
+    accelerations: list[Motion] = []
+    result: list[Scalar] = []
+    for index, body in enumerate(model.bodies):
+        parent = Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
+        before = placements[index].act_inverse(parent) + bias_accelerations[index]
+        solved = joints[index].d.solve(u[index])
+        moved = [before.dot(column) for column in joints[index].u_d]
+        if not model.children(index):
+            rest = [r - x for r, x in zip(reference[index], moved, strict=True)]
+            trace(body.name, "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference", f"rest{index}", rest)
+            result += [x + r for x, r in zip(solved, rest, strict=True)]
+            accelerations.append(before)
+            continue
+        rate = [x - y for x, y in zip(solved, moved, strict=True)]
+        result += [r + x for r, x in zip(reference[index], rate, strict=True)]
+        accelerations.append(before + body.joint.motion(rate))
+        trace(body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars())
+    return result

@@ -1,0 +1,52 @@
+"""Composite rigid body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 6.2; Walker and Orin (1982)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
+from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Inertia, Placement, Scalar
+
+
+def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k) - g(q)."""
+    placements = joint_placements(model, q, trace)
+    composite = composite_inertias(model, placements, trace)
+    return reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+
+
+def composite_inertias(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Inertia]:
+    """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
+    composite = [body.inertia for body in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        formula = "IC = I + sum of X* IC_child X: composite inertia"
+        trace(body.name, formula, f"IC{index}", composite[index].scalars())
+        if body.parent != WORLD:
+            composite[body.parent] = composite[body.parent] + composite[index].moved(placements[index])
+    return composite
+
+
+def _full_inertia(
+    model: Model, placements: Sequence[Placement], composite: Sequence[Inertia], trace: Trace
+) -> Matrix:
+    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
+    starts = first_dofs(model)
+    size = full_size(model)
+    m = zeros(size, size)
+    for index, body in enumerate(model.bodies):
+        for k, column in enumerate(body.joint.subspace()):
+            force, ancestor, dof = composite[index] @ column, index, starts[index] + k
+            while True:
+                for row, entry in enumerate(model.bodies[ancestor].joint.project(force)):
+                    m[starts[ancestor] + row][dof] = m[dof][starts[ancestor] + row] = entry
+                if model.bodies[ancestor].parent == WORLD:
+                    break
+                force = placements[ancestor].act_force(force)
+                ancestor = model.bodies[ancestor].parent
+            formula = "M = S^T IC S, and S_j^T X* IC S for each ancestor j"
+            trace(body.name, formula, f"M{dof}", m[dof][: dof + 1])
+    return m

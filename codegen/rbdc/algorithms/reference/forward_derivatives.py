@@ -1,0 +1,48 @@
+"""First derivatives of forward dynamics from those of inverse dynamics: Carpentier and Mansard (2018), equation (24).
+
+M^-1 comes from the direct algorithm of the companion report, as the paper has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.reference.minverse import minverse
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar
+from rbdc.spatial.scalars import is_zero
+
+
+def aba_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix]:
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
+
+    Test: M times them gives minus the derivatives of inverse dynamics; complex-step of `aba`; Pinocchio.
+    """
+    a = aba(model, q, v, tau, fext, trace)
+    inverse = minverse(model, q, trace)
+    dq, dv, _ = rnea_derivatives(model, q, v, a, fext, trace)
+    return _minus_product(inverse, dq), _minus_product(inverse, dv), inverse
+
+
+def _minus_product(a: Matrix, b: Matrix) -> Matrix:
+    columns = transposed(b)
+
+    def entry(row: Sequence[Scalar], column: Sequence[Scalar]) -> Scalar:
+        total: Scalar = 0.0
+        for x, y in zip(row, column, strict=True):
+            if not (is_zero(x) or is_zero(y)):
+                total = total - x * y
+        return total
+
+    return [[entry(row, column) for column in columns] for row in a]

@@ -1,0 +1,118 @@
+"""Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics Algorithms, section 2.8.
+
+Everything is found in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i that carries the frame,
+and then seen from where `reference` has it: WORLD from the world's origin, LOCAL from the frame, LOCAL_WORLD_ALIGNED from the
+frame's origin along the world's axes. Spatial vectors are [linear; angular] (m/s, rad/s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_columns, transposed
+from rbdc.algorithms.reference.kinematics import world_placements
+from rbdc.errors import OptionError
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class Carriers:
+    """The bodies that carry a frame, the root first, in the world's coordinates: for each its number, the columns J_k of its joint, its
+    velocity and its acceleration (without gravity); and the placement of the frame.
+    """
+
+    bodies: list[int]
+    columns: list[list[Motion]]
+    velocities: list[Motion]
+    accelerations: list[Motion]
+    frame: Placement
+
+    def velocity(self) -> Motion:
+        """That of the frame."""
+        return self.velocities[-1] if self.bodies else Motion.zero()
+
+    def acceleration(self) -> Motion:
+        """That of the frame."""
+        return self.accelerations[-1] if self.bodies else Motion.zero()
+
+
+def carriers(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar] | None,
+    a: Sequence[Scalar] | None,
+    frame: int,
+) -> Carriers:
+    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over the bodies that carry a frame; at rest where v or a is None."""
+    world, last = world_placements(model, q), model.frames[frame]
+    zero = [0.0] * model.nv
+    rates, seconds = joint_velocities(model, zero if v is None else v), joint_velocities(model, zero if a is None else a)
+    bodies = model.support(last.body)
+    columns: list[list[Motion]] = []
+    velocities: list[Motion] = []
+    accelerations: list[Motion] = []
+    velocity, acceleration = Motion.zero(), Motion.zero()
+    for index in bodies:
+        joint = model.bodies[index].joint
+        columns.append([world[index].act(s) for s in joint.subspace()])
+        step = world[index].act(joint.motion(rates[index]))
+        velocity = velocity + step
+        acceleration = acceleration + world[index].act(joint.motion(seconds[index])) + velocity.cross(step)
+        velocities.append(velocity)
+        accelerations.append(acceleration)
+    own = last.placement if last.body == WORLD else world[last.body].compose(last.placement)
+    return Carriers(bodies, columns, velocities, accelerations, own)
+
+
+def viewpoint(frame: Placement, reference: str) -> Placement:
+    """Where in the world a frame's motions are seen from. Raises OptionError for a reference that there is not."""
+    if reference == "WORLD":
+        return Placement.identity()
+    if reference == "LOCAL":
+        return frame
+    if reference == "LOCAL_WORLD_ALIGNED":
+        return Placement(Rotation.identity(), frame.translation)
+    raise OptionError(f"reference {reference!a} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
+
+
+def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
+    """J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
+    carried = carriers(model, q, None, None, frame)
+    seen = viewpoint(carried.frame, reference)
+    columns = [[seen.act_inverse(column) for column in own] for own in carried.columns]
+    return matrix_of(model, carried.bodies, columns)
+
+
+def frame_velocity(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> list[Scalar]:
+    """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
+    carried = carriers(model, q, v, None, frame)
+    return viewpoint(carried.frame, reference).act_inverse(carried.velocity()).scalars()
+
+
+def frame_acceleration(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    frame: int,
+    reference: str = "LOCAL",
+) -> list[Scalar]:
+    """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world sees it, in the coordinates of
+    `reference`.
+    """
+    carried = carriers(model, q, v, a, frame)
+    return viewpoint(carried.frame, reference).act_inverse(carried.acceleration()).scalars()
+
+
+def matrix_of(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
+    """(6, nv) from the columns of the bodies that carry a frame; zero for others, summed over coupled joints."""
+    found = dict(zip(bodies, columns, strict=True))
+    full: list[list[Scalar]] = []
+    for index, body in enumerate(model.bodies):
+        own = found.get(index, [Motion(Vector3.zero(), Vector3.zero())] * body.joint.nv)
+        full += [column.scalars() for column in own]
+    return reduce_columns(model, transposed(full)) if full else [[] for _ in range(6)]

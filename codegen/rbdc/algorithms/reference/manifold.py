@@ -1,0 +1,197 @@
+"""Integration and difference on the configuration manifold by the exponential and the logarithm as textbooks have them.
+
+Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation (1994), chapter 2, for SO(3) and SE(3);
+Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2) and the inverses; quaternions are Hamilton's, (x, y, z, w). The
+conventions are those of the joint types and Pinocchio's: velocities in the child's frame; `integrate` gives unit quaternions on the
+side of q, `difference` the short way round. Real scalars only, for sides are taken by comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.errors import UnsupportedError
+from rbdc.model import Model
+from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
+from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
+
+NEAR_ZERO = 1e-6
+"""Squared angles (rad^2) below it go into series, of which the first term left out is less than 1e-39."""
+
+Vector = list[Scalar]
+
+
+def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix exponential."""
+    result: Vector = [0.0] * model.nq
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own = model.q_slice(index)
+            result[own] = _integrated(body.joint, q[own], dv[model.v_slice(index)])
+            trace(body.name, "q exp(dv)", f"moved{index}", result[own])
+    return result
+
+
+def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """The dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
+    result: Vector = [0.0] * model.nv
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            own, place = model.q_slice(index), model.v_slice(index)
+            result[place] = _difference(body.joint, q0[own], q1[own])
+            trace(body.name, "log(q0^-1 q1)", f"step{index}", result[place])
+    return result
+
+
+def _integrated(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+    if joint.euclidean:
+        return [x + dx for x, dx in zip(q, dv, strict=True)]
+    return _of(_EXPONENTIALS, joint)(joint, q, dv)
+
+
+def _difference(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+    if joint.euclidean:
+        return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
+    return _of(_LOGARITHMS, joint)(joint, q0, q1)
+
+
+_Map = Callable[[JointType, Sequence[Scalar], Sequence[Scalar]], Vector]
+
+
+def _of(maps: dict[type[JointType], _Map], joint: JointType) -> _Map:
+    if type(joint) not in maps:
+        raise UnsupportedError(f"no exponential and logarithm for a joint of type {joint.kind}")
+    return maps[type(joint)]
+
+
+def _spherical_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+    """q exp(w), with the rotation vector w."""
+    w = Vector3.of(dv)
+    t2 = w.dot(w)
+    half = w.scaled(0.5 * _sinc(0.25 * t2)).scalars()
+    return _on_the_side_of(q, _unit(_product(q, [*half, _cosine(0.25 * t2)])))
+
+
+def _free_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+    """p + R V(w) v with V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, and the rotation."""
+    v, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
+    t2 = w.dot(w)
+    turned = w.cross(v)
+    moved = v + turned.scaled(_versine(t2)) + w.cross(turned).scaled(_cubic(t2))
+    position = Vector3.of(q[:3]) + joint.placement(q).rotation.apply(moved)
+    return [*position.scalars(), *_spherical_exponential(joint, q[3:], dv[3:])]
+
+
+def _planar_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+    """p + R V(t) v with V = [sin t, cos t - 1; 1 - cos t, sin t] / t, and the rotation as a unit vector."""
+    x, y, c, s = q
+    t = dv[2]
+    along, across = _sinc(t * t), t * _versine(t * t)
+    dx, dy = along * dv[0] - across * dv[1], across * dv[0] + along * dv[1]
+    turned = [c * cos(t) - s * sin(t), s * cos(t) + c * sin(t)]
+    return [x + c * dx - s * dy, y + s * dx + c * dy, *_unit(turned)]
+
+
+def _spherical_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+    """The rotation vector of q0^-1 q1, at most half a turn long."""
+    x, y, z, w = q0
+    *vector, real = _unit(_product([-x, -y, -z, w], q1))
+    side = where_less(real, 0.0, -1.0, 1.0)
+    axis = Vector3.of(vector)
+    half = atan2(sqrt(axis.dot(axis)), side * real)
+    return axis.scaled(side * 2.0 / _sinc(half * half)).scalars()
+
+
+def _free_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+    """V(w)^-1 R0^T (p1 - p0) with V^-1 = 1 - [w]/2 + (1 - (t/2) cot(t/2))/t^2 [w]^2, and the rotation vector w."""
+    w = Vector3.of(_spherical_logarithm(joint, q0[3:], q1[3:]))
+    p = joint.placement(q0).rotation.apply_transposed(Vector3.of(q1[:3]) - Vector3.of(q0[:3]))
+    turned = w.cross(p)
+    v = p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w)))
+    return [*v.scalars(), *w.scalars()]
+
+
+def _planar_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+    """V(t)^-1 R0^T (p1 - p0) with V^-1 = (t/2) [cot(t/2), 1; -1, cot(t/2)], and the angle t."""
+    c, s = q0[2:]
+    dx, dy = q1[0] - q0[0], q1[1] - q0[1]
+    x, y = c * dx + s * dy, c * dy - s * dx
+    half = 0.5 * atan2(c * q1[3] - s * q1[2], c * q1[2] + s * q1[3])
+    cotangent = cos(half) / _sinc(half * half)
+    return [cotangent * x + half * y, cotangent * y - half * x, 2.0 * half]
+
+
+_EXPONENTIALS: dict[type[JointType], _Map] = {
+    Spherical: _spherical_exponential,
+    FreeFlyer: _free_exponential,
+    Planar: _planar_exponential,
+}
+_LOGARITHMS: dict[type[JointType], _Map] = {
+    Spherical: _spherical_logarithm,
+    FreeFlyer: _free_logarithm,
+    Planar: _planar_logarithm,
+}
+
+
+def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+    """The quaternion a b."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return [
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    ]
+
+
+def _unit(entries: Sequence[Scalar]) -> Vector:
+    """A vector divided by its length."""
+    length = sqrt(sum((x * x for x in entries), 0.0))
+    return [x / length for x in entries]
+
+
+def _on_the_side_of(q: Sequence[Scalar], other: Sequence[Scalar]) -> Vector:
+    """Of a quaternion and its negative, which are the same rotation, the one nearer to q."""
+    side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
+    return [side * x for x in other]
+
+
+def _angle(t2: Scalar) -> Scalar:
+    """The angle, but 1 where its square is near zero: what is made of it is not taken there."""
+    return sqrt(where_less(t2, NEAR_ZERO, 1.0, t2))
+
+
+def _cosine(t2: Scalar) -> Scalar:
+    """cos t of t^2."""
+    return cos(sqrt(t2))
+
+
+def _sinc(t2: Scalar) -> Scalar:
+    """sin(t) / t of t^2."""
+    t = _angle(t2)
+    series = 1.0 - t2 / 6.0 * (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0))))
+    return where_less(t2, NEAR_ZERO, series, sin(t) / t)
+
+
+def _versine(t2: Scalar) -> Scalar:
+    """(1 - cos t) / t^2 of t^2."""
+    ratio = _sinc(0.25 * t2)
+    return 0.5 * ratio * ratio
+
+
+def _cubic(t2: Scalar) -> Scalar:
+    """(t - sin t) / t^3 of t^2."""
+    t = _angle(t2)
+    series = (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0 * (1.0 - t2 / 156.0))))) / 6.0
+    return where_less(t2, NEAR_ZERO, series, (t - sin(t)) / (t * t * t))
+
+
+def _cotangent_rest(t2: Scalar) -> Scalar:
+    """(1 - (t/2) cot(t/2)) / t^2 of t^2; its series has Bernoulli's numbers."""
+    t = _angle(t2)
+    last = 1.0 + t2 * 691.0 / 27300.0
+    series = (1.0 + t2 / 60.0 * (1.0 + t2 / 42.0 * (1.0 + t2 / 40.0 * (1.0 + t2 * 5.0 / 198.0 * last)))) / 12.0
+    return where_less(t2, NEAR_ZERO, series, (1.0 - cos(0.5 * t) / _sinc(0.25 * t * t)) / (t * t))

@@ -1,0 +1,232 @@
+"""The references themselves: one lane a sample gives what samples give alone, in the model's numbers too; they agree with the algorithms
+that are generated, which share nothing with them but the spatial algebra; the manifold's maps on 40 digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import mpmath
+import numpy as np
+import pytest
+
+from rbdc import Inertia, Model, Placement, Symmetric3, Vector3
+from rbdc.algorithms.reference.manifold import difference, integrate
+from rbdc.algorithms.reference.table import FRAMED, METHODS, reference_of
+from rbdc.algorithms.trace import silent
+from rbdc.catalogue import functions_of
+from rbdc.errors import OptionError
+from rbdc.evaluation import arrays, for_one_frame
+from rbdc.model.joints import FreeFlyer, JointType
+from rbdc.model.numbers import with_numbers
+from rbdc.spatial import Force
+from tests.laws.test_manifold import chain_model, large_rotation
+from tests.support import Array, assert_close
+from tests.support_trees import mimic_tree, random_tree
+
+LANES = 3
+SPREAD = 1e-2
+"""Of the lanes' models about the one as read: each is a proper robot."""
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+TREES = (*range(8), "coupled")
+NAMES = [(name, method) for name, methods in METHODS.items() for method in methods]
+
+CONTEXT = mpmath.MPContext()
+CONTEXT.dps = 40
+
+
+@cache
+def tree(which: int | str) -> Model:
+    """A random tree, the first eight of which have every joint type at the root, or one with coupled joints."""
+    return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
+
+
+def states(model: Model, count: int) -> dict[str, list[Array]]:
+    """Inputs by name, so many samples of each."""
+    rng = np.random.default_rng(4)
+    found: dict[str, list[Array]] = {}
+    for name in ("q", "q0", "q1"):
+        steps = rng.normal(size=(count, model.nv))
+        found[name] = [np.array(integrate(model, model.neutral(), step.tolist())) for step in steps]
+    for name in ("v", "a", "tau", "w", "dq", "dv", "da", "dtau"):
+        found[name] = list(rng.normal(size=(count, model.nv)))
+    found["fext"] = list(rng.normal(size=(count, 6 * model.njoints)))
+    return found
+
+
+def own(name: str, model: Model, given: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The inputs of a function in their order."""
+    return {p.name: given[p.name] for p in functions_of(model)[name].declaration.inputs}
+
+
+def evaluated(name: str, method: str, model: Model, inputs: dict[str, Any], *where: Any) -> list[Any]:
+    """All entries of all outputs of a method."""
+    arguments = [values for key, values in inputs.items() if key != "fext"]
+    forces = {}
+    if "fext" in inputs:
+        forces = {"fext": [Force.of(inputs["fext"][k : k + 6]) for k in range(0, len(inputs["fext"]), 6)]}
+    outputs = arrays(METHODS[name][method](model, *arguments, *where, **forces))
+    return [entry for output in outputs for entry in output]
+
+
+def places(name: str, model: Model) -> list[tuple[Any, ...]]:
+    """Frames and references for a framed function, nothing for another."""
+    if name not in FRAMED:
+        return [()]
+    return [(frame, where) for frame in range(len(model.frames)) for where in REFERENCES]
+
+
+def lane_models(model: Model) -> tuple[Model, list[Model]]:
+    """A model whose every number has a value for each lane, but for the joints' axes; and the models of the lanes."""
+    rng = np.random.default_rng(6)
+    drawn: list[Array] = []
+
+    def spread(x: float) -> Array:
+        drawn.append(float(x) * (1.0 + SPREAD * rng.uniform(-1.0, 1.0, LANES)))
+        return drawn[-1]
+
+    def with_axes(made: Model) -> Model:
+        bodies = zip(made.bodies, model.bodies, strict=True)
+        return replace(made, bodies=tuple(replace(one, joint=body.joint) for one, body in bodies))
+
+    together, alone = with_axes(with_numbers(model, spread)), []
+    for k in range(LANES):
+        values = iter(drawn)
+        alone.append(with_axes(with_numbers(model, lambda _, k=k, values=values: float(next(values)[k]))))  # type: ignore[misc]
+    return together, alone
+
+
+@pytest.mark.parametrize("which", TREES)
+@pytest.mark.parametrize(("name", "method"), NAMES)
+def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
+    model = tree(which)
+    together, alone = lane_models(model)
+    samples = own(name, model, states(model, LANES))
+    lanes = {key: list(np.array(values).T) for key, values in samples.items()}
+    for where in places(name, model):
+        found = [np.broadcast_to(x, LANES) for x in evaluated(name, method, together, lanes, *where)]
+        for k in range(LANES):
+            single = evaluated(name, method, alone[k], {key: values[k].tolist() for key, values in samples.items()}, *where)
+            got = np.array([x[k] for x in found])
+            assert_close(got, np.array(single, dtype=float), 1e-13, 1.0, f"{name} {method} {where}, lane {k}")
+
+
+@pytest.mark.parametrize("which", TREES)
+@pytest.mark.parametrize(("name", "method"), NAMES)
+def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
+    """Over floats, so that neither passes over programs nor C take part; frames by their climb to the root."""
+    model = tree(which)
+    given = {key: values[0].tolist() for key, values in states(model, 1).items()}
+    inputs = own(name, model, given)
+    tolerance = 1e-12
+    if name in ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp"):
+        condition = float(np.linalg.cond(np.array(reference_of("crba")(model, given["q"]), dtype=float)))
+        tolerance = max(tolerance, 1e-14 * condition)
+    for where in places(name, model):
+        expected = np.array(evaluated(name, method, model, inputs, *where), dtype=float)
+        forms = functions_of(model)[name].methods
+        if where:
+            forms = {"climb": for_one_frame(name, lambda _, frame=where[0]: frame, where[1])}  # type: ignore[misc]
+        for form, evaluate in forms.items():
+            got = [entry for output in evaluate(model, inputs, silent) for entry in output]
+            assert_close(np.array(got, dtype=float), expected, tolerance, 1.0, f"{name} {method} {where} against {form}")
+
+
+def test_every_function_has_a_reference() -> None:
+    known = functions_of(tree(0))
+    assert set(METHODS) == set(known)
+    assert set(FRAMED) == {name for name, function in known.items() if function.declaration.framed}
+
+
+def test_a_reference_that_there_is_not_is_refused() -> None:
+    model = tree(0)
+    with pytest.raises(OptionError, match="none of LOCAL"):
+        reference_of("frame_velocity")(model, model.neutral(), [0.0] * model.nv, 0, "local")
+
+
+def exact(values: Sequence[float] | Array) -> list[Any]:
+    """In 40 digits."""
+    return [CONTEXT.mpf(float(x)) for x in values]
+
+
+def exact_units(model: Model, q: Sequence[float]) -> list[Any]:
+    """A configuration in 40 digits, its rotations unit to as many."""
+    return integrate(model, exact(q), exact([0.0] * model.nv))
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e-9, 9e-4, 1e-3, 1.1e-3, 0.02, 0.3, 2.0, 3.1])
+def test_difference_undoes_integrate_on_forty_digits(size: float) -> None:
+    """Both sides of 1e-3, where the series end."""
+    model, rng = chain_model(), np.random.default_rng(3)
+    q = exact_units(model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())])
+    step = exact(large_rotation(size, rng))
+    found = difference(model, q, integrate(model, q, step))
+    assert max(abs(x - y) for x, y in zip(found, step, strict=True)) < 1e-35
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e-9, 9e-4, 1e-3, 1.1e-3, 0.02, 0.3, 2.0, 3.1, 5.0, 20.0])
+def test_integrate_is_the_matrix_exponential_on_forty_digits(size: float) -> None:
+    model, rng = chain_model(), np.random.default_rng(3)
+    q = exact_units(model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())])
+    step = exact(large_rotation(size, rng))
+    moved = integrate(model, q, step)
+    for index, body in enumerate(model.bodies):
+        joint = with_unit_axis(body.joint)
+        before, after = (matrix(joint.placement(x[model.q_slice(index)])) for x in (q, moved))
+        twist = joint.motion(step[model.v_slice(index)]).scalars()
+        off = before * CONTEXT.expm(twist_matrix(twist), method="taylor") - after
+        assert max(abs(x) for x in off) < 1e-34, body.name
+
+
+def with_unit_axis(joint: JointType) -> JointType:
+    """The joint with an axis, or a normal, that is a unit vector to 40 digits."""
+    made = with_numbers(joint, CONTEXT.mpf)
+    vectors = {f.name: getattr(made, f.name) for f in fields(made)}  # type: ignore[arg-type]
+    return replace(made, **{name: x.scaled(1 / CONTEXT.sqrt(x.dot(x))) for name, x in vectors.items()})  # type: ignore[type-var]
+
+
+def matrix(placement: Placement) -> Any:
+    """4x4, in 40 digits."""
+    rows, p = placement.rotation.rows(), placement.translation.scalars()
+    return CONTEXT.matrix([[*row, x] for row, x in zip(rows, p, strict=True)] + [[0, 0, 0, 1]])
+
+
+def twist_matrix(twist: Sequence[Any]) -> Any:
+    """Of [v; w] the matrix [[w] v; 0 0]."""
+    vx, vy, vz, x, y, z = twist
+    return CONTEXT.matrix([[0, -z, y, vx], [z, 0, -x, vy], [-y, x, 0, vz], [0, 0, 0, 0]])
+
+
+def test_ends_of_the_manifold_in_lanes() -> None:
+    """No step, tiny steps, half a turn, both quaternions of a rotation: in one batch, without a warning, as samples give alone."""
+    body = replace(tree(1).bodies[0], joint=FreeFlyer())
+    model = replace(tree(1), bodies=(body,), frames=(), nq=7, nv=6)
+    zero = [0.1, -0.2, 0.3, 0.0, 0.0, 0.0, 1.0]
+    ends = [zero, [*zero[:3], 1e-200, 0.0, 0.0, 1.0], [*zero[:3], 1.0, 0.0, 0.0, 0.0], [-x for x in zero], [*zero[:3], 0.0, 0.6, 0.8, 0.0]]
+    found = difference(model, [np.full(len(ends), x) for x in zero], list(np.array(ends).T))
+    for k, end in enumerate(ends):
+        np.testing.assert_array_equal([x[k] for x in found], np.array(difference(model, zero, end)))
+    assert not any(found[k][0] for k in range(6))
+    assert found[3][1] == 2e-200
+    assert_close([found[3][2], found[4][4] / 0.6, found[5][4] / 0.8], [np.pi] * 3, 1e-15)
+    back = integrate(model, [np.full(len(ends), x) for x in zero], found)
+    apart = [min(np.max(np.abs(sign * np.array([x[k] for x in back[3:]]) - end[3:])) for sign in (1, -1)) for k, end in enumerate(ends)]
+    assert max(apart) < 1e-15
+
+
+def test_a_lane_of_masses_is_not_taken_for_zero() -> None:
+    """A body without mass in one lane only."""
+    model, masses = tree(2), np.array([0.0, 1.5])
+    q, v, a = model.neutral(), [0.3] * model.nv, [1.0] * model.nv
+
+    def torque(m: Any) -> list[Any]:
+        inertia = Inertia(m, Vector3(m, 0.0, 0.0), Symmetric3(m, 0.0, m, 0.0, 0.0, m))
+        bodies = (*model.bodies[:-1], replace(model.bodies[-1], inertia=inertia))
+        return list(reference_of("rnea")(replace(model, bodies=bodies), q, v, a))
+
+    lanes = [np.broadcast_to(x, 2) for x in torque(masses)]
+    for k, mass in enumerate(masses):
+        assert_close(np.array([x[k] for x in lanes]), np.array(torque(float(mass))), 1e-15, 1.0, f"mass {mass}")
