@@ -11,7 +11,8 @@ import rbdc
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.emit.package import render_python
 from rbdc.emit.scalars import DOUBLE, ScalarType
-from rbdc.native.build import compile_package, place
+from rbdc.native.build import compile_package
+from rbdc.native.install import install, recorded
 from rbdc.native.toolchain import find_compiler
 
 ROBOT = "tiny"
@@ -81,11 +82,18 @@ def build_tiny(
     text = {**c, **render_python(model(), ROBOT, declarations, ["mix", "absent"], "0"), **(python or {})}
     package = destination.parent / f"{destination.name}.parts"
     package.mkdir(parents=True)
-    for name, content in {**text, "manifest.json": '{"generator": "rbdc"}'}.items():
-        (package / name).write_text(content, encoding="utf-8")
-    (package / native.extension.name).write_bytes(native.extension.read_bytes())
-    place(package, destination)
+    contents = {name: content.encode() for name, content in text.items()}
+    fill(package, contents | {native.extension.name: native.extension.read_bytes()})
+    install(package, destination)
     return destination
+
+
+def fill(folder: Path, contents: Mapping[str, bytes]) -> Path:
+    """Write the files and a manifest that lists them, as a build does; the folder."""
+    manifest = json.dumps({"generator": "rbdc", "files": recorded(contents)}).encode()
+    for name, content in {**contents, "manifest.json": manifest}.items():
+        (folder / name).write_bytes(content)
+    return folder
 
 
 def load_tiny(folder: Path, scalar: ScalarType = DOUBLE) -> ModuleType:

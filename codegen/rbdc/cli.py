@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict, replace
+from errno import EPIPE
+from functools import partial
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from signal import SIGPIPE
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 import rbdc
 from rbdc.cli_compare import benchmark, compare, experiment
-from rbdc.cli_support import EXPECTED, Failure, Progress, message_of, model_options
+from rbdc.cli_support import EXPECTED, Failure, Output, Progress, Stopped, discard_output, message_of, model_options
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
@@ -23,12 +28,19 @@ if TYPE_CHECKING:
     from rbdc.savings import Stage
 
 
+_PIPE_CLOSED = 128 + SIGPIPE
+
+
 class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except EXPECTED as error:
-            raise Failure(message_of(error)) from error
+            raise Failure(message_of(error), getattr(error, "exit_status", 2)) from error
+        except KeyboardInterrupt as interrupt:
+            raise Stopped(interrupt) from interrupt
+        except BrokenPipeError as closed:  # for which click would end with 1, as a comparison does
+            raise SystemExit(_PIPE_CLOSED) from closed
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -63,7 +75,11 @@ def commands() -> None:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Generate and compile a module for each DESCRIPTION: a URDF file, or the name of a robot that ships with rbdc."""
+    """Generate and compile a module for each DESCRIPTION: a URDF file, or the name of a robot that ships with rbdc.
+
+    In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has changed, by the hashes in
+    manifest.json. What you added stays; a generated file that you edited is kept as NAME.orig.
+    """
     from rbdc.pipeline import BuildOptions
 
     if given["name"] is not None and len(descriptions) > 1:
@@ -97,15 +113,15 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         for result in results:
             _show(result)
     if failures:
-        raise Failure("\nrbdc: error: ".join(failures))
+        raise Failure("\nrbdc: error: ".join(f.message for f in failures), max(f.exit_status for f in failures))
 
 
-def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[str]]:
+def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[Failed]]:
     """Results and failures: of one in this process, of several in processes of their own; warnings go to standard error."""
     from rbdc.pipeline import build_package
 
     _refuse_same_names(descriptions, options)
-    failures: list[str] = []
+    failures: list[Failed] = []
     if len(descriptions) == 1:
         with Progress(descriptions[0]) as progress:
             results = [build_package(descriptions[0], options, progress)]
@@ -117,38 +133,41 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[li
     return results, failures
 
 
-def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[str]]:
-    """All of them, whichever fail: results and messages of the failures, each in the order of the descriptions."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
+def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[Failed]]:
+    """All of them, whichever fail: results and failures, each in the order of the descriptions."""
+    from rbdc.pipeline import sweep_leftovers
+    from rbdc.workers import spread_apart
 
-    done: dict[int, BuildResult | str] = {}
-    with (
-        Progress(f"{len(descriptions)} robots") as progress,
-        ProcessPoolExecutor(min(len(descriptions), os.cpu_count() or 1), get_context("spawn")) as pool,
-    ):
-        pending = {pool.submit(_attempt, d, options): k for k, d in enumerate(descriptions)}
-        for future in as_completed(pending):
-            index = pending[future]
-            try:
-                done[index] = future.result()
-            except BrokenProcessPool:
-                done[index] = f"{descriptions[index]!a}: a build process was killed; build fewer robots at once"
-            progress(f"{descriptions[index]!a}: {'failed' if isinstance(done[index], str) else 'done'}")
-    outcomes = [done[k] for k in range(len(descriptions))]
-    failures = [outcome for outcome in outcomes if isinstance(outcome, str)]
-    return [outcome for outcome in outcomes if not isinstance(outcome, str)], failures
+    with Progress(f"{len(descriptions)} robots") as progress:
+        try:
+            work = partial(_attempt, options=options)
+            processes = os.cpu_count() or 1
+            outcomes = spread_apart(work, descriptions, processes, _killed, lambda d: progress(f"{d!a}: building"))
+        except KeyboardInterrupt:
+            sweep_leftovers(options)  # of the processes that were ended
+            raise
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+    return [outcome for outcome in outcomes if not isinstance(outcome, Failed)], failures
 
 
-def _attempt(description: str, options: BuildOptions) -> BuildResult | str:
-    """A build in a process of its own; a failure comes back as its message, for not every exception survives pickling."""
+class Failed(NamedTuple):
+    """A build that failed in a process of its own: not every exception survives pickling."""
+
+    message: str
+    exit_status: int
+
+
+def _killed(description: str) -> BuildResult | Failed:
+    return Failed(f"{description!a}: a build process was killed; build fewer robots at once", 2)
+
+
+def _attempt(description: str, options: BuildOptions) -> BuildResult | Failed:
     from rbdc.pipeline import build_package
 
     try:
         return build_package(description, options)
     except EXPECTED as error:
-        return message_of(error)
+        return Failed(message_of(error), getattr(error, "exit_status", 2))
 
 
 def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:
@@ -262,23 +281,69 @@ def list_robots(as_json: bool) -> None:
 @click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def clean(out: Path, with_cache: bool, as_json: bool) -> None:
-    """Remove generated packages in --out; nothing that rbdc did not generate is touched."""
-    from rbdc.native.build import remove_packages
-    from rbdc.native.cache import clear
+    """Remove the generated packages in --out, and what killed builds left there.
 
-    removed = remove_packages(out)
-    artefacts = clear() if with_cache else 0
+    Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and is named. Exit status 2:
+    something could not be removed.
+    """
+    from rbdc.native.cache import clear
+    from rbdc.native.install import remove_packages
+
+    done = remove_packages(out)
+    artefacts, problems = clear() if with_cache else (0, [])
     if as_json:
-        click.echo(json.dumps({"removed": [str(folder) for folder in removed], "cached_artefacts": artefacts}))
-        return
-    for folder in removed:
-        click.echo(f"removed {folder}")
-    click.echo(f"{len(removed)} packages, {artefacts} cached artefacts removed")
+        kept = {str(folder): names for folder, names in done.kept.items()}
+        click.echo(json.dumps({"removed": [str(folder) for folder in done.removed], "kept": kept, "cached_artefacts": artefacts}))
+    else:
+        for folder in done.removed:
+            click.echo(f"removed {folder}")
+        for folder, names in done.kept.items():
+            click.echo(f"kept in {folder}, not as rbdc wrote it: {', '.join(ascii(name)[1:-1] for name in names)}")
+        click.echo(f"{len(done.removed)} packages, {artefacts} cached artefacts removed")
+    if done.problems or problems:
+        raise Failure("; ".join([*done.problems, *([_shortened(problems)] if problems else [])]))
+
+
+def _shortened(problems: list[str]) -> str:
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return f"cannot empty the cache: {problems[0]}{more}; check the permissions there, or set RBDC_CACHE"
 
 
 def main() -> None:
-    """The console script."""
+    """The console script. Where standard output cannot be written, one line says so, and the exit status is 2; a closed pipe, as by
+    `head`, is no fault: 141 without a word, as of a process that the system ends for it.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names can have characters that the terminal's encoding lacks
             stream.reconfigure(errors="backslashreplace")
-    commands(prog_name="rbdc")
+    streams: list[Any] = [Output(stream) for stream in (sys.stdout, sys.stderr) if stream is not None]
+    if len(streams) == 2:
+        with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+            _run(streams)
+    else:
+        commands(prog_name="rbdc")  # a stream was closed before Python began: what goes there is lost
+
+
+def _run(streams: Sequence[Output]) -> None:
+    try:
+        commands(prog_name="rbdc")
+    except SystemExit:
+        for stream in streams:
+            with suppress(OSError):
+                stream.flush()
+        problems = [stream.problem for stream in streams if stream.problem is not None]
+        if not problems:
+            raise
+        _end_unwritten(problems[0])
+    except OSError as error:
+        if all(stream.problem is not error for stream in streams):
+            raise
+        _end_unwritten(error)
+
+
+def _end_unwritten(problem: OSError) -> None:
+    if problem.errno != EPIPE:
+        with suppress(OSError):
+            click.echo(f"rbdc: error: cannot write the output: {problem.strerror}", err=True)
+    discard_output()
+    raise SystemExit(_PIPE_CLOSED if problem.errno == EPIPE else 2)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -14,12 +16,64 @@ from rbdc.errors import RbdcError
 
 
 class Failure(click.ClickException):
-    """An error of rbdc on standard error: one message, exit status 2."""
+    """An error of rbdc on standard error: one message, and exit status 2 or that of the error."""
 
-    exit_code = 2
+    def __init__(self, message: str, exit_code: int = 2) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code  # type: ignore[misc]  # click reads it from the instance
 
     def show(self, file: Any = None) -> None:
         click.echo(f"rbdc: error: {self.message}", err=True)
+
+
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end by a signal other than that of Ctrl-C."""
+
+
+class Stopped(click.ClickException):
+    """What an interrupt becomes: one line on standard error, and the exit status by which shells know it."""
+
+    def __init__(self, interrupt: KeyboardInterrupt) -> None:
+        terminated = isinstance(interrupt, Terminated)
+        super().__init__("terminated" if terminated else "interrupted")
+        self.exit_code = 128 + (signal.SIGTERM if terminated else signal.SIGINT)  # type: ignore[misc]
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, err=True)
+
+
+class Output:
+    """A standard stream that remembers what kept it from being written; in everything else it is that stream."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+        self.problem: OSError | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        with self._noting():
+            return self.stream.write(text)
+
+    def flush(self) -> None:
+        with self._noting():
+            self.stream.flush()
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self.problem = error
+            raise
+
+
+def discard_output() -> None:
+    """Let what is still in the buffers go nowhere, for Python writes it once more when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for number in (1, 2):
+        os.dup2(nowhere, number)
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
@@ -68,19 +122,21 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 class Progress:
     """A spinner on a terminal, plain lines elsewhere; both on standard error.
 
-    While it is open an interrupt counts until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python
-    raises inside them, so it is raised again at the next sign of progress.
+    While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts until it is heeded: CasADi's
+    bindings can swallow the KeyboardInterrupt that Python raises inside them, so it is raised again at the next sign of progress.
     """
 
     def __init__(self, title: str) -> None:
         self.title = title
         self.status: Any = None
-        self.interrupted = False
-        self.previous: Any = None
+        self.interrupt: KeyboardInterrupt | None = None
+        self.previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Callable[[str], None]:
         if current_thread() is main_thread():
-            self.previous = signal.signal(signal.SIGINT, self._interrupt)
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
+                    self.previous[number] = signal.signal(number, self._interrupted)
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.markup import escape
@@ -92,16 +148,16 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self.status is not None:
             self.status.stop()
-        if self.previous is not None:
-            signal.signal(signal.SIGINT, self.previous)
+        for number, handler in self.previous.items():
+            signal.signal(number, handler)
 
-    def _interrupt(self, *_: object) -> None:
-        self.interrupted = True
-        raise KeyboardInterrupt
+    def _interrupted(self, number: int, _: object) -> None:
+        self.interrupt = KeyboardInterrupt() if number == signal.SIGINT else Terminated()
+        raise self.interrupt
 
     def _show(self, text: str) -> None:
-        if self.interrupted:
-            raise KeyboardInterrupt
+        if self.interrupt is not None and current_thread() is main_thread():
+            raise self.interrupt
         if self.status is None:
             click.echo(f"{ascii(self.title)[1:-1]}: {text}", err=True)
         else:

@@ -1,6 +1,6 @@
 """Every error that rbdc raises on purpose.
 
-`RbdcError` is the base; the command line turns any of them into one message on standard error and exit status 2.
+`RbdcError` is the base; the command line turns any of them into one message on standard error and the exit status of its class.
 A message says where, what is wrong and how to mend it.
 """
 
@@ -9,6 +9,11 @@ from __future__ import annotations
 
 class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""
+
+    exit_status = 2
+    """Of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was compiled and does not agree with the
+    description.
+    """
 
 
 class DescriptionError(RbdcError):

@@ -20,7 +20,8 @@ from rbdc.emit.scalars import SCALARS
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
 from rbdc.model import Model
 from rbdc.native import cache
-from rbdc.native.build import EXTENSION, place
+from rbdc.native.build import EXTENSION
+from rbdc.native.install import MANIFEST, install, recorded, refuse_foreign, sweep_beside
 from rbdc.native.toolchain import MARCHES, Compiler, check_flags, default_flags, find_compiler
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -148,6 +149,8 @@ def build_package(
     compiler, flags = toolchain(options)
     key = _key(model, robot, options, compiler, flags)
     destination = options.out / robot
+    refuse_foreign(destination)
+    sweep_leftovers(options)
     seconds = {"generation": 0.0, "compile": 0.0, "verification": 0.0}
     errors: dict[str, float] = {}
 
@@ -159,13 +162,10 @@ def build_package(
             errors.update(_verified(folder, model, options, declarations, progress))
             seconds["verification"] = time.perf_counter() - start
 
-    if options.force:
-        cache.forget(key)
-    package = cache.obtain(key, make)
+    package = cache.obtain(key, make, anew=options.force)
     cached = seconds["compile"] == 0.0
-    if options.force or not _is_current(destination, key):
-        place(package, destination)
-    manifest = json.loads((package / "manifest.json").read_text(encoding="utf-8"))
+    about_files = install(package, destination)
+    manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
     return BuildResult(
         robot,
         destination,
@@ -176,9 +176,15 @@ def build_package(
         seconds["verification"],
         tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
         tuple(VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]),
-        tuple(warnings_of(model)) + tuple(manifest["left_out"]),
+        (*warnings_of(model), *manifest["left_out"], *about_files),
         errors or None,
     )
+
+
+def sweep_leftovers(options: BuildOptions) -> None:
+    """Remove what builds that were killed left in the cache and beside the packages."""
+    cache.sweep_scratch()
+    sweep_beside(options.out)
 
 
 def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Model:
@@ -228,19 +234,22 @@ def _make(
     progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")
     declarations = [source.declaration for source in generated.sources]
     native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs, options.march)
+    contents = {name: text.encode() for name, text in generated.files.items()} | {EXTENSION: native.extension.read_bytes()}
     manifest = render_manifest(
         model,
         robot,
         generated.sources,
         rbdc.__version__,
-        {"key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify},
+        {
+            **{"key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify},
+            "files": recorded(contents),
+        },
         {"version": compiler.version, "flags": list(flags)},
         [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
         {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
     )
-    for name, text in {**generated.files, "manifest.json": manifest}.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    (folder / EXTENSION).write_bytes(native.extension.read_bytes())
+    for name, content in {**contents, MANIFEST: manifest.encode()}.items():
+        (folder / name).write_bytes(content)
     return declarations, {"generation": middle - start, "compile": time.perf_counter() - middle}
 
 
@@ -366,14 +375,6 @@ def own_code() -> str:
 
     parts = [part for package in ("rbdc", "rbdc.templates") for entry in walk(files(package)) for part in entry]
     return cache.key(*parts)
-
-
-def _is_current(destination: Path, key: str) -> bool:
-    try:
-        manifest = json.loads((destination / "manifest.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return (destination / EXTENSION).is_file() and isinstance(manifest, dict) and manifest.get("key") == key
 
 
 def _sizes(source: FunctionSource, code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:

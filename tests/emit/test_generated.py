@@ -23,6 +23,7 @@ from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
 from rbdc.generate import generate
 from rbdc.model import Model
+from rbdc.native.install import recorded
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.resources import resolve
 from tests.support import build_module
@@ -37,7 +38,8 @@ def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
     generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
-    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": []}, {}, [], {})
+    hashes = recorded({name: text.encode() for name, text in generated.files.items()})
+    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": [], "files": hashes}, {}, [], {})
     return {**generated.files, "manifest.json": manifest}
 
 
@@ -55,6 +57,7 @@ def test_committed_output(robot: str) -> None:
         if name != "manifest.json":
             assert (folder / name).read_text() == text, f"{name} differs from the committed one; see the docstring of this file"
     committed, made = json.loads((folder / "manifest.json").read_text()), json.loads(files["manifest.json"])
+    assert made["files"].items() <= committed["files"].items()
     for name, entry in made["functions"].items():
         assert entry.items() <= committed["functions"][name].items(), name
 

@@ -47,8 +47,8 @@ def render_manifest(
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options and the like, put at the top level. `variants`: for which processors, with the code bytes of each. `sizes`: code
-    bytes, of all variants together, and stack bytes of each function.
+    `build`: options, the hashes of the other files and the like, put at the top level. `variants`: for which processors, with the code
+    bytes of each. `sizes`: code bytes, of all variants together, and stack bytes of each function.
     """
     functions = {
         s.declaration.name: {

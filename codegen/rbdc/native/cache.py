@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
+import json
 import os
+import re
 import shutil
 import sysconfig
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from rbdc.errors import OptionError
+from rbdc.native.scratch import locked, scratch, sweep
+
+_LISTING = "contents.json"
+"""In every artefact: its files' hashes, by which one that has lost or changed a file is known."""
 
 
 def cache_folder() -> Path:
     """$RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError where there is no home to look in."""
     asked = os.environ.get("RBDC_CACHE")
     if asked:
-        return Path(asked)
+        return Path(asked).absolute()
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(base) if base else Path.home() / ".cache") / "rbdc"
@@ -42,64 +45,103 @@ def interpreter_tag() -> str:
     return f"{sysconfig.get_platform()} {sysconfig.get_config_var('SOABI')} cffi {version('cffi')} {_processor()}"
 
 
-def obtain(name: str, make: Callable[[Path], None]) -> Path:
-    """The folder cached under `name`, made by `make` (into an empty folder) if it is not there.
+def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
+    """The folder cached under `name`, made by `make` (into an empty folder) if it is not there whole, or if it is to be made anew.
 
     One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises OptionError where the
     cache cannot be written (or, for it looks the same, what `make` writes there).
     """
     store = cache_folder()
     target = store / name[:2] / name
-    if target.is_dir():
+    if not anew and _is_whole(target):
         return target
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
         with locked(store / "locks" / name):
-            if not target.is_dir():
-                with scratch(store) as folder:
+            if anew or not _is_whole(target):
+                with scratch(store / "scratch") as folder:
                     make(folder)
-                    folder.rename(target)
+                    (folder / _LISTING).write_text(json.dumps(hashes(folder)))
+                    _put(folder, target)
     except OSError as error:
         raise OptionError(f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written") from error
     return target
 
 
-def forget(name: str) -> None:
-    """Remove one artefact, so that it is made again."""
-    shutil.rmtree(cache_folder() / name[:2] / name, ignore_errors=True)
+def hashes(folder: Path) -> dict[str, str]:
+    """The SHA-256 of every file in a folder and below, by its path there."""
+    return {str(path.relative_to(folder)): file_hash(path) for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
-def clear() -> int:
-    """Remove the whole cache; the number of artefacts removed."""
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether an artefact is there with all its files as they were made."""
+    try:
+        listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
+        return isinstance(listing, dict) and {**listing, _LISTING: ""} == {**hashes(folder), _LISTING: ""}
+    except (OSError, ValueError):
+        return False
+
+
+def _put(folder: Path, target: Path) -> None:
+    """Move what was made into place; what was there before goes the way of the scratch folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        if target.exists():
+            target.rename(folder.with_name("replaced"))
+        folder.rename(target)
+    except OSError:
+        if not _is_whole(target):  # else another process has made the same: the lock was removed together with the cache
+            raise
+
+
+def sweep_scratch() -> None:
+    """Remove what killed builds left in the cache."""
+    sweep(cache_folder() / "scratch")
+
+
+def clear() -> tuple[int, list[str]]:
+    """Remove every artefact, and what killed builds left; the number of artefacts removed, and what could not be removed and why.
+
+    Only what has the names of artefacts is touched, so that a cache in a folder of the user's takes nothing else with it.
+    """
     store = cache_folder()
     if not store.is_dir():
-        return 0
-    folders = [p for p in store.iterdir() if p.is_dir() and (len(p.name) == 2 or p.name in ("locks", "scratch"))]
-    count = sum(1 for folder in folders if len(folder.name) == 2 for _ in folder.iterdir())
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)  # a build that runs meanwhile may add to it
-    return count
+        return 0, []
+    count, problems = 0, []
+    for folder in [*sorted(store.glob("[0-9a-f]" * 2)), store / "locks"]:
+        for entry in sorted(folder.glob("*")):
+            if re.fullmatch("[0-9a-f]{64}", entry.name) and (folder.name == "locks" or entry.name.startswith(folder.name)):
+                problem = _remove(entry)
+                count += problem is None and folder.name != "locks"
+                problems += [] if problem is None else [problem]
+        _remove_if_empty(folder)
+    sweep_scratch()
+    _remove_if_empty(store / "scratch")
+    return count, problems
 
 
-@contextmanager
-def scratch(parent: Path) -> Iterator[Path]:
-    """An empty folder on the same file system as `parent`, removed at the end unless it was moved into place."""
-    (parent / "scratch").mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=parent / "scratch"))
+def _remove(entry: Path) -> str | None:
+    """Remove an artefact or a lock; what stood in the way, if it did."""
     try:
-        folder.chmod(0o755)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink(missing_ok=True)
+    except OSError as error:
+        return f"{entry}: {error.strerror}" if entry.exists() else None
+    return None
 
 
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system releases it if the process dies."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a") as handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
+def _remove_if_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return  # a build that runs meanwhile may add to it
 
 
 def _processor() -> str:

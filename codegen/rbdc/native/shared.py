@@ -6,10 +6,12 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rbdc import processes
 from rbdc.native import cache
 from rbdc.native.toolchain import Compiler, compile_object, link
 
@@ -73,8 +75,20 @@ def _objects(
     """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        done = dict(zip([u.name for u in order], pool.map(lambda u: _object(u, keys[u.name], compiler), order), strict=True))
-    return {unit.name: done[unit.name] for unit in units}
+        pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
+        try:
+            return {unit.name: pending[unit.name].result() for unit in units}
+        except BaseException as error:
+            _abandon(list(pending.values()), at_once=not isinstance(error, Exception))
+            raise
+
+
+def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
+    """Begin no more of them; those that have begun end by themselves or, where the user wants to stop, with their compilers."""
+    for future in pending:
+        future.cancel()
+    while at_once and wait(pending, timeout=0.05).not_done:
+        processes.end_all()
 
 
 def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Figures]:

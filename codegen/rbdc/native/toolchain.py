@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from rbdc import processes
 from rbdc.errors import ToolchainError
 
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
@@ -64,11 +64,18 @@ def find_compiler(command: str | None = None) -> Compiler:
     candidates = (asked,) if asked else CANDIDATES
     for candidate in candidates:
         words = [candidate] if shutil.which(candidate) else _words(candidate)
-        path = shutil.which(words[0]) if words else None
-        if path is not None:
+        found = shutil.which(words[0]) if words else None
+        if found is not None:
+            path, *words[1:] = _here([found, *words[1:]])
             # The arguments go into the version, by which caches tell compilers apart.
             return Compiler(path, " ".join([_version(path), *words[1:]]), tuple(words[1:]))
     raise ToolchainError(f"no C compiler: looked for {asked or 'clang, gcc, cc'}; install gcc or clang, or name one with --cc")
+
+
+def _here(words: Sequence[str]) -> list[str]:
+    """The words with paths that begin in the current folder made whole, for the compiler runs in others."""
+    first = str(Path(words[0]).absolute())  # a link stays one: ccache asks for its name
+    return [first, *(str(Path(word).absolute()) if word.startswith(("./", "../")) else word for word in words[1:])]
 
 
 def _words(command: str) -> list[str]:
@@ -96,32 +103,43 @@ def compile_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Co
     """Compile one source into an object beside it."""
     target = source.with_suffix(".o")
     usage = "-fstack-usage"
-    run([compiler.path, *compiler.arguments, *flags, usage, "-c", source.name, "-o", target.name], source.parent)
+    command = [compiler.path, *compiler.arguments, *flags, usage, "-c", source.name, "-o", target.name]
+    run(command, source.parent)
+    _check_made(target, command)
     return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
 
 
 def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
     """Link objects into a shared library, whose functions call each other directly where the linker would else leave it to the loader."""
     direct = ["-Wl,-Bsymbolic"] if sys.platform == "linux" else []
-    run([compiler.path, *compiler.arguments, "-shared", *direct, *map(str, objects), "-o", str(target), "-lm"])
+    made, given = target.absolute(), [str(path.absolute()) for path in objects]
+    command = [compiler.path, *compiler.arguments, "-shared", *direct, *given, "-o", str(made), "-lm"]
+    run(command, made.parent)
+    _check_made(made, command)
+
+
+def _check_made(target: Path, command: Sequence[str]) -> None:
+    if not target.is_file() or target.stat().st_size == 0:
+        raise ToolchainError(
+            f"the compiler {command[0]} ended with exit status 0 but made no {target.name}; name another with --cc\n"
+            f"command: {shlex.join(command)}"
+        )
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> str:
     """Run a command to its end, in `folder`; its output, or ToolchainError with the command and the output."""
     try:
-        result = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL, cwd=folder
-        )
+        status, output, errors = processes.run(command, folder)
     except OSError as error:
         raise ToolchainError(f"cannot run {command[0]}: {error.strerror}; check the compiler's installation") from error
-    if result.returncode != 0:
-        output = (result.stderr + result.stdout).strip()
-        shown = output if len(output) <= 4000 else output[:4000] + "\n..."
+    if status != 0:
+        both = (errors + output).strip()
+        shown = both if len(both) <= 4000 else both[:4000] + "\n..."
         raise ToolchainError(
-            f"the compiler failed with exit status {result.returncode}; check the compiler and its flags\n"
+            f"the compiler failed with exit status {status}; check the compiler and its flags\n"
             f"command: {shlex.join(command)}\noutput:\n{shown}"
         )
-    return result.stdout
+    return output
 
 
 @cache
