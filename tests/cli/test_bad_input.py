@@ -319,6 +319,10 @@ HOSTILE_NAMES = [
     "[bold]x[/bold]",
     "\u202etxt",
     "é",
+    "arm\U0001f4a5",
+    "line\u2028separator",
+    '"""+str(1/0)+"""',
+    "ends with \\",
     "a" * 3000,
 ]
 
