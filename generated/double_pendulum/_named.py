@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -18,7 +18,7 @@ class Named:
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with this as its first argument; a decorator."""
-        method: Callable[..., Any] = function.__get__(self)  # type: ignore[attr-defined]
+        method: Callable[..., Any] = function.__get__(self)
         setattr(self, self._name, method)  # where pickle and copy look for it
         return method
 
@@ -37,6 +37,6 @@ def refuse_pickle(what: str, *, unless_named: bool = False) -> None:
     """Raise TypeError, which says what to send instead; `unless_named`: but for a module that was imported by its folder's name, by which
     other processes can find it.
     """
-    folder = os.path.dirname(os.path.abspath(__file__))
-    if not (unless_named and __name__.split(".")[-2:-1] == [os.path.basename(folder)]):
-        raise TypeError(f"{what} cannot be pickled: send the path of its folder and load it there, with rbdc.load({folder!r})")
+    folder = Path(__file__).absolute().parent
+    if not (unless_named and __name__.split(".")[-2:-1] == [folder.name]):
+        raise TypeError(f"{what} cannot be pickled: send the path of its folder and load it there, with rbdc.load({str(folder)!r})")

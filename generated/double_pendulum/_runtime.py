@@ -304,7 +304,9 @@ class Entry(Named):
                 raise ValueError(f"{self._name}: frame: no frame {frame!r}; see frame_names")
             return self._frames[frame]
         try:
-            index = operator.index(None if isinstance(frame, bool) else frame)  # True is no frame, though Python has it as 1
+            if isinstance(frame, bool):  # of which Python makes 0 or 1
+                raise TypeError
+            index = operator.index(frame)
         except TypeError:
             raise TypeError(f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}") from None
         if not 0 <= index < len(self._frames):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import keyword
 import re
+import sys
+from pathlib import Path
 
 from rbdc.errors import OptionError
 
@@ -17,6 +20,8 @@ _C_KEYWORDS = frozenset(
     typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
     """.split()  # noqa: SIM905 - forty lines as a list
 )
+OWN = frozenset(("rbdc", "numpy", "casadi", "sympy", "mpmath", "jinja2", "cffi", "lxml", "click", "rich"))
+"""rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 
 
@@ -34,6 +39,22 @@ def check_module_name(name: str) -> str:
             f"at most {_MAXIMUM_LENGTH} characters, no keyword"
         )
     return name
+
+
+def refuse_taken(name: str) -> None:
+    """Raise OptionError for a module's name that belongs to Python or to what rbdc needs: on the path one would hide the other."""
+    if name in sys.stdlib_module_names or name in OWN:
+        owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
+        raise OptionError(f"a module named {name} would hide {owner}, or be hidden by it; give another name with --name")
+
+
+def namesake(name: str) -> Path | None:
+    """The file of another module that can be imported by this name now; nothing is imported to find it."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a module in memory that came from nowhere
+        return None
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
 
 
 def module_name(name: str) -> str:

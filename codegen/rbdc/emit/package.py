@@ -74,7 +74,7 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        extra = f", entry.place(frame, reference)"
+        extra = ", entry.place(frame, reference)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return {
