@@ -57,9 +57,14 @@ def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment:
     return {f"{ROBOT}.h": header, **files}
 
 
+def inertia_of_one() -> rbdc.Inertia:
+    """One kilogram about its origin."""
+    return rbdc.Inertia(1.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
+
+
 def model() -> rbdc.Model:
     """Two joints, the first with a limit and awkward names, the second without limits."""
-    inertia = rbdc.Inertia(1.0, rbdc.Vector3.zero(), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
+    inertia = inertia_of_one()
     links = (rbdc.Link("base"), rbdc.Link(AWKWARD, inertia), rbdc.Link("tip", inertia))
     joints = (
         rbdc.Joint(AWKWARD, "revolute", "base", AWKWARD, limits=rbdc.Limits(-0.5, 0.25, 2.0, 3.0)),

@@ -19,7 +19,17 @@ import click
 
 import rbdc
 from rbdc.cli_compare import benchmark, compare, experiment
-from rbdc.cli_support import EXPECTED, Failure, Output, Progress, Stopped, discard_output, message_of, model_options
+from rbdc.cli_support import (
+    EXPECTED,
+    Failure,
+    Output,
+    Progress,
+    Stopped,
+    discard_output,
+    message_of,
+    model_options,
+    three_numbers,
+)
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
@@ -41,6 +51,27 @@ class _Commands(click.Group):
             raise Stopped(interrupt) from interrupt
         except BrokenPipeError as closed:  # for which click would end with 1, as a comparison does
             raise SystemExit(_PIPE_CLOSED) from closed
+        except click.BadOptionUsage as error:
+            if error.option_name != "--gravity":
+                raise
+            raise Failure(message_of(three_numbers())) from error
+
+
+class _Build(click.Command):
+    """The command whose help lists the functions of the presets."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        from rbdc.catalogue import presets
+
+        super().format_options(ctx, formatter)
+        listed: list[tuple[str, str]] = []
+        less: tuple[str, ...] = ()
+        for name, functions in presets().items():
+            more = ", ".join(function for function in functions if function not in less)
+            listed.append((name, f"those of {listed[-1][0]}, {more}" if listed else more))
+            less = functions
+        with formatter.section("Presets"):
+            formatter.write_dl(listed)
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -50,13 +81,14 @@ def commands() -> None:
 
 
 @commands.command(
-    epilog="Example: rbdc build kuka_iiwa --preset full && python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\""
+    cls=_Build,
+    epilog="Example: rbdc build kuka_iiwa --preset full && python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\"",
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @model_options
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
-@click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")
+@click.option("--preset", default="control", show_default=True, help="control, optimisation or full: see below.")
 @click.option("--fuse", multiple=True, help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
 @click.option("--dtype", default="float64", show_default=True, help="float64; float32: single precision throughout, about 1e-6.")
@@ -95,6 +127,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         joint_order=given["joint_order"],
         gravity=given["gravity"],
         snap=given["snap"],
+        allow_invalid_inertia=given["allow_invalid_inertia"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import click
 
-from rbdc.errors import RbdcError
+from rbdc.errors import OptionError, RbdcError
 
 
 class Failure(click.ClickException):
@@ -88,9 +88,29 @@ def message_of(error: Exception) -> str:
     return str(error)
 
 
+def number(word: str) -> float:
+    """A number of --gravity; its name stands in the help."""
+    try:
+        return float(word)
+    except ValueError:
+        raise three_numbers(f" {word!a}") from None
+
+
+def three_numbers(given: str = "") -> OptionError:
+    """The error of a --gravity that has a word which is no number, or too few."""
+    from rbdc.model.lumping import THREE_NUMBERS
+
+    return OptionError(f"--gravity{given}: {THREE_NUMBERS}")
+
+
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
     for option in (
+        click.option(
+            "--allow-invalid-inertia",
+            is_flag=True,
+            help="Warn of moving bodies whose inertia has a negative principal moment, and take it as given.",
+        ),
         click.option(
             "--snap",
             type=float,
@@ -98,7 +118,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0 takes angles as written.",
         ),
-        click.option("--gravity", type=float, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="m/s^2, world axes."),
+        click.option(
+            "--gravity", type=number, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="Three numbers, m/s^2, world axes."
+        ),
         click.option(
             "--joint-order",
             type=click.Choice(["name", "file"]),

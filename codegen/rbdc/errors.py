@@ -56,8 +56,10 @@ class ToolchainError(RbdcError):
 
 class VerificationError(RbdcError):
     """What was compiled does not agree with the description; nothing was installed. The message names the function, the state and the
-    error. The command line ends with exit status 3.
+    error.
     """
+
+    exit_status = 3
 
 
 class LoadError(RbdcError):

@@ -15,13 +15,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import rbdc
-from rbdc.emit.names import check_module_name, module_name
+from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
 from rbdc.emit.scalars import SCALARS
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
 from rbdc.model import Model
+from rbdc.model.lumping import gravity_of
 from rbdc.native import cache
 from rbdc.native.build import EXTENSION
-from rbdc.native.install import MANIFEST, install, recorded, refuse_foreign, sweep_beside
+from rbdc.native.install import MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
 from rbdc.native.toolchain import MARCHES, Compiler, check_flags, default_flags, find_compiler
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -54,6 +55,7 @@ class BuildOptions:
     joint_order: str = "name"
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     snap: float = LIKELY_MEANT
+    allow_invalid_inertia: bool = False
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -132,9 +134,11 @@ def build(description: str | PathLike[str] | Model, **options: Any) -> ModuleTyp
     unknown = sorted(set(options) - {f.name for f in fields(BuildOptions)})
     if unknown:
         raise OptionError(f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}")
-    for name in ("functions", "targets", "cflags", "gravity"):
+    for name in ("functions", "targets", "cflags"):
         if options.get(name) is not None:
             options[name] = tuple(options[name])
+    if "gravity" in options:
+        options["gravity"] = gravity_of(options["gravity"])
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     return load(build_package(description, BuildOptions(**options)).directory)
 
@@ -176,7 +180,7 @@ def build_package(
         seconds["verification"],
         tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
         tuple(VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]),
-        (*warnings_of(model), *manifest["left_out"], *about_files),
+        (*warnings_of(model), *_namesake_warnings(robot), *manifest["left_out"], *about_files),
         errors or None,
     )
 
@@ -199,6 +203,7 @@ def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Mod
         joint_order=options.joint_order,
         gravity=options.gravity,
         snap=options.snap,
+        allow_invalid_inertia=options.allow_invalid_inertia,
     )
 
 
@@ -241,7 +246,7 @@ def _make(
         generated.sources,
         rbdc.__version__,
         {
-            **{"key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify},
+            "key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify,
             "files": recorded(contents),
         },
         {"version": compiler.version, "flags": list(flags)},
@@ -316,8 +321,19 @@ def _check_size(model: Model, names: Sequence[str], style: str) -> None:
 
 def _robot_name(description: str | PathLike[str] | Model, model: Model, options: BuildOptions) -> str:
     if options.name is not None:
-        return check_module_name(options.name)
-    return module_name(model.name if isinstance(description, Model) else Path(fspath(description)).stem)
+        name = check_module_name(options.name)
+    else:
+        name = module_name(model.name if isinstance(description, Model) else Path(fspath(description)).stem)
+    refuse_taken(name)
+    return name
+
+
+def _namesake_warnings(robot: str) -> list[str]:
+    """A warning where another module, which rbdc did not generate, has the name."""
+    file = namesake(robot)
+    if file is None or is_generated(file.parent):
+        return []
+    return [f"{robot}: another module has this name, {file}: on the path one hides the other; --name gives another"]
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -334,6 +350,7 @@ def _recorded(options: BuildOptions) -> dict[str, Any]:
         "joint_order": options.joint_order,
         "gravity": list(options.gravity),
         "snap": options.snap,
+        "allow_invalid_inertia": options.allow_invalid_inertia,
         "dtype": options.dtype,
         "targets": list(options.targets),
         "style": options.style,

@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from . import _native, _processor, _runtime
+from . import _named, _native, _processor, _runtime
 
 name = "cartpole"
 variant, _PREFIX = _processor.choose(_native, name)
@@ -31,6 +31,7 @@ for _constant in (q_neutral, v_zero, lower_position_limit, upper_position_limit,
     _constant.flags.writeable = False
 
 _JOINTS = (('prismatic', 0), ('revolute', 1))
+_SAMPLES = "samples"  # identity is cheapest; where it finds too little, `lanes` finds the rest
 
 _rnea = _runtime.Entry(
     _native,
@@ -42,7 +43,8 @@ _rnea = _runtime.Entry(
 )
 
 
-def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
+@_rnea.function
+def rnea(entry, /, q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.
 
     Args:
@@ -57,9 +59,9 @@ def rnea(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     Returns:
         tau (2,): generalised force (N, N m)
     """
-    if layout != "samples":
-        return _rnea.lanes((q, v, a, fext), layout, out, num_threads)
-    return _rnea.call((q, v, a, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, fext), layout, out, num_threads)
+    return entry.call((q, v, a, fext), out, num_threads)
 
 _nle = _runtime.Entry(
     _native,
@@ -71,7 +73,8 @@ _nle = _runtime.Entry(
 )
 
 
-def nle(q, v, *, out=None, layout="samples", num_threads=1):
+@_nle.function
+def nle(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
     """Nonlinear effects: C(q, v) v + g(q).
 
     Args:
@@ -84,9 +87,9 @@ def nle(q, v, *, out=None, layout="samples", num_threads=1):
     Returns:
         tau (2,): generalised force (N, N m)
     """
-    if layout != "samples":
-        return _nle.lanes((q, v), layout, out, num_threads)
-    return _nle.call((q, v), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
 
 _gravity_torque = _runtime.Entry(
     _native,
@@ -98,7 +101,8 @@ _gravity_torque = _runtime.Entry(
 )
 
 
-def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
+@_gravity_torque.function
+def gravity_torque(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Gravity: g(q).
 
     Args:
@@ -110,9 +114,9 @@ def gravity_torque(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         tau (2,): generalised force (N, N m)
     """
-    if layout != "samples":
-        return _gravity_torque.lanes((q,), layout, out, num_threads)
-    return _gravity_torque.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _coriolis = _runtime.Entry(
     _native,
@@ -124,7 +128,8 @@ _coriolis = _runtime.Entry(
 )
 
 
-def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
+@_coriolis.function
+def coriolis(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
     """Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
 
     Args:
@@ -137,9 +142,9 @@ def coriolis(q, v, *, out=None, layout="samples", num_threads=1):
     Returns:
         C (2, 2): Coriolis matrix
     """
-    if layout != "samples":
-        return _coriolis.lanes((q, v), layout, out, num_threads)
-    return _coriolis.call((q, v), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
 
 _crba = _runtime.Entry(
     _native,
@@ -151,7 +156,8 @@ _crba = _runtime.Entry(
 )
 
 
-def crba(q, *, out=None, layout="samples", num_threads=1):
+@_crba.function
+def crba(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Joint-space inertia M(q), both triangles.
 
     Args:
@@ -163,9 +169,9 @@ def crba(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         M (2, 2): joint-space inertia (kg, kg m, kg m^2)
     """
-    if layout != "samples":
-        return _crba.lanes((q,), layout, out, num_threads)
-    return _crba.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _minverse = _runtime.Entry(
     _native,
@@ -177,7 +183,8 @@ _minverse = _runtime.Entry(
 )
 
 
-def minverse(q, *, out=None, layout="samples", num_threads=1):
+@_minverse.function
+def minverse(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Inverse of the joint-space inertia, both triangles.
 
     Args:
@@ -189,9 +196,9 @@ def minverse(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         Minv (2, 2): inverse of M
     """
-    if layout != "samples":
-        return _minverse.lanes((q,), layout, out, num_threads)
-    return _minverse.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _aba = _runtime.Entry(
     _native,
@@ -203,7 +210,8 @@ _aba = _runtime.Entry(
 )
 
 
-def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
+@_aba.function
+def aba(entry, /, q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).
 
     Args:
@@ -218,9 +226,9 @@ def aba(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     Returns:
         ddq (2,): generalised acceleration (m/s^2, rad/s^2)
     """
-    if layout != "samples":
-        return _aba.lanes((q, v, tau, fext), layout, out, num_threads)
-    return _aba.call((q, v, tau, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, tau, fext), layout, out, num_threads)
+    return entry.call((q, v, tau, fext), out, num_threads)
 
 _torque_regressor = _runtime.Entry(
     _native,
@@ -232,7 +240,8 @@ _torque_regressor = _runtime.Entry(
 )
 
 
-def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
+@_torque_regressor.function
+def torque_regressor(entry, /, q, v, a, *, out=None, layout="samples", num_threads=1):
     """Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
 
     Args:
@@ -246,9 +255,9 @@ def torque_regressor(q, v, a, *, out=None, layout="samples", num_threads=1):
     Returns:
         Y (2, 20): joint torque regressor
     """
-    if layout != "samples":
-        return _torque_regressor.lanes((q, v, a), layout, out, num_threads)
-    return _torque_regressor.call((q, v, a), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads)
+    return entry.call((q, v, a), out, num_threads)
 
 _rnea_derivatives = _runtime.Entry(
     _native,
@@ -260,7 +269,8 @@ _rnea_derivatives = _runtime.Entry(
 )
 
 
-def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
+@_rnea_derivatives.function
+def rnea_derivatives(entry, /, q, v, a, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of inverse dynamics by q (in the tangent space), v and a.
 
     Args:
@@ -277,9 +287,9 @@ def rnea_derivatives(q, v, a, fext=None, *, out=None, layout="samples", num_thre
         dtau_dv (2, 2): derivative by v; row: of dtau, column: direction
         dtau_da (2, 2): derivative by a; row: of dtau, column: direction
     """
-    if layout != "samples":
-        return _rnea_derivatives.lanes((q, v, a, fext), layout, out, num_threads)
-    return _rnea_derivatives.call((q, v, a, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, fext), layout, out, num_threads)
+    return entry.call((q, v, a, fext), out, num_threads)
 
 _aba_derivatives = _runtime.Entry(
     _native,
@@ -291,7 +301,8 @@ _aba_derivatives = _runtime.Entry(
 )
 
 
-def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
+@_aba_derivatives.function
+def aba_derivatives(entry, /, q, v, tau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivatives of forward dynamics by q (in the tangent space), v and tau.
 
     Args:
@@ -308,9 +319,9 @@ def aba_derivatives(q, v, tau, fext=None, *, out=None, layout="samples", num_thr
         ddq_dv (2, 2): derivative by v; row: of ddq, column: direction
         ddq_dtau (2, 2): derivative by tau; row: of ddq, column: direction
     """
-    if layout != "samples":
-        return _aba_derivatives.lanes((q, v, tau, fext), layout, out, num_threads)
-    return _aba_derivatives.call((q, v, tau, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, tau, fext), layout, out, num_threads)
+    return entry.call((q, v, tau, fext), out, num_threads)
 
 _rnea_vjp = _runtime.Entry(
     _native,
@@ -322,7 +333,8 @@ _rnea_vjp = _runtime.Entry(
 )
 
 
-def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1):
+@_rnea_vjp.function
+def rnea_vjp(entry, /, q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.
 
     Args:
@@ -340,9 +352,9 @@ def rnea_vjp(q, v, a, w, fext=None, *, out=None, layout="samples", num_threads=1
         w_dtau_dv (2,): one number for each direction
         w_dtau_da (2,): one number for each direction
     """
-    if layout != "samples":
-        return _rnea_vjp.lanes((q, v, a, w, fext), layout, out, num_threads)
-    return _rnea_vjp.call((q, v, a, w, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, w, fext), layout, out, num_threads)
+    return entry.call((q, v, a, w, fext), out, num_threads)
 
 _aba_vjp = _runtime.Entry(
     _native,
@@ -354,7 +366,8 @@ _aba_vjp = _runtime.Entry(
 )
 
 
-def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=1):
+@_aba_vjp.function
+def aba_vjp(entry, /, q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=1):
     """Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.
 
     Args:
@@ -372,9 +385,9 @@ def aba_vjp(q, v, tau, w, fext=None, *, out=None, layout="samples", num_threads=
         w_ddq_dv (2,): one number for each direction
         w_ddq_dtau (2,): one number for each direction
     """
-    if layout != "samples":
-        return _aba_vjp.lanes((q, v, tau, w, fext), layout, out, num_threads)
-    return _aba_vjp.call((q, v, tau, w, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, tau, w, fext), layout, out, num_threads)
+    return entry.call((q, v, tau, w, fext), out, num_threads)
 
 _rnea_jvp = _runtime.Entry(
     _native,
@@ -386,7 +399,8 @@ _rnea_jvp = _runtime.Entry(
 )
 
 
-def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_threads=1):
+@_rnea_jvp.function
+def rnea_jvp(entry, /, q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of inverse dynamics in one direction.
 
     Args:
@@ -404,9 +418,9 @@ def rnea_jvp(q, v, a, dq, dv, da, fext=None, *, out=None, layout="samples", num_
     Returns:
         dtau (2,): one number for each direction
     """
-    if layout != "samples":
-        return _rnea_jvp.lanes((q, v, a, dq, dv, da, fext), layout, out, num_threads)
-    return _rnea_jvp.call((q, v, a, dq, dv, da, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a, dq, dv, da, fext), layout, out, num_threads)
+    return entry.call((q, v, a, dq, dv, da, fext), out, num_threads)
 
 _aba_jvp = _runtime.Entry(
     _native,
@@ -418,7 +432,8 @@ _aba_jvp = _runtime.Entry(
 )
 
 
-def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", num_threads=1):
+@_aba_jvp.function
+def aba_jvp(entry, /, q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", num_threads=1):
     """Derivative of forward dynamics in one direction.
 
     Args:
@@ -436,9 +451,9 @@ def aba_jvp(q, v, tau, dq, dv, dtau, fext=None, *, out=None, layout="samples", n
     Returns:
         dddq (2,): one number for each direction
     """
-    if layout != "samples":
-        return _aba_jvp.lanes((q, v, tau, dq, dv, dtau, fext), layout, out, num_threads)
-    return _aba_jvp.call((q, v, tau, dq, dv, dtau, fext), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, tau, dq, dv, dtau, fext), layout, out, num_threads)
+    return entry.call((q, v, tau, dq, dv, dtau, fext), out, num_threads)
 
 _forward_kinematics = _runtime.Entry(
     _native,
@@ -450,7 +465,8 @@ _forward_kinematics = _runtime.Entry(
 )
 
 
-def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
+@_forward_kinematics.function
+def forward_kinematics(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Placements of all frames in the world, as 4x4 matrices.
 
     Args:
@@ -462,9 +478,9 @@ def forward_kinematics(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         placements (3, 4, 4): homogeneous matrices of the frames (m)
     """
-    if layout != "samples":
-        return _forward_kinematics.lanes((q,), layout, out, num_threads)
-    return _forward_kinematics.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _frame_jacobian = _runtime.Entry(
     _native,
@@ -477,7 +493,8 @@ _frame_jacobian = _runtime.Entry(
 )
 
 
-def frame_jacobian(q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+@_frame_jacobian.function
+def frame_jacobian(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Jacobian of a frame, linear rows first.
 
     Args:
@@ -491,9 +508,9 @@ def frame_jacobian(q, frame, reference="LOCAL", *, out=None, layout="samples", n
     Returns:
         J (6, 2): frame Jacobian
     """
-    if layout != "samples":
-        return _frame_jacobian.lanes((q,), layout, out, num_threads, _frame_jacobian.place(frame, reference))
-    return _frame_jacobian.call((q,), out, num_threads, _frame_jacobian.place(frame, reference))
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
 
 _frame_velocity = _runtime.Entry(
     _native,
@@ -506,7 +523,8 @@ _frame_velocity = _runtime.Entry(
 )
 
 
-def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+@_frame_velocity.function
+def frame_velocity(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Spatial velocity of a frame.
 
     Args:
@@ -521,9 +539,9 @@ def frame_velocity(q, v, frame, reference="LOCAL", *, out=None, layout="samples"
     Returns:
         velocity (6,): [linear; angular] (m/s, rad/s)
     """
-    if layout != "samples":
-        return _frame_velocity.lanes((q, v), layout, out, num_threads, _frame_velocity.place(frame, reference))
-    return _frame_velocity.call((q, v), out, num_threads, _frame_velocity.place(frame, reference))
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
 
 _frame_acceleration = _runtime.Entry(
     _native,
@@ -536,7 +554,8 @@ _frame_acceleration = _runtime.Entry(
 )
 
 
-def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+@_frame_acceleration.function
+def frame_acceleration(entry, /, q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Spatial acceleration of a frame, without gravity.
 
     Args:
@@ -552,9 +571,9 @@ def frame_acceleration(q, v, a, frame, reference="LOCAL", *, out=None, layout="s
     Returns:
         acceleration (6,): [linear; angular] (m/s^2, rad/s^2)
     """
-    if layout != "samples":
-        return _frame_acceleration.lanes((q, v, a), layout, out, num_threads, _frame_acceleration.place(frame, reference))
-    return _frame_acceleration.call((q, v, a), out, num_threads, _frame_acceleration.place(frame, reference))
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a), out, num_threads, entry.place(frame, reference))
 
 _frame_velocity_derivatives = _runtime.Entry(
     _native,
@@ -567,7 +586,8 @@ _frame_velocity_derivatives = _runtime.Entry(
 )
 
 
-def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+@_frame_velocity_derivatives.function
+def frame_velocity_derivatives(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
 
     Args:
@@ -583,9 +603,9 @@ def frame_velocity_derivatives(q, v, frame, reference="LOCAL", *, out=None, layo
         dv_dq (6, 2): derivative by q; linear rows first, column: direction
         dv_dv (6, 2): derivative by v; linear rows first, column: direction
     """
-    if layout != "samples":
-        return _frame_velocity_derivatives.lanes((q, v), layout, out, num_threads, _frame_velocity_derivatives.place(frame, reference))
-    return _frame_velocity_derivatives.call((q, v), out, num_threads, _frame_velocity_derivatives.place(frame, reference))
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
 
 _frame_acceleration_derivatives = _runtime.Entry(
     _native,
@@ -598,7 +618,8 @@ _frame_acceleration_derivatives = _runtime.Entry(
 )
 
 
-def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+@_frame_acceleration_derivatives.function
+def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
     """Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
 
     Args:
@@ -616,9 +637,9 @@ def frame_acceleration_derivatives(q, v, a, frame, reference="LOCAL", *, out=Non
         da_dv (6, 2): derivative by v; linear rows first, column: direction
         da_da (6, 2): derivative by a; linear rows first, column: direction
     """
-    if layout != "samples":
-        return _frame_acceleration_derivatives.lanes((q, v, a), layout, out, num_threads, _frame_acceleration_derivatives.place(frame, reference))
-    return _frame_acceleration_derivatives.call((q, v, a), out, num_threads, _frame_acceleration_derivatives.place(frame, reference))
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v, a), out, num_threads, entry.place(frame, reference))
 
 _com = _runtime.Entry(
     _native,
@@ -630,7 +651,8 @@ _com = _runtime.Entry(
 )
 
 
-def com(q, *, out=None, layout="samples", num_threads=1):
+@_com.function
+def com(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Centre of mass of all links, in the world.
 
     Args:
@@ -642,9 +664,9 @@ def com(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         position (3,): centre of mass (m)
     """
-    if layout != "samples":
-        return _com.lanes((q,), layout, out, num_threads)
-    return _com.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _com_jacobian = _runtime.Entry(
     _native,
@@ -656,7 +678,8 @@ _com_jacobian = _runtime.Entry(
 )
 
 
-def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
+@_com_jacobian.function
+def com_jacobian(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Jacobian of the centre of mass.
 
     Args:
@@ -668,9 +691,9 @@ def com_jacobian(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         J (3, 2): Jacobian of the centre of mass
     """
-    if layout != "samples":
-        return _com_jacobian.lanes((q,), layout, out, num_threads)
-    return _com_jacobian.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _centroidal_momentum_matrix = _runtime.Entry(
     _native,
@@ -682,7 +705,8 @@ _centroidal_momentum_matrix = _runtime.Entry(
 )
 
 
-def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
+@_centroidal_momentum_matrix.function
+def centroidal_momentum_matrix(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """A with A v the momentum about the centre of mass of the moving links, linear rows first.
 
     Args:
@@ -694,9 +718,9 @@ def centroidal_momentum_matrix(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         A (6, 2): centroidal momentum matrix
     """
-    if layout != "samples":
-        return _centroidal_momentum_matrix.lanes((q,), layout, out, num_threads)
-    return _centroidal_momentum_matrix.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _kinetic_energy = _runtime.Entry(
     _native,
@@ -708,7 +732,8 @@ _kinetic_energy = _runtime.Entry(
 )
 
 
-def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
+@_kinetic_energy.function
+def kinetic_energy(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
     """Kinetic energy: v^T M(q) v / 2.
 
     Args:
@@ -721,9 +746,9 @@ def kinetic_energy(q, v, *, out=None, layout="samples", num_threads=1):
     Returns:
         energy (): kinetic energy (J)
     """
-    if layout != "samples":
-        return _kinetic_energy.lanes((q, v), layout, out, num_threads)
-    return _kinetic_energy.call((q, v), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
 
 _potential_energy = _runtime.Entry(
     _native,
@@ -735,7 +760,8 @@ _potential_energy = _runtime.Entry(
 )
 
 
-def potential_energy(q, *, out=None, layout="samples", num_threads=1):
+@_potential_energy.function
+def potential_energy(entry, /, q, *, out=None, layout="samples", num_threads=1):
     """Potential energy of all links in the field of gravity.
 
     Args:
@@ -747,9 +773,9 @@ def potential_energy(q, *, out=None, layout="samples", num_threads=1):
     Returns:
         energy (): potential energy (J)
     """
-    if layout != "samples":
-        return _potential_energy.lanes((q,), layout, out, num_threads)
-    return _potential_energy.call((q,), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
 
 _integrate = _runtime.Entry(
     _native,
@@ -761,7 +787,8 @@ _integrate = _runtime.Entry(
 )
 
 
-def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
+@_integrate.function
+def integrate(entry, /, q, dv, *, out=None, layout="samples", num_threads=1):
     """q (+) dv: the configuration reached by the constant velocity dv in unit time.
 
     Args:
@@ -774,9 +801,9 @@ def integrate(q, dv, *, out=None, layout="samples", num_threads=1):
     Returns:
         q_next (2,): configuration
     """
-    if layout != "samples":
-        return _integrate.lanes((q, dv), layout, out, num_threads)
-    return _integrate.call((q, dv), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q, dv), layout, out, num_threads)
+    return entry.call((q, dv), out, num_threads)
 
 _difference = _runtime.Entry(
     _native,
@@ -788,7 +815,8 @@ _difference = _runtime.Entry(
 )
 
 
-def difference(q0, q1, *, out=None, layout="samples", num_threads=1):
+@_difference.function
+def difference(entry, /, q0, q1, *, out=None, layout="samples", num_threads=1):
     """The dv with q0 (+) dv = q1.
 
     Args:
@@ -801,14 +829,23 @@ def difference(q0, q1, *, out=None, layout="samples", num_threads=1):
     Returns:
         dv (2,): tangent step (m, rad)
     """
-    if layout != "samples":
-        return _difference.lanes((q0, q1), layout, out, num_threads)
-    return _difference.call((q0, q1), out, num_threads)
+    if layout is not _SAMPLES:
+        return entry.lanes((q0, q1), layout, out, num_threads)
+    return entry.call((q0, q1), out, num_threads)
 
 
-def random_configuration(rng=None):
+_random_configuration = _named.Named("random_configuration")
+
+
+@_random_configuration.function
+def random_configuration(_, /, rng=None):
     """A random configuration (2,): uniform within the limits, uniform orientations; `rng` a numpy Generator or a seed."""
     return _runtime.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
+
+
+def __reduce_ex__(protocol):
+    """Refuse to be pickled, with what to do instead."""
+    _named.refuse_pickle(f"module {name!r}")
 
 
 def __getattr__(attribute):

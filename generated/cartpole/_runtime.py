@@ -18,6 +18,7 @@ from numpy import empty, ndarray
 from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
 from numpy.typing import NDArray
 
+from ._named import Named
 from ._threads import Crew, pieces, samples
 
 Array = NDArray[np.floating[Any]]
@@ -41,14 +42,15 @@ def block(dtype: np.dtype[Any]) -> int:
     return 64 // dtype.itemsize
 
 
-class Entry:
+class Entry(Named):
     """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how its name in C begins."""
 
     def __init__(
         self, native: Any, prefix: str, dtype: np.dtype[Any], name: str, inputs: Sequence[Input], outputs: Sequence[Output],
         frames: Sequence[str] = ()
     ) -> None:  # fmt: skip
-        self._name, self._inputs, self._outputs, self._dtype = name, tuple(inputs), tuple(outputs), dtype
+        super().__init__(name)
+        self._inputs, self._outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
@@ -106,8 +108,15 @@ class Entry:
         return self._frame_index(frame), self._reference_index(reference)
 
     def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()) -> Any:
-        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`."""
-        if num_threads != 1:
+        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`.
+
+        Of another layout than "lanes" it is that which `call` takes, or none.
+        """
+        if not isinstance(layout, str):
+            raise TypeError(f"{self._name}: layout: give 'samples' or 'lanes', not {type(layout).__name__}")
+        if layout == "samples":
+            return self.call(arguments, out, num_threads, extra)
+        if self._thread_count(num_threads) != 1:
             remedy = "blocks run in one thread; call with parts of them from several"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
         if layout != "lanes":
@@ -295,14 +304,18 @@ class Entry:
                 raise ValueError(f"{self._name}: frame: no frame {frame!r}; see frame_names")
             return self._frames[frame]
         try:
-            index = frame.__index__()
-        except AttributeError:
+            if isinstance(frame, bool):  # of which Python makes 0 or 1
+                raise TypeError
+            index = operator.index(frame)
+        except TypeError:
             raise TypeError(f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}") from None
         if not 0 <= index < len(self._frames):
             raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {len(self._frames) - 1}")
-        return int(index)
+        return index
 
     def _reference_index(self, reference: Any) -> int:
+        if not isinstance(reference, str):
+            raise TypeError(f"{self._name}: reference: give one of {', '.join(REFERENCES)}, not {type(reference).__name__}")
         if reference not in REFERENCES:
             raise ValueError(f"{self._name}: reference: {reference!r} is none of {', '.join(REFERENCES)}")
         return REFERENCES.index(reference)

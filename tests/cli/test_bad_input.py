@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,10 +99,20 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "underscored_number": (with_joint('<origin xyz="1_0 0 0"/>' + LIMIT), "not a finite number"),
     "crossed_limits": (with_joint('<limit lower="1" upper="-1" effort="1" velocity="1"/>'), "lower limit"),
     "negative_effort": (with_joint('<limit lower="-1" upper="1" effort="-1" velocity="1"/>'), "negative"),
-    "mimic_of_nothing": (with_joint('<mimic joint="ghost"/>' + LIMIT), "does not exist"),
-    "mimic_of_itself": (with_joint('<mimic joint="j"/>' + LIMIT), "mimics itself"),
     "mimic_without_joint": (with_joint('<mimic multiplier="2"/>' + LIMIT), "no joint"),
     "mimic_nan": (with_joint('<mimic joint="j" multiplier="nan"/>' + LIMIT), "not a finite number"),
+    "negative_mass": (with_tensor("0.1 0 0 0.1 0 0.1", "-1"), "negative mass"),
+    "mass_missing": (with_inertial('<inertial><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'), "no <mass>"),
+    "mass_not_a_number": (with_tensor("0.1 0 0 0.1 0 0.1", "heavy"), "not a finite number"),
+    "indefinite_inertia": (with_tensor("0.1 0.5 0 0.1 0 0.1"), "negative principal moment"),
+    "inertia_entry_missing": (with_inertial('<inertial><mass value="1"/><inertia ixx="1" iyy="1"/></inertial>'), "izz"),
+    "two_inertials": (with_inertial(INERTIAL * 2), "two <inertial>"),
+}
+
+# The same where mimic joints are to follow their leaders; else their mimics are ignored.
+COUPLED: dict[str, tuple[str, str]] = {
+    "mimic_of_nothing": (with_joint('<mimic joint="ghost"/>' + LIMIT), "does not exist"),
+    "mimic_of_itself": (with_joint('<mimic joint="j"/>' + LIMIT), "mimics itself"),
     "mimic_cycle": (
         robot(
             BASE,
@@ -116,12 +127,6 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
         robot(BASE, ARM, link("c"), joint("j", "base", "arm", "", "floating"), joint("k", "arm", "c", '<mimic joint="j"/>' + LIMIT)),
         "not revolute",
     ),
-    "negative_mass": (with_tensor("0.1 0 0 0.1 0 0.1", "-1"), "negative mass"),
-    "mass_missing": (with_inertial('<inertial><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'), "no <mass>"),
-    "mass_not_a_number": (with_tensor("0.1 0 0 0.1 0 0.1", "heavy"), "not a finite number"),
-    "indefinite_inertia": (with_tensor("0.1 0.5 0 0.1 0 0.1"), "negative principal moment"),
-    "inertia_entry_missing": (with_inertial('<inertial><mass value="1"/><inertia ixx="1" iyy="1"/></inertial>'), "izz"),
-    "two_inertials": (with_inertial(INERTIAL * 2), "two <inertial>"),
 }
 
 
@@ -147,6 +152,19 @@ def test_refused(name: str, tmp_path: Path) -> None:
     assert expected in message
     assert str(path) in message
     assert len(message.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", sorted(COUPLED))
+def test_mimic_joints_that_cannot_follow(name: str, tmp_path: Path) -> None:
+    text, expected = COUPLED[name]
+    path, out = tmp_path / "bad.urdf", tmp_path / "out"
+    path.write_text(text)
+    message = refused(run("build", str(path), "--mimic", "coupled", "--out", str(out)), out)
+    assert re.search(f"{re.escape(str(path))}:[0-9]+: .*{expected}", message)
+    assert len(message.strip().splitlines()) == 1
+    shown = run("info", str(path))
+    assert shown.exit_code == 0
+    assert re.search(f"warning: {re.escape(str(path))}:[0-9]+: .*{expected}.*: its <mimic> is not used", shown.stderr)
 
 
 def test_messages_name_the_line(tmp_path: Path) -> None:
@@ -258,6 +276,8 @@ OPTIONS = {
     "no_function": (["--functions", ","], "no function asked for"),
     "unknown_preset": (["--preset", "deluxe"], "no preset"),
     "unknown_root": (["--root-joint", "wheels"], "wheels"),
+    "gravity_short": (["--gravity", "0", "0"], "--gravity: give three finite numbers (m/s^2, world axes), as 0 0 -9.81"),
+    "gravity_words": (["--gravity", "0", "down", "0"], "--gravity 'down': give three finite numbers"),
     "gravity_nan": (["--gravity", "0", "0", "nan"], "gravity"),
     "dtype": (["--dtype", "float16"], "there are float64, float32"),
     "target": (["--targets", "fortran"], "fortran"),
@@ -319,6 +339,10 @@ HOSTILE_NAMES = [
     "[bold]x[/bold]",
     "\u202etxt",
     "é",
+    "arm\U0001f4a5",
+    "line\u2028separator",
+    '"""+str(1/0)+"""',
+    "ends with \\",
     "a" * 3000,
 ]
 

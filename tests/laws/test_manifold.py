@@ -182,3 +182,24 @@ def test_rate_is_the_derivative_of_integrate() -> None:
     step = 1e-5
     ahead, behind = (np.array(integrate(model, q, list(sign * step * v)), dtype=float) for sign in (1.0, -1.0))
     assert_close(configuration_rate(model, q, list(v)), (ahead - behind) / (2.0 * step), 1e-9)
+
+
+@pytest.mark.parametrize("scale", [0.5, 0.999, 1.5])
+def test_quaternions_that_are_not_of_unit_length(module: ModuleType, scale: float) -> None:
+    """Placements are those of the formula for unit ones, 1 + s^2 (R - 1) for s times such a one; `integrate` gives unit ones back."""
+    rng = np.random.default_rng(7)
+    q, v = module.random_configuration(rng), rng.standard_normal(module.nv)
+    turn = slice(QUATERNIONS[0], QUATERNIONS[0] + 4)
+    scaled, straight = q.copy(), q.copy()
+    scaled[turn] *= scale
+    straight[turn] = [0.0, 0.0, 0.0, 1.0]
+    joint, other = (module.forward_kinematics(x)[1] for x in (q, scaled))
+    placed = module.forward_kinematics(straight)[1]
+    rotation = placed[:3, :3].T @ joint[:3, :3]
+    expected = placed[:3, :3] @ (np.eye(3) + scale**2 * (rotation - np.eye(3)))
+    assert_close(other[:3, :3], expected, 1e-14)
+    assert_close(other[:3, 3], joint[:3, 3], 1e-14)
+    assert np.linalg.norm(other[:3, :3].T @ other[:3, :3] - np.eye(3)) > 1e-4
+    moved = module.integrate(scaled, v)
+    assert_close(np.array([np.linalg.norm(moved[k : k + 4]) for k in QUATERNIONS]), np.ones(2), 1e-14)
+    assert_close(moved[turn], module.integrate(q, v)[turn], 1e-14)

@@ -214,6 +214,29 @@ def test_comments_encodings_and_a_byte_order_mark(tmp_path: Path) -> None:
         assert read_urdf(path).links[1].name == "bras_\u00e9"
 
 
+@pytest.mark.parametrize("version", ["0.0", "1", "2.0", "0", "10.0"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_versions_of_xml_that_there_are_not(version: str, start: str, tmp_path: Path) -> None:
+    """Read all the same, with a note; lines, the encoding and the hash are those of the file."""
+    text = f"{start}<?xml version='{version}' encoding=\"utf-8\"?>\n" + pair().replace("arm", "bras_\u00e9")
+    description = read(tmp_path, text)
+    (note,) = description.notes
+    assert (note.message, note.line) == (f'the file is declared as XML of version "{version}": read as 1.0', 1)
+    assert description.links[1].name == "bras_\u00e9"
+    assert description.joints[0].line == 5
+    assert description.text_hash == hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_versions_of_xml(version: str, tmp_path: Path) -> None:
+    assert read(tmp_path, f'<?xml version="{version}"?>\n{pair()}').notes == ()
+
+
+def test_a_version_of_xml_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match="not well-formed XML"):
+        read(tmp_path, f'<?xml version="new"?>\n{pair()}')
+
+
 def test_size_limit_is_checked_before_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "huge.urdf"
     with path.open("wb") as file:

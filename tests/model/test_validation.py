@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rbdc import DescriptionError, Inertia, Joint, Limits, Link, Mimic, Placement, Rotation, Symmetric3, Vector3
+from rbdc import DescriptionError, Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
 from rbdc.model.description import Description
+from rbdc.model.lumping import lump
 from rbdc.model.validation import validate
 from tests.support import Array
 from tests.support_trees import random_inertia
@@ -71,12 +73,6 @@ REFUSED = {
     "three roots": (chain(joint(0, 1), links=4), '3 root links: "l0", "l2", "l3"'),
     "unknown parent": (chain(joint(9, 1)), 'parent link "l9"'),
     "unknown child": (chain(joint(0, 9)), 'child link "l9"'),
-    "unknown leader": (mimics("ghost"), 'mimics "ghost"'),
-    "own leader": (mimics("j0"), "mimics itself"),
-    "leaders in a ring": (mimics("j2", "j0", "j1"), "mimics itself"),
-    "ring beyond the leader": (mimics("j1", "j2", "j1"), "mimics itself"),
-    "mimic of several dof": (mimics(None, "j0", kind="spherical"), "not revolute"),
-    "mimic on a fixed joint": (chain(joint(0, 1, "j0"), joint(1, 2, "j1", "fixed", mimic=Mimic("j0"))), "not revolute"),
     "infinite multiplier": (chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", math.inf))), "not finite"),
     "negative mass": (chain(joint(0, 1), inertia=Inertia(-1.0, Vector3.zero(), Symmetric3.zero())), "negative mass"),
     "moment without mass": (chain(joint(0, 1), inertia=Inertia(0.0, X, Symmetric3.zero())), "no mass but a first moment"),
@@ -97,10 +93,106 @@ REFUSED = {
 def test_refused(what: str) -> None:
     description, expected = REFUSED[what]
     with pytest.raises(DescriptionError) as caught:
-        validate(description)
+        lump(description)
     assert expected in caught.value.problem
     assert caught.value.remedy
     assert caught.value.file == description.file
+
+
+BAD_MIMICS = {
+    "unknown leader": (mimics("ghost"), 'mimics "ghost"'),
+    "own leader": (mimics("j0"), "mimics itself"),
+    "leaders in a ring": (mimics("j2", "j0", "j1"), "mimics itself"),
+    "ring beyond the leader": (mimics("j1", "j2", "j1"), "mimics itself"),
+    "mimic of several dof": (mimics(None, "j0", kind="spherical"), "not revolute"),
+    "fixed leader": (chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0"))), "not revolute"),
+    "floating leader": (chain(joint(0, 1, "j0", "floating"), joint(1, 2, "j1", mimic=Mimic("j0"))), "not revolute"),
+    "floating follower": (chain(joint(0, 1, "j0"), joint(1, 2, "j1", "floating", mimic=Mimic("j0"))), "not revolute"),
+    "leader with a fixed leader": (
+        chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0")), joint(2, 3, "j2", mimic=Mimic("j1"))),
+        "not revolute",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", sorted(BAD_MIMICS))
+def test_mimic_joints_that_cannot_follow(what: str) -> None:
+    """They are refused where they have to, and noted where every joint is independent."""
+    description, expected = BAD_MIMICS[what]
+    with pytest.raises(DescriptionError) as caught:
+        lump(description, mimic="coupled")
+    assert expected in caught.value.problem and caught.value.line == 7
+    assert caught.value.remedy.endswith(", or build with --mimic independent")
+    model = lump(description)
+    alone = replace(description, joints=tuple(replace(each, mimic=None) for each in description.joints))
+    assert (model.bodies, model.nq, model.nv) == (lump(alone).bodies, lump(alone).nq, lump(alone).nv)
+    assert any(expected in note.message and note.message.endswith("its <mimic> is not used") and note.line == 7 for note in model.notes)
+
+
+@pytest.mark.parametrize("mode", ["independent", "coupled"])
+@pytest.mark.parametrize("leader", ["j0", "j1", "ghost"])
+def test_mimic_of_a_fixed_joint_is_noted(mode: str, leader: str) -> None:
+    """It does not move, whatever its leader does."""
+    model = lump(chain(joint(0, 1, "j0"), joint(1, 2, "j1", "fixed", mimic=Mimic(leader))), mimic=mode)
+    assert [(note.message, note.line) for note in model.notes] == [('joint "j1" is fixed: its <mimic> is not used', 7)]
+    assert (model.nq, model.nv, model.coupled) == (1, 1, False)
+
+
+def test_only_joints_that_could_follow_are_counted() -> None:
+    description = chain(
+        joint(0, 1, "j0"),
+        joint(1, 2, "j1", mimic=Mimic("j0")),
+        joint(2, 3, "j2", mimic=Mimic("ghost")),
+        joint(3, 4, "j3", "fixed", mimic=Mimic("j0")),
+    )
+    assert "1 mimic joints are taken as independent; --mimic coupled removes them from q" in [n.message for n in lump(description).notes]
+
+
+INDEFINITE = Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(-1e-2, 1e-2, 1e-2))
+HEAVY = Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0))
+
+
+def with_inertias(*inertias: Inertia | None, fixed: int) -> Description:
+    """A chain of links of these inertias, whose joint number `fixed` is so."""
+    joints = [joint(k, k + 1, f"j{k}", "fixed" if k == fixed else "revolute") for k in range(len(inertias) - 1)]
+    return Description("r", tuple(Link(f"l{k}", inertia, k + 2) for k, inertia in enumerate(inertias)), tuple(joints), file="r.urdf")
+
+
+def test_indefinite_links_that_do_not_move_are_noted() -> None:
+    """Every function of the model is as without: of the base only mass and first moment are taken."""
+    model = lump(with_inertias(INDEFINITE, INDEFINITE, SOLID, fixed=0))
+    start = "has an inertia with the negative principal moment -0.01: it does not move"
+    assert [(start in note.message, note.line) for note in model.notes] == [(True, 2), (True, 3)]
+    assert model.bodies == lump(with_inertias(None, None, SOLID, fixed=0)).bodies
+    with pytest.raises(DescriptionError, match='^r.urdf:2: link "l0" has an inertia with the negative principal moment'):
+        lump(with_inertias(INDEFINITE, INDEFINITE, SOLID, fixed=0), root_joint="free-flyer")
+
+
+def test_of_a_body_the_sum_counts() -> None:
+    model = lump(with_inertias(None, HEAVY, INDEFINITE, fixed=1))
+    (note,) = model.notes
+    assert note.message.startswith('link "l2" has an inertia with the negative principal moment -0.01: taken as given, for with')
+    assert note.line == 4
+    assert model.bodies[0].inertia == HEAVY + INDEFINITE
+    with pytest.raises(DescriptionError, match='^r.urdf:4: link "l2" .* --allow-invalid-inertia$'):
+        lump(with_inertias(None, Inertia.zero(), INDEFINITE, fixed=1))
+
+
+def test_indefinite_inertias_allowed() -> None:
+    description = with_inertias(None, INDEFINITE, SOLID, fixed=-1)
+    with pytest.raises(DescriptionError, match="check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"):
+        lump(description)
+    model = lump(description, allow_invalid_inertia=True)
+    (note,) = model.notes
+    assert (note.message.split(": ")[1], note.line) == ("taken as given; forward dynamics may not be defined", 3)
+    assert model.bodies[0].inertia == INDEFINITE
+    again = Model.assemble("r", description.links, description.joints, allow_invalid_inertia=True)
+    assert again.bodies == model.bodies
+
+
+def test_negative_masses_are_not_allowed_with_them() -> None:
+    with pytest.raises(DescriptionError, match="negative mass"):
+        lump(with_inertias(None, Inertia(-1.0, Vector3.zero(), Symmetric3.zero()), fixed=-1), allow_invalid_inertia=True)
 
 
 def test_errors_name_the_joint_s_line() -> None:
@@ -139,7 +231,7 @@ def test_long_chains_need_no_recursion() -> None:
 
 
 def test_long_mimic_chains() -> None:
-    assert validate(mimics(None, *(f"j{k}" for k in range(300)))) == []
+    assert validate(mimics(None, *(f"j{k}" for k in range(300))), coupled=True) == []
 
 
 def test_loose_axis_is_noted() -> None:
@@ -197,4 +289,4 @@ def test_clearly_negative_moments_never_pass(seed: int, size: float) -> None:
     matrix = basis @ np.diag([1.0, 1.0, -size]) @ basis.T
     entries = [float(matrix[i, k]) for i, k in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
     with pytest.raises(DescriptionError, match="negative principal moment"):
-        validate(chain(joint(0, 1), inertia=Inertia.about_com(1.0, Vector3(0.1, 0.2, 0.3), Symmetric3(*entries))))
+        lump(chain(joint(0, 1), inertia=Inertia.about_com(1.0, Vector3(0.1, 0.2, 0.3), Symmetric3(*entries))))

@@ -99,12 +99,51 @@ def test_outputs_of_several(tiny: ModuleType) -> None:
         (-1, "LOCAL", ValueError, r"where: frame: index -1 is not in 0 \.\. 2"),
         (1.0, "LOCAL", TypeError, "where: frame: give a frame's name or index, not float"),
         (0, "local", ValueError, "where: reference: 'local' is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED"),
-        (0, ["LOCAL"], ValueError, "where: reference: "),
+        (True, "LOCAL", TypeError, "where: frame: give a frame's name or index, not bool"),
+        (np.True_, "LOCAL", TypeError, "where: frame: give a frame's name or index, not bool"),
+        (None, "LOCAL", TypeError, "where: frame: give a frame's name or index, not NoneType"),
+        (b"base", "LOCAL", TypeError, "where: frame: give a frame's name or index, not bytes"),
+        (["base"], "LOCAL", TypeError, "where: frame: give a frame's name or index, not list"),
+        (np.array([0]), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
+        (np.array(0.0), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
+        (np.array(["base", "tip"]), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
+        (0, ["LOCAL"], TypeError, "where: reference: give one of LOCAL, WORLD, LOCAL_WORLD_ALIGNED, not list"),
+        (0, np.array(["LOCAL", "WORLD"]), TypeError, "where: reference: give one of .*, not ndarray"),
+        (0, np.array(1), TypeError, "where: reference: give one of .*, not ndarray"),
+        (0, None, TypeError, "where: reference: give one of .*, not NoneType"),
+        (0, 0, TypeError, "where: reference: give one of .*, not int"),
+        (0, 1.0, TypeError, "where: reference: give one of .*, not float"),
+        (0, b"LOCAL", TypeError, "where: reference: give one of .*, not bytes"),
     ],
 )
 def test_frames_refused(tiny: ModuleType, frame: Any, reference: Any, kind: type[Exception], message: str) -> None:
     with pytest.raises(kind, match=message):
         tiny.where(Q, frame, reference)
+
+
+def test_indices_and_names_of_numpy_are_taken(tiny: ModuleType) -> None:
+    for frame in (np.int64(1), np.array(1), np.str_(tiny.frame_names[1])):
+        np.testing.assert_array_equal(tiny.where(Q, frame, np.str_("WORLD")), [Q[0], 1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("layout", "num_threads", "kind", "message"),
+    [
+        (np.array(["samples", "lanes"]), 1, TypeError, "mix: layout: give 'samples' or 'lanes', not ndarray"),
+        (None, 1, TypeError, "mix: layout: give 'samples' or 'lanes', not NoneType"),
+        ("rows", 1, ValueError, "mix: layout: 'rows' is neither 'samples' nor 'lanes'"),
+        ("lanes", np.array([1, 1]), TypeError, r"mix: argument num_threads is array\(\[1, 1\]\); give a positive integer"),
+        ("samples", np.array([1, 1]), TypeError, "mix: argument num_threads is "),
+    ],
+)
+def test_layouts_refused(tiny: ModuleType, layout: Any, num_threads: Any, kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        tiny.mix(Q, V, layout=layout, num_threads=num_threads)
+
+
+def test_a_layout_that_is_equal_but_not_the_same_text(tiny: ModuleType) -> None:
+    for layout in ("".join(["sam", "ples"]), np.str_("samples")):
+        np.testing.assert_array_equal(tiny.mix(Q, V, layout=layout), 2 * Q + V)
 
 
 def test_a_function_that_was_not_built_says_how_to_build_it(tiny: ModuleType) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rbdc import Model, load
-from rbdc.catalogue import functions_of, select
+from rbdc.catalogue import select
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
 from rbdc.errors import ToolchainError, VerificationError

@@ -123,7 +123,7 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
     joints = [
         {
-            "name": comment(body.joint_name).replace("|", "/"),
+            "name": comment(body.joint_name).replace("|", r"\x7c"),
             "kind": body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
             "q": _range(body.index_q, body.joint.nq),
             "v": _range(body.index_v, body.joint.nv),

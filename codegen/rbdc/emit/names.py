@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import keyword
 import re
+import sys
+from pathlib import Path
 
 from rbdc.errors import OptionError
 
@@ -18,6 +20,8 @@ _C_KEYWORDS = frozenset(
     typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
     """.split()  # noqa: SIM905 - forty lines as a list
 )
+OWN = frozenset(("rbdc", "numpy", "casadi", "sympy", "mpmath", "jinja2", "cffi", "lxml", "click", "rich"))
+"""rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 
 
@@ -37,6 +41,22 @@ def check_module_name(name: str) -> str:
     return name
 
 
+def refuse_taken(name: str) -> None:
+    """Raise OptionError for a module's name that belongs to Python or to what rbdc needs: on the path one would hide the other."""
+    if name in sys.stdlib_module_names or name in OWN:
+        owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
+        raise OptionError(f"a module named {name} would hide {owner}, or be hidden by it; give another name with --name")
+
+
+def namesake(name: str) -> Path | None:
+    """The file of another module that can be imported by this name now; nothing is imported to find it."""
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a module in memory that came from nowhere
+        return None
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None
+
+
 def module_name(name: str) -> str:
     """A valid module name made from any text: other characters become _, a keyword or a leading digit gets a prefix."""
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
@@ -44,12 +64,26 @@ def module_name(name: str) -> str:
 
 
 def comment(text: str) -> str:
-    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or continues a line."""
-    safe = re.sub(r"[^ -~]", "?", text).replace("\\", "|")
-    safe = safe.replace("*/", "* /").replace("/*", "/ *")
-    return re.sub(r"\?(?=\?)", "? ", safe)
+    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or continues a line.
+
+    What is neither stands there as an escape of Python's, so that different texts stay different. Test: the codec unicode_escape gives the
+    text again.
+    """
+    safe = _escaped(text).replace("\\\\", r"\x5c")
+    safe = safe.replace("*/", r"*\x2f").replace("/*", r"/\x2a")
+    return re.sub(r"(?<=\?)\?", r"\\x3f", safe)
+
+
+def docstring(text: str) -> str:
+    """Text inside a docstring of Python between three double quotes. Test: Python reads it as the text."""
+    return comment(text).replace('"', r"\x22")
 
 
 def string_literal(text: str) -> str:
-    """A double-quoted ASCII literal, valid in Python and JSON."""
-    return json.dumps(text)
+    """A double-quoted ASCII literal of Python. JSON is another language: it has surrogates for characters beyond the basic plane."""
+    return '"' + _escaped(text).replace('"', r"\"") + '"'
+
+
+def _escaped(text: str) -> str:
+    """Printable ASCII: everything else, and the backslash, as an escape of Python's."""
+    return text.encode("unicode_escape").decode("ascii")

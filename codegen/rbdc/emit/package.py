@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.names import comment, string_literal
+from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
 from rbdc.model import Model
 
@@ -22,7 +22,7 @@ def render_python(
     lower = [body.limits.lower if body.joint.euclidean else -float("inf") for body in independent for _ in range(body.joint.nq)]
     upper = [body.limits.upper if body.joint.euclidean else float("inf") for body in independent for _ in range(body.joint.nq)]
     context = {
-        "title": _docstring(robot),
+        "title": docstring(robot),
         "scalar": declarations[0].scalar,
         "version": version,
         "robot": string_literal(robot),
@@ -45,6 +45,7 @@ def render_python(
     return {
         "__init__.py": render("package_init.py.jinja", **context),
         "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
+        "_named.py": files("rbdc.runtime").joinpath("_named.py").read_text(encoding="utf-8"),
         "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
         "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
@@ -56,10 +57,6 @@ def _names(names: Any) -> str:
     """A tuple of string literals."""
     literals = [string_literal(name) for name in names]
     return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
-
-
-def _docstring(text: str) -> str:
-    return comment(text).replace('"', "'")
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -77,20 +74,20 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        extra = f", _{d.name}.place(frame, reference)"
+        extra = ", entry.place(frame, reference)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return {
         "name": d.name,
-        "summary": d.summary,
+        "summary": docstring(d.summary),
         "framed": d.framed,
         "inputs": repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
         "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
         "signature": ", ".join([*arguments, "*", *keywords]),
         "typed_signature": ", ".join([*typed, "*", *typed_keywords]),
-        "lanes_call": f"_{d.name}.lanes({packed}, layout, out, num_threads{extra})",
+        "lanes_call": f"entry.lanes({packed}, layout, out, num_threads{extra})",
         "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        "call": f"_{d.name}.call({packed}, out, num_threads{extra})",
+        "call": f"entry.call({packed}, out, num_threads{extra})",
         "doc": _documentation(d),
     }
 

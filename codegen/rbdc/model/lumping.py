@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Prismatic, Revolute, Spherical
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
-from rbdc.model.validation import validate
+from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -18,6 +19,7 @@ MIMIC_MODES = ("independent", "coupled")
 JOINT_ORDERS = ("name", "file")
 ROOT_JOINT_NAME = "root_joint"
 """What a free-flyer root's joint is called, as in Pinocchio."""
+THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _UNIT_TOLERANCE = 1e-12
 
 
@@ -28,6 +30,7 @@ def lump(
     mimic: str = "independent",
     joint_order: str = "name",
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+    allow_invalid_inertia: bool = False,
 ) -> Model:
     """The model of a description; arguments as in `Model.assemble`.
 
@@ -40,9 +43,8 @@ def lump(
     ):
         if value not in known:
             raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
-    if len(gravity) != 3 or not all(math.isfinite(g) for g in gravity):
-        raise OptionError(f"gravity {gravity} is not three finite numbers (m/s^2)")
-    notes = validate(description)
+    field = gravity_of(gravity)
+    notes = validate(description, coupled=mimic == "coupled")
     description = _in_floats(description)
     walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
     if not walk.bodies:
@@ -50,6 +52,7 @@ def lump(
             "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
         )
     _check_magnitudes(description, walk)
+    notes += _indefinite_notes(description, walk, allow=allow_invalid_inertia)
     bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
     bodies, nq, nv = _number(bodies)
     extra_notes = [*coupling_notes, *_namesake_notes(description, root_joint), *_massless_notes(bodies)]
@@ -60,11 +63,23 @@ def lump(
         nq,
         nv,
         walk.base_inertia,
-        Vector3(*(float(g) for g in gravity)),
+        Vector3(*field),
         (*description.notes, *notes, *extra_notes),
         description.file,
         description.text_hash,
     )
+
+
+def gravity_of(given: object) -> tuple[float, float, float]:
+    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless they are three and finite."""
+    try:
+        numbers = [float(g) for g in given] if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else []
+    except (TypeError, ValueError, OverflowError):
+        numbers = []
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        raise OptionError(f"--gravity {shown(repr(given))}: {THREE_NUMBERS}")
+    x, y, z = numbers
+    return x, y, z
 
 
 @dataclass(frozen=True)
@@ -83,6 +98,8 @@ class _Walk:
     def __init__(self, description: Description, free_flyer: bool, by_name: bool) -> None:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
+        self.links: list[Link] = []
+        """That of each frame."""
         self.base_inertia = Inertia.zero()
         links = {link.name: link for link in description.links}
         children: dict[str, list[Joint]] = {}
@@ -107,6 +124,7 @@ class _Walk:
             self._body(link.name, visit.joint.name, joint_type(visit.joint), body, placement, visit.joint)
             body, placement = len(self.bodies) - 1, Placement.identity()
         self.frames.append(Frame(link.name, body, placement))
+        self.links.append(link)
         inertia = Inertia.zero() if link.inertia is None else link.inertia.moved(placement)
         if body == WORLD:
             self.base_inertia = self.base_inertia + inertia
@@ -150,13 +168,35 @@ def _placement_in_floats(placement: Placement) -> Placement:
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
     """Finite numbers can still overflow when they are put together."""
-    for frame in walk.frames:
+    for frame, link in zip(walk.frames, walk.links, strict=True):
         inertia = walk.base_inertia if frame.body == WORLD else walk.bodies[frame.body].inertia
         if not all(math.isfinite(x) for x in (*frame.placement.scalars(), *inertia.scalars())):
-            line = next(link.line for link in description.links if link.name == frame.name)
-            raise DescriptionError(
-                f'link "{shown(frame.name)}" lies or weighs beyond all measure', "give metres and kilograms", description.file, line
-            )
+            problem = f'link "{shown(frame.name)}" lies or weighs beyond all measure'
+            raise DescriptionError(problem, "give metres and kilograms", description.file, link.line)
+
+
+def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
+    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as well, unless `allow`.
+
+    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its mass and centre of mass alone
+    count, for `com` and `potential_energy`.
+    """
+    notes = []
+    for frame, link in zip(walk.frames, walk.links, strict=True):
+        moment = None if link.inertia is None else negative_moment(link.inertia)
+        if moment is None:
+            continue
+        problem = f'link "{shown(link.name)}" has an inertia with the negative principal moment {moment:.6g}'
+        if frame.body == WORLD:
+            notes.append(Note(f"{problem}: it does not move, so that its moments enter nothing", link.line))
+        elif negative_moment(walk.bodies[frame.body].inertia) is None:
+            notes.append(Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line))
+        elif allow:
+            notes.append(Note(f"{problem}: taken as given; forward dynamics may not be defined", link.line))
+        else:
+            remedy = "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+            raise DescriptionError(problem, remedy, description.file, link.line)
+    return notes
 
 
 def joint_type(joint: Joint) -> JointType:
@@ -177,7 +217,7 @@ def joint_type(joint: Joint) -> JointType:
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
     """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and offsets composed."""
     joints = {joint.name: joint for joint in description.joints}
-    followers = [joint for joint in description.joints if joint.mimic is not None]
+    followers = [j for j in description.joints if j.mimic and j.kind != "fixed" and not mimic_problem(j, j.mimic.leader, joints)[0]]
     if not followers:
         return bodies, []
     if not coupled:

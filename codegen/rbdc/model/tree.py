@@ -100,6 +100,7 @@ class Model:
         mimic: str = "independent",
         joint_order: str = "name",
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
+        allow_invalid_inertia: bool = False,
     ) -> Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
@@ -110,15 +111,24 @@ class Model:
             mimic: "independent" or "coupled".
             joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
             gravity: m/s^2 in the world's axes.
+            allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of an error.
 
         Raises:
+            OptionError: an option has none of these values.
             DescriptionError: where the links and joints are not a proper tree with physical inertias.
         """
         from rbdc.model.description import Description
         from rbdc.model.lumping import lump
 
         description = Description(name, tuple(links), tuple(joints))
-        return lump(description, root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
+        return lump(
+            description,
+            root_joint=root_joint,
+            mimic=mimic,
+            joint_order=joint_order,
+            gravity=gravity,
+            allow_invalid_inertia=allow_invalid_inertia,
+        )
 
     @staticmethod
     def from_urdf(
@@ -129,6 +139,7 @@ class Model:
         joint_order: str = "name",
         gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
         snap: float = 0.0,
+        allow_invalid_inertia: bool = False,
     ) -> Model:
         """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
 
@@ -137,7 +148,14 @@ class Model:
         from rbdc.model.lumping import lump
         from rbdc.model.urdf import read_urdf
 
-        return lump(read_urdf(path, snap), root_joint=root_joint, mimic=mimic, joint_order=joint_order, gravity=gravity)
+        return lump(
+            read_urdf(path, snap),
+            root_joint=root_joint,
+            mimic=mimic,
+            joint_order=joint_order,
+            gravity=gravity,
+            allow_invalid_inertia=allow_invalid_inertia,
+        )
 
     @property
     def njoints(self) -> int:

@@ -42,7 +42,7 @@ class _Reader:
         self.snap = max(snap, _ROUNDING)
         self.unused: Counter[str] = Counter()
         self.first_line: dict[str, int | None] = {}
-        self.notes: list[Note] = []
+        self.notes = document.notes
         self.snapped = 0
         self.kept = 0
 

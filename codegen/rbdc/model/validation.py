@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NoReturn, TypeVar
 
 import numpy as np
@@ -25,15 +25,19 @@ _CANCELLATION = 1e-14
 Named = TypeVar("Named", Link, Joint)
 
 
-def validate(description: Description) -> list[Note]:
-    """Notes on what is odd but builds; DescriptionError on what does not make a robot."""
+def validate(description: Description, *, coupled: bool = False) -> list[Note]:
+    """Notes on what is odd but builds; DescriptionError on what does not make a robot.
+
+    `coupled`: whether mimic joints follow their leaders, which they must then be able to. Inertias need only be finite, for those of a body
+    count together: `negative_moment` judges them.
+    """
     check = _Check(description)
     check.unique("link", description.links)
     check.unique("joint", description.joints)
     for joint in description.joints:
         check.joint(joint)
     check.tree()
-    check.mimics()
+    check.mimics(coupled=coupled)
     for link in description.links:
         check.inertia(link)
     check.dynamics()
@@ -115,29 +119,22 @@ class _Check:
             if joint.child not in reached:
                 self.fail(f'joint "{shown(joint.name)}" is part of a cycle that the root does not reach', "cut the cycle", joint.line)
 
-    def mimics(self) -> None:
+    def mimics(self, *, coupled: bool) -> None:
+        """Refuse what cannot follow where it has to; a fixed joint never has to."""
         joints = {joint.name: joint for joint in self.description.joints}
         for joint in self.description.joints:
             if joint.mimic is None:
                 continue
-            name, leader = f'joint "{shown(joint.name)}"', joints.get(joint.mimic.leader)
-            if leader is None:
-                self.fail(f'{name} mimics "{shown(joint.mimic.leader)}", which does not exist', "name a joint", joint.line)
-            if joint.kind not in ONE_DOF or leader.kind not in ONE_DOF:
-                self.fail(f"{name} mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>", joint.line)
+            name = f'joint "{shown(joint.name)}"'
             if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
                 self.fail(f"{name} has a mimic multiplier or offset that is not finite", "give finite numbers", joint.line)
-            seen, current = {joint.name}, leader
-            while current.mimic is not None:
-                if current.name in seen:
-                    self.fail(f"{name} mimics itself through a chain of joints", "break the chain", joint.line)
-                seen.add(current.name)
-                following = joints.get(current.mimic.leader)
-                if following is None:
-                    break  # reported where that joint is looked at
-                current = following
-            if current.name in seen:
-                self.fail(f"{name} mimics itself", "name another joint", joint.line)
+            problem, remedy = mimic_problem(joint, joint.mimic.leader, joints)
+            if joint.kind == "fixed":
+                self.notes.append(Note(f"{name} is fixed: its <mimic> is not used", joint.line))
+            elif problem and coupled:
+                self.fail(f"{name} {problem}", f"{remedy}, or build with --mimic independent", joint.line)
+            elif problem:
+                self.notes.append(Note(f"{name} {problem}: its <mimic> is not used", joint.line))
 
     def inertia(self, link: Link) -> None:
         if link.inertia is None:
@@ -152,15 +149,10 @@ class _Check:
         about_com = _about_com(inertia)
         if not all(math.isfinite(x) for x in about_com.scalars()):
             self.fail(f"{name} has a mass, a centre of mass or an inertia beyond all measure", "give SI units", link.line)
-        moments = np.linalg.eigvalsh(np.array(about_com.rows(), dtype=float))
+        moments, rounding = _principal_moments(inertia)
         largest = max(abs(moments[0]), abs(moments[2]))
-        rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
-        if moments[0] < -_INDEFINITE * largest - rounding:
-            self.fail(
-                f"{name} has an inertia with the negative principal moment {moments[0]:.6g}",
-                "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz",
-                link.line,
-            )
+        if _is_indefinite(moments, rounding):
+            return  # which is said where it is known what else the body is made of
         if inertia.mass == 0 and largest > 0:
             self.notes.append(Note(f"{name} has no mass but an inertia: taken as given", link.line))
         elif moments[0] < -_SEMI_DEFINITE_TOLERANCE * largest - rounding:
@@ -181,6 +173,39 @@ class _Check:
             count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed")
             if count:
                 self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
+
+
+def negative_moment(inertia: Inertia) -> float | None:
+    """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of few digits; None without."""
+    moments, rounding = _principal_moments(inertia)
+    return moments[0] if _is_indefinite(moments, rounding) else None
+
+
+def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tuple[str, str]:
+    """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
+    if leader not in joints:
+        return f'mimics "{shown(leader)}", which does not exist', "name a joint"
+    if joint.kind not in ONE_DOF or joints[leader].kind not in ONE_DOF:
+        return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
+    seen, current = {joint.name}, joints[leader]
+    while current.name not in seen:
+        following = None if current.mimic is None else joints.get(current.mimic.leader)
+        if following is None:
+            return "", ""  # the end of the chain; one that does not exist is reported where it is named
+        seen.add(current.name)
+        current = following
+    return ("mimics itself", "name another joint") if current is joint else ("mimics a joint that mimics itself", "break the chain")
+
+
+def _is_indefinite(moments: list[float], rounding: float) -> bool:
+    return moments[0] < -_INDEFINITE * max(abs(moments[0]), abs(moments[2])) - rounding
+
+
+def _principal_moments(inertia: Inertia) -> tuple[list[float], float]:
+    """About the centre of mass, the least first, and what rounding leaves of them."""
+    rows = np.array(_about_com(inertia).rows(), dtype=float)
+    rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
+    return [float(x) for x in np.linalg.eigvalsh(rows)], rounding
 
 
 def _about_com(inertia: Inertia) -> Symmetric3:

@@ -11,18 +11,21 @@ from typing import Any, NoReturn
 from lxml import etree
 
 from rbdc.errors import DescriptionError
+from rbdc.model.description import Note
 
 MAXIMUM_BYTES = 64 * 2**20
 """A larger file is refused before it is read; the largest robots known are a hundredth of it."""
 
+_DECLARED_VERSION = re.compile(rb"""((?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["'])([0-9.]+)(?=["'])""")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class Document:
-    """A parsed XML file: its root element, and errors that name the file and the line."""
+    """A parsed XML file: its root element, notes on what is odd, and errors that name the file and the line."""
 
     def __init__(self, path: str | Path) -> None:
         self.file = str(path)
+        self.notes: list[Note] = []
         self.text = self._read(Path(path))
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
@@ -31,7 +34,7 @@ class Document:
             line = self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1
             self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", line)
         try:
-            self.root = etree.fromstring(self.text, parser)
+            self.root = etree.fromstring(self._as_version_1(), parser)
         except etree.XMLSyntaxError as error:
             self.fail(f"not well-formed XML: {_one_line(error.msg)}", "mend the XML at this place", error.lineno or None)
         except (ValueError, LookupError) as error:
@@ -76,6 +79,14 @@ class Document:
             if not isinstance(child.tag, str):
                 self.fail("an entity reference is not accepted", "write out what it stands for", child)
             yield child
+
+    def _as_version_1(self) -> bytes:
+        """The text; declared as XML 1.0 where it claims a version that there is not: many files have version="0.0"."""
+        declared = _DECLARED_VERSION.match(self.text)
+        if declared is None or declared[2].startswith(b"1."):
+            return self.text
+        self.notes.append(Note(f'the file is declared as XML of version "{shown(declared[2].decode())}": read as 1.0', 1))
+        return declared[1] + b"1.0" + self.text[declared.end() :]
 
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
         if _NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):

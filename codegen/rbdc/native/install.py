@@ -86,6 +86,11 @@ def refuse_foreign(destination: Path) -> None:
         raise OptionError(_refusal(destination))
 
 
+def is_generated(folder: Path) -> bool:
+    """Whether rbdc wrote a package into a folder."""
+    return _record(folder) is not None
+
+
 def _is_current(package: Path, destination: Path) -> bool:
     """Whether the folder holds the package with every file as it was made, and no other is under way."""
     try:
