@@ -19,7 +19,7 @@ import rbdc
 from rbdc.catalogue import functions_of
 from rbdc.generate import generate
 from rbdc.model import Model
-from rbdc.pipeline import LIKELY_MEANT
+from rbdc.options import LIKELY_MEANT
 from rbdc.resources import resolve, robot_names
 from rbdc.singularity import buildable
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rbdc
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.resources import robot_names
 
 Array = NDArray[np.float64]

@@ -14,7 +14,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Each may import what stands before it. A package stands for all its modules.
 ORDER = [
-    ["errors", "workers"],
+    ["errors", "processes"],
+    ["workers"],
     ["spatial"],
     ["model"],
     ["algorithms"],
@@ -26,8 +27,9 @@ ORDER = [
     ["evaluation"],
     ["catalogue"],
     ["fusion", "lanes", "rests"],
-    ["generate", "singularity"],
+    ["generate", "singularity", "verification"],
     ["savings"],
+    ["options", "build_result"],
     ["pipeline"],
     ["info"],
     ["report"],

@@ -33,8 +33,9 @@ from rbdc.cli_support import (
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
+    from rbdc.build_result import BuildResult
     from rbdc.model import Model
-    from rbdc.pipeline import BuildOptions, BuildResult
+    from rbdc.options import BuildOptions
     from rbdc.savings import Stage
 
 
@@ -112,7 +113,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has changed, by the hashes in
     manifest.json. What you added stays; a generated file that you edited is kept as NAME.orig.
     """
-    from rbdc.pipeline import BuildOptions
+    from rbdc.options import BuildOptions
 
     if given["name"] is not None and len(descriptions) > 1:
         raise OptionError("--name names one module; build the descriptions one at a time")
@@ -269,7 +270,9 @@ commands.add_command(experiment)
 def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
     from rbdc.info import as_data, show, show_passes
-    from rbdc.pipeline import BuildOptions, read, warnings_of
+    from rbdc.model.notes import warnings_of
+    from rbdc.options import BuildOptions
+    from rbdc.pipeline import read
 
     options = BuildOptions(**given)
     model = read(description, options)

@@ -72,7 +72,7 @@ def _tell(report: dict[str, Any], verdict: Verdict, paths: Sequence[Path], show:
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:
-    from rbdc.pipeline import BuildOptions
+    from rbdc.options import BuildOptions
     from rbdc.report.options import CompareOptions
 
     def names(text: str | None) -> tuple[str, ...] | None:

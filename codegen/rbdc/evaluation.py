@@ -20,6 +20,19 @@ Inputs = Mapping[str, Sequence[Scalar]]
 Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 """The entries of each output array, row by row."""
 
+
+@dataclass(frozen=True)
+class Part:
+    """A function of the catalogue as part of an entry point: the names of its inputs, and the frame's index and the reference's name if
+    it takes them.
+    """
+
+    name: str
+    inputs: tuple[str, ...]
+    frame: int | None = None
+    reference: str | None = None
+
+
 _FRAMED: Mapping[str, Callable[..., Any]] = {
     "frame_jacobian": frame_jacobian,
     "frame_velocity": frame_velocity,

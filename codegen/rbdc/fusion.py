@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.trace import Trace
-from rbdc.catalogue import Function
+from rbdc.catalogue import Function, functions_of
 from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
-from rbdc.evaluation import Evaluate, InLanes, Inputs, for_one_frame
+from rbdc.evaluation import Evaluate, InLanes, Inputs, Part, for_one_frame
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.reduction import Space
@@ -91,6 +91,17 @@ def asked(model: Model, catalogue: Mapping[str, Function], text: str) -> tuple[F
         return function, None, None
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     return function, _frame(model, text, "@".join(at)), reference
+
+
+def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
+    """By name of every entry point that a package can have, with these groups of --fuse, the functions of the catalogue that it is."""
+    catalogue = functions_of(model)
+    parts: dict[str, tuple[Part, ...]] = {name: (Part(name, function.declaration.names),) for name, function in catalogue.items()}
+    for group in groups:
+        found = [asked(model, catalogue, text) for text in group]
+        name = "_and_".join(function.declaration.name for function, _, _ in found)
+        parts[name] = tuple(Part(f.declaration.name, f.declaration.names, frame, reference) for f, frame, reference in found)
+    return parts
 
 
 def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:

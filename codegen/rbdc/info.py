@@ -13,8 +13,8 @@ from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
 from rbdc.model import WORLD, Body, Frame, Model
+from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
-from rbdc.pipeline import warnings_of
 from rbdc.savings import Stage
 
 

@@ -14,7 +14,8 @@ from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
 from rbdc.generate import Generated, generate
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
 

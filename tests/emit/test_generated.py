@@ -77,7 +77,8 @@ def test_text_does_not_depend_on_hash_seed_or_folder(tmp_path: Path) -> None:
 
 
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
-    from rbdc.pipeline import BuildOptions, build_package
+    from rbdc.options import BuildOptions
+    from rbdc.pipeline import build_package
 
     for name in ("one", "two"):
         build_package(

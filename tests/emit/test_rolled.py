@@ -32,7 +32,8 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.generate import generate
 from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from rbdc.singularity import singular_joints
 from rbdc.spatial import Force

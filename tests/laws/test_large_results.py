@@ -10,7 +10,8 @@ import pytest
 
 import rbdc
 from rbdc.emit.batch import CACHED
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from tests.support import COMPILERS, OUT, around
 
 TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}

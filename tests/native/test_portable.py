@@ -27,7 +27,8 @@ from rbdc.model import Model
 from rbdc.native.build import compile_package
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close
 

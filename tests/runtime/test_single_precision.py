@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from rbdc.emit.scalars import FLOAT
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.runtime.load import load
 from tests.support import FLAGS
 from tests.support_handmade import load_tiny

@@ -16,11 +16,11 @@ from rbdc.catalogue import select
 from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
 from rbdc.errors import ToolchainError, VerificationError
+from rbdc.evaluation import Part
 from rbdc.generate import Generated, generate
 from rbdc.native.build import EXTENSION, compile_package
 from rbdc.native.toolchain import find_compiler
 from rbdc.resources import resolve
-from rbdc.verification.expected import Part
 from rbdc.verification.package import Checked, Question, answers, questions, verify_package
 from tests.support import UNOPTIMISED, Array
 from tests.support_trees import random_tree

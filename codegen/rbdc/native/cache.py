@@ -9,7 +9,10 @@ import re
 import shutil
 import sysconfig
 from collections.abc import Callable, Sequence
+from functools import cache as cache_in_process
 from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from rbdc.errors import OptionError
@@ -151,3 +154,22 @@ def _processor() -> str:
     except OSError:
         return ""
     return hashlib.sha256(next((line for line in lines if line.startswith(("flags", "Features"))), "").encode()).hexdigest()[:16]
+
+
+@cache_in_process
+def own_code() -> str:
+    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a running process has loaded
+    does not change with the files.
+    """
+
+    def walk(folder: Traversable) -> list[tuple[str, bytes]]:
+        found = []
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.is_dir() and entry.name not in ("__pycache__", "robots"):
+                found += walk(entry)
+            elif entry.name.endswith((".py", ".jinja")):
+                found.append((entry.name, entry.read_bytes()))
+        return found
+
+    parts = [part for package in ("rbdc", "rbdc.templates") for entry in walk(files(package)) for part in entry]
+    return key(*parts)

@@ -14,7 +14,7 @@ from rbdc.catalogue import Function, functions_of, select
 from rbdc.errors import OptionError
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler
-from rbdc.pipeline import Progress
+from rbdc.options import Progress
 from rbdc.report.accuracy import Errors
 from rbdc.report.batches import Batches
 from rbdc.report.contenders import Contender, compiled, known_methods, methods_of

@@ -9,7 +9,7 @@ from os import cpu_count
 
 from rbdc.emit.scalars import FLOAT
 from rbdc.model import Model
-from rbdc.pipeline import Progress
+from rbdc.options import Progress
 from rbdc.report.assembly import Measured
 from rbdc.report.batch_methods import BATCH, LOOP, casadi_map, generated, loop_over_peer
 from rbdc.report.batches import MEMORY, Batches, BatchMethod

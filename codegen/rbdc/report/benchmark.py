@@ -9,7 +9,7 @@ from typing import Any
 
 import rbdc
 from rbdc.errors import OptionError, RbdcError
-from rbdc.pipeline import Progress
+from rbdc.options import Progress
 from rbdc.report.ad import BASES
 from rbdc.report.compare import compare
 from rbdc.report.document import document, wrong_results

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from rbdc.errors import OptionError
 from rbdc.lanes import BY_POSITION
 from rbdc.model import Model
+from rbdc.native.cache import own_code
 from rbdc.native.scratch import scratch
-from rbdc.pipeline import Progress, own_code, read
+from rbdc.options import Progress
+from rbdc.pipeline import read
 from rbdc.report.accuracy import Errors, errors, tolerance
 from rbdc.report.assembly import Measured, assemble
 from rbdc.report.bandwidth import Bandwidth

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rbdc.pipeline import BuildOptions, Progress
+from rbdc.options import BuildOptions, Progress
 from rbdc.report.compare import Comparison, compare
 from rbdc.report.document import document
 from rbdc.report.options import CompareOptions

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 
 from rbdc.errors import OptionError
-from rbdc.pipeline import BuildOptions
+from rbdc.options import BuildOptions
 
 PEERS = ("pinocchio", "casadi")
 

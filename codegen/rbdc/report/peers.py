@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rbdc.model import Model
-from rbdc.pipeline import Progress
+from rbdc.options import Progress
 from rbdc.report import pinocchio
 from rbdc.report.assembly import Measured
 from rbdc.report.contenders import Contender

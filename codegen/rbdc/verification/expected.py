@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.table import reference_of
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.evaluation import arrays
+from rbdc.evaluation import Part, arrays
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
@@ -23,16 +23,6 @@ ELSEWHERE = 1e-3
 that is left is rounding.
 """
 _SEED = 1
-
-
-@dataclass(frozen=True)
-class Part:
-    """A function of the catalogue with the names of its inputs, and a frame's index and a reference's name if it takes them."""
-
-    name: str
-    inputs: tuple[str, ...]
-    frame: int | None = None
-    reference: str | None = None
 
 
 @dataclass(frozen=True)

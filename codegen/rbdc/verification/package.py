@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration
 from rbdc.errors import VerificationError
+from rbdc.evaluation import Part
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime.load import load
 from rbdc.runtime.robot import Entry
-from rbdc.verification.expected import Expected, Part, References
+from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
 
 Array = NDArray[np.floating[Any]]
