@@ -14,7 +14,8 @@ FILES = sorted(SOURCE.rglob("*.py"))
 
 # Each may import what stands before it. A package stands for all its modules.
 ORDER = [
-    ["errors", "workers"],
+    ["errors", "processes"],
+    ["workers"],
     ["spatial"],
     ["model"],
     ["algorithms"],
