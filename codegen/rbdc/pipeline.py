@@ -22,6 +22,7 @@ from rbdc.model import Model
 from rbdc.native import cache
 from rbdc.native.build import EXTENSION
 from rbdc.native.install import MANIFEST, install, recorded, refuse_foreign, sweep_beside
+from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import MARCHES, Compiler, check_flags, default_flags, find_compiler
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -167,8 +168,9 @@ def build_package(
 
 
 def sweep_leftovers(options: BuildOptions) -> None:
-    """Remove what builds that were killed left in the cache and beside the packages."""
+    """Remove what killed processes left in the cache, beside the packages and among the temporary files."""
     cache.sweep_scratch()
+    sweep_temporary()
     sweep_beside(options.out)
 
 

@@ -154,7 +154,9 @@ def test_a_cache_that_cannot_be_written_cannot_be_forced(tmp_path: Path, store: 
     assert "cannot write the cache" in result.stderr
 
 
-@pytest.mark.parametrize(("command", "unbuffered"), [(["list"], ""), (["list", "--json"], "1"), (["info", "cartpole"], ""), (["--help"], "")])
+@pytest.mark.parametrize(
+    ("command", "unbuffered"), [(["list"], ""), (["list", "--json"], "1"), (["info", "cartpole"], ""), (["--help"], "")]
+)
 def test_a_full_device_behind_standard_output(command: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("w") as full:

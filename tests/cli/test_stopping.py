@@ -110,6 +110,6 @@ def test_the_next_command_sweeps_what_a_killed_build_left(robots: tuple[str, ...
     assert leftovers(tmp_path)
     environment = {**os.environ, "RBDC_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")}
     small = ["build", "double_pendulum", "--functions", "nle", "--cflags", "-O0"]
-    command = {"build": small, "clean": ["clean", "--cache"]}[after]
-    subprocess.run([sys.executable, "-m", "rbdc", *command, "--out", str(tmp_path / "out")], env=environment, check=True, capture_output=True)
+    command = [sys.executable, "-m", "rbdc", *{"build": small, "clean": ["clean"]}[after], "--out", str(tmp_path / "out")]
+    subprocess.run(command, env=environment, check=True, capture_output=True)
     assert leftovers(tmp_path) == (["out/double_pendulum"] if after == "build" else [])

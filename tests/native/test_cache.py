@@ -132,7 +132,7 @@ def test_clearing_tells_what_it_could_not_remove(store: Path, monkeypatch: pytes
     assert problems == [f"{store / NAME[:2] / NAME}: Read-only file system"]
 
 
-@pytest.mark.parametrize("damage", ["lost", "emptied", "changed", "added", "unlisted"])
+@pytest.mark.parametrize("damage", ["lost", "emptied", "changed", "unlisted", "listing"])
 def test_an_artefact_that_is_not_whole_is_made_again(damage: str) -> None:
     def make(folder: Path) -> None:
         (folder / "one").write_text("1")
@@ -144,8 +144,8 @@ def test_an_artefact_that_is_not_whole_is_made_again(damage: str) -> None:
             (folder / "one").unlink()
         case "unlisted":
             (folder / "contents.json").unlink()
-        case "added":
-            (folder / "three").write_text("3")
+        case "listing":
+            (folder / "contents.json").write_text("[]")
         case _:
             (folder / "one").write_text("" if damage == "emptied" else "8")
     assert cache.obtain(NAME, make) == folder

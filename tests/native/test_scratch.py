@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.native.scratch import scratch, sweep
+from rbdc.errors import OptionError
+from rbdc.native.scratch import scratch, sweep, sweep_temporary, temporary
 
 CODE = """
 import sys
@@ -79,3 +80,25 @@ def test_what_is_moved_out_stays(tmp_path: Path) -> None:
         folder.rename(tmp_path / "kept")
     assert (tmp_path / "kept" / "file").read_text() == "x"
     assert list((tmp_path / "store").iterdir()) == []
+
+
+def test_temporary_files_are_swept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    code = CODE.replace("import scratch", "import temporary").replace('scratch(Path(sys.argv[1]), ".robot.", ".new")', "temporary()")
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        sweep_temporary()
+        assert len(list(tmp_path.iterdir())) == 1
+        process.kill()
+        process.wait()
+        sweep_temporary()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_place_for_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
+    with pytest.raises(OptionError, match="cannot make a temporary folder: .*; set TMPDIR"), temporary():
+        pass
