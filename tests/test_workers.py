@@ -13,7 +13,7 @@ import pytest
 import rbdc
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.generate import generate
-from rbdc.workers import spread
+from rbdc.workers import spread, spread_apart
 from tests.support_trees import random_tree
 
 
@@ -108,3 +108,14 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout == "begun\n"
+
+
+def test_apart_nothing_is_done_here() -> None:
+    begun: list[int] = []
+    assert os.getpid() not in spread_apart(whose, range(4), 2, whose, begun.append)
+    assert sorted(begun) == [0, 1, 2, 3]
+
+
+def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RBDC_TEST_PARENT", str(os.getpid()))
+    assert spread_apart(dying, list(range(4)), 2, lambda x: -x, lambda _: None) == [0, -1, -2, -3]

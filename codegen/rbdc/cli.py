@@ -317,14 +317,17 @@ def list_robots(as_json: bool) -> None:
 @click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
 def clean(out: Path, with_cache: bool, as_json: bool) -> None:
-    """Remove the generated packages in --out, and what killed builds left there.
+    """Remove the generated packages in --out, and what killed processes left there, in the cache and among temporary files.
 
     Only files are removed that rbdc wrote, by the hashes in manifest.json; what you added or edited stays and is named. Exit status 2:
     something could not be removed.
     """
-    from rbdc.native.cache import clear
+    from rbdc.native.cache import clear, sweep_scratch
     from rbdc.native.install import remove_packages
+    from rbdc.native.scratch import sweep_temporary
 
+    sweep_scratch()
+    sweep_temporary()
     done = remove_packages(out)
     artefacts, problems = clear() if with_cache else (0, [])
     if as_json:

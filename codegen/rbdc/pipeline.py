@@ -23,6 +23,7 @@ from rbdc.model.notes import place_of, warnings_of
 from rbdc.native import cache
 from rbdc.native.build import EXTENSION
 from rbdc.native.install import MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
+from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.options import BuildOptions, Progress, check_options, recorded_options
 from rbdc.resources import resolve
@@ -76,8 +77,9 @@ def build_package(description: Description, options: BuildOptions | None = None,
 
 
 def sweep_leftovers(options: BuildOptions) -> None:
-    """Remove what builds that were killed left in the cache and beside the packages."""
+    """Remove what killed processes left in the cache, beside the packages and among the temporary files."""
     cache.sweep_scratch()
+    sweep_temporary()
     sweep_beside(options.out)
 
 

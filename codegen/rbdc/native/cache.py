@@ -85,8 +85,8 @@ def _is_whole(folder: Path) -> bool:
     """Whether an artefact is there with all its files as they were made."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
-        return isinstance(listing, dict) and {**listing, _LISTING: ""} == {**hashes(folder), _LISTING: ""}
-    except (OSError, ValueError):
+        return all(file_hash(folder / name) == made for name, made in listing.items())
+    except (OSError, ValueError, AttributeError):
         return False
 
 

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -110,22 +110,29 @@ def _replace(new: Path, destination: Path) -> list[str]:
     _note(ours, new / _JOURNAL)
     (new / _JOURNAL).replace(destination / _JOURNAL)
     (destination / MANIFEST).unlink(missing_ok=True)
-    aside = []
-    for name in [_INITIAL, *sorted(ours.keys() - {_INITIAL})]:
-        path = destination / name
-        if _is_ours(path, ours[name]):
-            if name == _INITIAL or name not in files:
-                path.unlink()
-        elif name in files and os.path.lexists(path):
-            aside.append(_set_aside(path))
-    _remove_bytecode(destination)
-    stay = _others(destination, files)
-    for name in [*sorted(files.keys() - {_INITIAL}), *sorted(files.keys() & {_INITIAL}), MANIFEST]:
+    aside = _make_room(destination, ours, files)
+    stay = _others(destination, {*files, *(kept for _, kept in aside)})
+    for name in [*sorted(files, key=lambda name: (name == _INITIAL, name)), MANIFEST]:
         (new / name).replace(destination / name)
     (destination / _JOURNAL).unlink()
     warnings = [f"{destination / name} was not as rbdc wrote it: kept as {kept}" for name, kept in aside]
-    others = [name for name in stay if name not in {kept for _, kept in aside}]
-    return [*warnings, *([f"{destination}: not written by rbdc, left as it is: {_listed(others)}"] if others else [])]
+    return [*warnings, *([f"{destination}: not written by rbdc, left as it is: {_listed(stay)}"] if stay else [])]
+
+
+def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[tuple[str, str]]:
+    """Remove what is rbdc's and does not come again, and __init__.py before all; set aside what is the user's and in the way: the names
+    before and after.
+    """
+    aside = []
+    for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
+        path = destination / name
+        if not _is_ours(path, ours[name]):
+            if name in files and os.path.lexists(path):
+                aside.append(_set_aside(path))
+        elif name == _INITIAL or name not in files:
+            path.unlink()
+    _remove_bytecode(destination)
+    return aside
 
 
 def sweep_beside(out: Path) -> None:
@@ -158,8 +165,8 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         return
     with _held(folder):
         record = _record(folder) or {}
-        for name in [_INITIAL, *sorted(record.keys() - {_INITIAL})]:
-            if name in record and _is_ours(folder / name, record[name]):
+        for name in sorted(record, key=lambda name: (name != _INITIAL, name)):
+            if _is_ours(folder / name, record[name]):
                 (folder / name).unlink()
         _remove_bytecode(folder)
         for name in (MANIFEST, _JOURNAL):
@@ -212,7 +219,7 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
     return not path.is_symlink() and path.is_file() and file_hash(path) in hashes
 
 
-def _others(folder: Path, names: Mapping[str, str] | Sequence[str]) -> list[str]:
+def _others(folder: Path, names: Collection[str]) -> list[str]:
     """What a folder holds beside the files of these names; a folder's name ends in a slash."""
     entries = sorted(folder.iterdir())
     return [f"{e.name}/" if e.is_dir() else e.name for e in entries if e.name not in names and e.name != _JOURNAL]

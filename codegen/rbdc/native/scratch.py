@@ -9,11 +9,13 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-_LOCK, _WORK = "rbdc.lock", "work"
+from rbdc.errors import OptionError
+
+_LOCK, _WORK, _TEMPORARY = "rbdc.lock", "work", "rbdc-"
 _RANDOM = "?" * 8
 """What mkdtemp puts into a name."""
 
@@ -43,6 +45,23 @@ def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
         shutil.rmtree(folder / _WORK, ignore_errors=True)
         lock.close()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def temporary() -> Iterator[Path]:
+    """A scratch folder where the system keeps temporary files. Raises OptionError where it cannot be made."""
+    with ExitStack() as stack:
+        try:
+            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), _TEMPORARY))
+        except OSError as error:
+            raise OptionError(f"cannot make a temporary folder: {error}; set TMPDIR to one that can be written") from error
+        yield folder
+
+
+def sweep_temporary() -> None:
+    """Remove what killed processes left where the system keeps temporary files."""
+    with suppress(OSError):
+        sweep(Path(tempfile.gettempdir()), _TEMPORARY)
 
 
 def sweep(parent: Path, prefix: str = "", suffix: str = "") -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
@@ -13,11 +11,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.errors import OptionError
 from rbdc.lanes import BY_POSITION
 from rbdc.model import Model
 from rbdc.native.cache import own_code
-from rbdc.native.scratch import scratch
+from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
 from rbdc.report.accuracy import Errors, errors, tolerance
@@ -64,7 +61,7 @@ def compare(description: str | PathLike[str] | Model, options: CompareOptions, p
     model = read(description, options.build)
     tools = toolchains(options)
     inputs = draw(model, options.samples, at_rest=options.at_rest)
-    with _scratch() as folder:
+    with temporary() as folder:
         measured = assemble(model, options, tools, progress)
         peers = add_peers(model, measured, options, folder, progress)
         progress("measuring")
@@ -78,17 +75,6 @@ def compare(description: str | PathLike[str] | Model, options: CompareOptions, p
         progress(f"{one.name}: reference")
         _check(model, one, {key: x[: options.checked] for key, x in inputs.items()})
     return Comparison(model, options, tools, measured, peers, processor, peak, bandwidth)
-
-
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A folder for what the measuring processes are given and give."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), "rbdc-compare-"))
-        except OSError as error:
-            raise OptionError(f"cannot make a temporary folder: {error}; set TMPDIR to a folder that can be written") from error
-        yield folder
 
 
 def _uncertainty(model: Model, one: Measured, given: Mapping[str, Array], truth: Reference) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc import processes
 from rbdc.errors import ToolchainError
 from rbdc.native.toolchain import Compiler
 from rbdc.report.assembly import Measured
@@ -77,9 +77,9 @@ def in_a_process(
     (folder / "job.json").write_text(json.dumps(job))
     np.savez(folder / "inputs.npz", **dict(inputs))  # type: ignore[arg-type]
     command = [sys.executable, "-m", worker, str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise ToolchainError(f"the timing process ended with status {done.returncode}:\n{done.stderr.strip()}")
+    status, _, errors = processes.run(command)
+    if status != 0:
+        raise ToolchainError(f"the timing process ended with status {status}:\n{errors.strip()}")
     return json.loads((folder / "times.json").read_text()), np.load(folder / "outputs.npz")
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
+from rbdc.native.scratch import scratch
 from rbdc.report.baseline import check
 from rbdc.report.benchmark_page import benchmark_page
 from rbdc.report.page import page
@@ -30,11 +30,11 @@ def _json(report: dict[str, Any]) -> str:
 
 def _write(texts: Mapping[str, str], folder: Path) -> list[Path]:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            aside = folder / f".{name}.{os.getpid()}.new"
-            aside.write_text(text, encoding="utf-8")
-            aside.replace(folder / name)
+        with scratch(folder, ".report.", ".new") as aside:
+            for name, text in texts.items():
+                (aside / name).write_text(text, encoding="utf-8")
+            for name in texts:
+                (aside / name).replace(folder / name)
     except OSError as error:
         raise OptionError(f"cannot write {folder}: {error.strerror}; check --out") from error
     return [folder / name for name in texts]
