@@ -26,7 +26,7 @@ ORDER = [
     ["reduction"],
     ["evaluation"],
     ["catalogue"],
-    ["fusion", "lanes", "rests"],
+    ["fusion", "lanes"],
     ["generate", "singularity", "verification"],
     ["savings"],
     ["options", "build_result"],
@@ -132,7 +132,7 @@ def test_nothing_that_generates_imports_the_references() -> None:
     users = {path.relative_to(SOURCE) for path in FILES if any(m.startswith("rbdc.algorithms.reference") for m in of_rbdc(path))}
     outside = {path.parts[0].removesuffix(".py") for path in users if path.parts[:2] != ("algorithms", "reference")}
     assert outside <= MAY_CHECK
-    generating = {f"rbdc.{name}" for name in ("catalogue", "evaluation", "generate", "lanes", "fusion", "reduction", "rests")}
+    generating = {f"rbdc.{name}" for name in ("catalogue", "evaluation", "generate", "lanes", "fusion", "reduction")}
     found = reached(generating | {f"rbdc.emit.{path.stem}" for path in (SOURCE / "emit").glob("*.py")})
     assert not {module for module in found if module.startswith("rbdc.algorithms.reference")}
 

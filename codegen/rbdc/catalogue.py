@@ -34,7 +34,6 @@ from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.errors import OptionError
 from rbdc.evaluation import Evaluate, Inputs, JointSpace, OwnFrames, on_model
 from rbdc.model import Model
-from rbdc.reduction import links_far_out
 from rbdc.spatial import Scalar
 
 CONTROL = (
@@ -148,7 +147,6 @@ def _dynamics(model: Model) -> list[Function]:
             "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
             (q, v, tau, fext),
             acceleration,
-            **_with_masses_kept(model),
             articulated_bodies=JointSpace(by_articulated_bodies),
             cholesky=JointSpace(by_factors),
         ),
@@ -332,11 +330,6 @@ def _manifold(model: Model) -> list[Function]:
             logarithm=on_model(difference),
         ),
     ]
-
-
-def _with_masses_kept(model: Model) -> dict[str, Evaluate]:
-    """The most accurate method of forward dynamics, where it is another."""
-    return {"articulated_bodies_masses_kept": JointSpace(by_articulated_bodies, space="masses kept")} if links_far_out(model) else {}
 
 
 def _by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:

@@ -276,25 +276,24 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
 
     options = BuildOptions(**given)
     model = read(description, options)
-    passes, limbs, far_out = _passes(description, model, options) if with_passes else ([], [], [])
+    passes, limbs = _passes(description, model, options) if with_passes else ([], [])
     if as_json:
         data = as_data(model)
-        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs, "far_out": far_out} if with_passes else {}
+        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
         if passes:
-            show_passes(passes, limbs, far_out)
+            show_passes(passes, limbs)
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 
 
-def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]], list[str]]:
+def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:
     from rbdc.pipeline import read
-    from rbdc.reduction import links_far_out
     from rbdc.savings import limb_groups, stages
 
-    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model), links_far_out(model)
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model)
 
 
 @commands.command("list", epilog="Example: rbdc list --json")

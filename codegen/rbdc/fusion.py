@@ -108,8 +108,7 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
     """A function of the catalogue; one that takes a frame for that frame alone."""
     function, frame, reference = asked(model, catalogue, text)
     if frame is None or reference is None:
-        shared = {method: e for method, e in function.methods.items() if not (isinstance(e, InLanes) and e.space == "masses kept")}
-        return replace(function, methods=shared)
+        return function
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
     declaration = replace(function.declaration, summary=summary, framed=False)
     return Function(declaration, {"climb": for_one_frame(function.declaration.name, lambda _: frame, reference)})

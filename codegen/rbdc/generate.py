@@ -33,7 +33,6 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.lanes import lane_model, laned
 from rbdc.model import Model
-from rbdc.rests import rests_of
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 from rbdc.workers import spread
 
@@ -67,12 +66,6 @@ work of the other form.
 
 WORTH_A_BATCH = 20_000
 """Kernels of several samples up to so many operations: beyond it compiling them takes minutes."""
-
-WORTH_DIGITS = {"aba": 0.92}
-"""A function's methods go from the most accurate to the least: the next is taken where it takes less than this part of the work. On arms
-L^T D L takes 0.93 to 0.97 of the work of articulated bodies and errs twice as much, for what it subtracts is larger; on legs articulated
-bodies with all masses regrouped take 0.93 to 0.99 and err up to 1.6 times as much. Batches, which are there for speed, take what is least.
-"""
 
 WORTH_FOLLOWING = 0.9
 """The products of derivatives take articulated bodies if aba by them takes less than this part of its work by L^T D L: what they solve with
@@ -188,8 +181,8 @@ def _tried_source(
 ) -> FunctionSource:
     """The function by the method, and in the form, that takes the least work."""
     made = _tried(model, function)
-    method = _least(function.declaration.name, _by_kernels(made))
-    kernels = _finished(model, function, method, made[method].kernels)
+    method = _least(_by_kernels(made))
+    kernels = _finished(made[method].kernels)
     samples = min((tried.samples for tried in made.values()), key=lambda programs: cost(programs[0]).weight)
     batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
     if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
@@ -230,12 +223,11 @@ class Variants:
 
 
 def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
-    """The method of a function that is generated for this model, and its programs: that with the least work, the first named of equals, but
-    for what `WORTH_DIGITS` says.
+    """The method of a function that is generated for this model, and its programs: that with the least work, the first named of equals.
     """
     made = _tried(model, function)
-    best = _least(function.declaration.name, _by_kernels(made))
-    return best, _finished(model, function, best, made[best].kernels)
+    best = _least(_by_kernels(made))
+    return best, _finished(made[best].kernels)
 
 
 def _tried(model: Model, function: Function) -> dict[str, Variants]:
@@ -255,13 +247,9 @@ def _leading(model: Model, name: str) -> dict[str, Variants]:
     return {method: variants(model, function, method) for method in function.methods}
 
 
-def _least(name: str, work: Mapping[str, float]) -> str:
-    """The method of a function to take, by the work of each."""
-    taken = next(iter(work))
-    for method in work:
-        if work[method] < WORTH_DIGITS.get(name, 1.0) * work[taken]:
-            taken = method
-    return taken
+def _least(work: Mapping[str, float]) -> str:
+    """The method with the least work, the first named of equals."""
+    return min(work, key=lambda method: work[method])
 
 
 def _following(work: Mapping[str, float]) -> str:
@@ -278,7 +266,7 @@ def programs(model: Model, function: Function, method: str) -> list[Program]:
     """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
     that program without the optional input.
     """
-    return _finished(model, function, method, variants(model, function, method).kernels)
+    return _finished(variants(model, function, method).kernels)
 
 
 def variants(model: Model, function: Function, method: str) -> Variants:
@@ -298,12 +286,9 @@ def variants(model: Model, function: Function, method: str) -> Variants:
     return Variants(kernels, samples)
 
 
-def _finished(model: Model, function: Function, method: str, kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first; constants with what their rounding left
-    where that is worth it.
-    """
-    rests, nearest = rests_of(model, function.declaration, function.methods[method]), function.declaration.scalar.nearest
-    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel, rests, nearest))))) for kernel in kernels]
+def _finished(kernels: Sequence[Program]) -> list[Program]:
+    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
+    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel))))) for kernel in kernels]
 
 
 def traced(model: Model, function: Function, method: str) -> Program:

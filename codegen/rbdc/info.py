@@ -78,10 +78,8 @@ def show(model: Model) -> None:
     console.print(table)
 
 
-def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]], far_out: Sequence[str]) -> None:
-    """What each model pass saves of the operations of joint-space functions, the limbs that run side by side, and the links whose masses
-    are not regrouped everywhere.
-    """
+def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None:
+    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side by side."""
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=140)
     table = Table("pass", "what it does", title="operations after each pass", title_justify="left")
@@ -98,9 +96,6 @@ def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]], far_out
         console.print(Text(f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"))
     if not limbs:
         console.print("no limbs are alike: nothing runs in lanes")
-    if far_out:
-        names = ", ".join(shown(name) for name in far_out)
-        console.print(Text(f"far from their joints' axes, so that aba may take them without regrouping, for its digits: {names}"))
 
 
 def _saved(before: int, after: int) -> str:

@@ -11,8 +11,7 @@ from rbdc.algorithms.work import work_of
 from rbdc.model import Model
 from rbdc.model.frame_search import searched
 from rbdc.model.joint_space import with_z_axes
-from rbdc.model.regrouping import far_out, regrouped, with_masses_kept
-from rbdc.model.rounding import rounded_once
+from rbdc.model.regrouping import regrouped
 
 
 @dataclass(frozen=True)
@@ -31,33 +30,23 @@ PASSES = (
 )
 
 
-Space = Literal["regrouped", "masses kept", "origins kept"]
-"""Which joint-space model: that of `PASSES`; with the masses of links that are far out left where they are, for forward dynamics; with
-frames turned but not slid, for what is taken back to the links' own frames.
-"""
+Space = Literal["regrouped", "origins kept"]
+"""Which joint-space model: that of `PASSES`, or with frames turned but not slid, for what is taken back to the links' own frames."""
 
-_KEPT = ModelPass("masses kept", "links whose mass is far from their joint's axis are not regrouped", with_masses_kept)
 _TURNED = ModelPass("frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False))
 
 _PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
     "regrouped": PASSES,
-    "masses kept": (PASSES[0], _KEPT, *PASSES[1:]),
     "origins kept": (*PASSES[:-1], _TURNED),
 }
 
 
 @lru_cache(maxsize=8)
 def reduced(model: Model, space: Space = "regrouped") -> Model:
-    """The joint-space model, its constants rounded once.
+    """The joint-space model.
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """
-    small = model
     for step in _PASSES_OF[space]:
-        small = step.apply(small)
-    return rounded_once(model, small)
-
-
-def links_far_out(model: Model) -> list[str]:
-    """The links by which the model with masses kept is another."""
-    return [body.name for body in model.bodies if far_out(body)]
+        model = step.apply(model)
+    return model

@@ -216,7 +216,7 @@ def test_info_shows_what_the_passes_save() -> None:
     data = json.loads(run("info", "kuka_iiwa", "--passes", "--json").stdout)
     counts = [stage["operations"]["rnea"] for stage in data["passes"]]
     assert counts == sorted(counts, reverse=True)
-    assert data["limbs"] == data["far_out"] == []
+    assert data["limbs"] == []
 
 
 def test_build_with_fused_functions(tmp_path: Path) -> None:

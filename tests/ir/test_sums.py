@@ -9,16 +9,12 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms.reference.aba import aba
 from rbdc.catalogue import functions_of
 from rbdc.generate import traced
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
-from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.model.rounding import exact_parameters
-from rbdc.reduction import reduced
 from rbdc.resources import resolve
 from tests.ir.test_passes import evaluate
 
@@ -95,49 +91,6 @@ def test_constants_are_one_term() -> None:
         ]
 
     assert chained(make) == ["((1.5 + x0) + x1)", "0"]
-
-
-def test_constants_whose_rest_is_known_are_added_to_the_rest() -> None:
-    def make(b: Builder, x: list[int]) -> list[int]:
-        product = b.raw("mul", (x[2], x[3]))
-        return [
-            b.raw("add", (b.raw("sub", (b.constant(-2.0), product)), b.raw("mul", (x[0], x[1])))),
-            b.raw("add", (b.constant(2.0), x[0])),
-            b.raw("sub", (b.raw("add", (b.constant(2.0), x[1])), b.constant(1.0))),
-            b.raw("mul", (b.constant(2.0), x[0])),
-            b.raw("add", (b.constant(4.0), x[0])),
-            b.constant(2.0),
-        ]
-
-    rests = {2.0: 1e-17, 3.0: 2e-17, 1.0: -3e-17}
-    assert shown(verify(chain_sums(program(make), rests))) == [
-        "(((-1e-17 - (x2 * x3)) + -2) + (x0 * x1))",
-        "((1e-17 + x0) + 2)",
-        "((4e-17 + x1) + 1)",
-        "(2 * x0)",
-        "(4 + x0)",
-        "2",
-    ]
-
-
-def test_rests_of_exact_parameters_take_errors_from_forward_dynamics() -> None:
-    """On numbers of 40 digits, so that the constants' rounding is all that there is of it."""
-    model = Model.from_urdf(resolve("ur5"), snap=1e-11)
-    function = functions_of(model)["aba"]
-    before = without_input(traced(model, function, "articulated_bodies"), "fext")
-    rests = {held: float(exact - held) for held, exact in exact_parameters(model, reduced(model)).items()}
-    errors = []
-    for given in (None, rests):
-        after = verify(chain_sums(before, given))
-        rng = np.random.default_rng(0)
-        squares = 0.0
-        for _ in range(20):
-            inputs = {array.name: [CONTEXT.mpf(x) for x in rng.normal(size=array.size).tolist()] for array in before.inputs}
-            (found,) = evaluate(after, CONTEXT, **inputs)
-            expected = aba(model, inputs["q"], inputs["v"], inputs["tau"])
-            squares += sum(float((x - y) / max(abs(y), 1)) ** 2 for x, y in zip(found, expected, strict=True))
-        errors.append(squares)
-    assert errors[1] < 0.75 * errors[0]
 
 
 def test_what_others_use_stays() -> None:

@@ -60,7 +60,7 @@ class ScalarType:
             raise ValueError(f"{number} in generated code")
         return repr(float(number) if self.bits == DOUBLE.bits else self._rounded(number)) + self.suffix
 
-    def nearest(self, number: float) -> float:
+    def _nearest(self, number: float) -> float:
         """The number of the type that is nearest to a double below its largest."""
         if self.bits == DOUBLE.bits:
             return number
@@ -76,9 +76,9 @@ class ScalarType:
         """The number with the fewest decimal digits among those that are the same in single precision."""
         if abs(number) >= _TOO_LARGE:
             raise UnsupportedError(f"the program has the constant {number!r}, too large for {self.dtype}; build with --dtype float64")
-        single = self.nearest(number)
+        single = self._nearest(number)
         shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))  # nine are enough
-        return next(x for x in shorter if abs(x) < _TOO_LARGE and self.nearest(x) == single)
+        return next(x for x in shorter if abs(x) < _TOO_LARGE and self._nearest(x) == single)
 
 
 DOUBLE = ScalarType("double", "math.h", "", "", 8, "float64", "long long", 52)

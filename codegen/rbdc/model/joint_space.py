@@ -27,15 +27,13 @@ class JointSpaceBody(Body):
     """A body whose frame was chosen: `chosen` is that frame in the body's own.
 
     The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a revolute joint;
-    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments. keeps_mass: whether regrouping leaves
-    that as it is.
+    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments.
     """
 
     gamma: float = 0.0
     alpha: float = 0.0
     theta: float = 0.0
     chosen: Placement = field(default_factory=Placement.identity)
-    keeps_mass: bool = False
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """The chosen frame in the parent's chosen frame, its rotation in planar turns."""

@@ -3,15 +3,10 @@
 Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses the inner values of a
 tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
 value that is no product. Terms come in the order in which they are ready, the latest last.
-
-Where it is known what the rounding of a constant left, in every lane of one, the chain starts from that:
-``((rest + a b) + constant) + c d``. So the first sum has the constant with more digits than a double holds, for one addition more.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -28,19 +23,14 @@ class _Term:
     negative: bool
 
 
-def chain_sums(
-    program: Program, rests: Mapping[float, float] | None = None, nearest: Callable[[float], float] = lambda number: number
-) -> Program:
-    """The program with its sums as chains. `rests`: by the magnitude of a constant what rounding it to a double left; `nearest`: what a
-    double is as a constant of C.
-    """
-    return _Chains(program, rests or {}, nearest).made()
+def chain_sums(program: Program) -> Program:
+    """The program with its sums as chains."""
+    return _Chains(program).made()
 
 
 class _Chains:
-    def __init__(self, program: Program, rests: Mapping[float, float], nearest: Callable[[float], float]) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._rests, self._nearest = rests, nearest
         self._users = program.users()
         self._builder = Builder()
         self._new: dict[int, int] = {}
@@ -105,15 +95,10 @@ class _Chains:
 
     def _sum(self, index: int) -> int:
         """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
-        exact, terms = self._split(self._terms(index, False))
+        constants, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
-        constants = [float(x) for x in exact]
-        if self._rests and exact != [Fraction(x) for x in constants] and terms:
-            rests = [float(x - Fraction(self._nearest(held))) for x, held in zip(exact, constants, strict=True)]
-            made = self._added(self._constant(rests), terms.pop(0))
-            made = self._apply("add", made, self._constant(constants))
-        elif any(constants) or not terms:
-            made = self._constant(constants)
+        if any(constants) or not terms:
+            made = self._timed(self._builder.lanes(constants))
         else:
             start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
             terms.remove(start)
@@ -121,26 +106,16 @@ class _Chains:
             if start.negative:
                 made = self._apply("neg", made)
         for term in terms:
-            made = self._added(made, term)
+            made = self._apply("sub" if term.negative else "add", made, self._value(term.index))
         return made
 
-    def _added(self, made: int, term: _Term) -> int:
-        return self._apply("sub" if term.negative else "add", made, self._value(term.index))
-
-    def _constant(self, numbers: Sequence[float]) -> int:
-        return self._timed(self._builder.lanes(numbers))
-
-    def _split(self, terms: list[_Term]) -> tuple[list[Fraction], list[_Term]]:
-        """The sum of the constants with their rests, lane by lane, and the other terms."""
+    def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:
+        """The sum of the constants, lane by lane and rounded once, and the other terms."""
         numbers = [(_numbers(self._program.values[term.index]), term) for term in terms]
-        held = [[self._exact(-x if term.negative else x) for x in known] for known, term in numbers if known]
+        held = [[Fraction(-x if term.negative else x) for x in known] for known, term in numbers if known]
         width = max(map(len, held), default=1)
-        constants = [sum((x[m % len(x)] for x in held), Fraction(0)) for m in range(width)]
+        constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
         return constants, [term for known, term in numbers if not known]
-
-    def _exact(self, number: float) -> Fraction:
-        """What a constant was before it was rounded, as far as that is known."""
-        return Fraction(number) + int(math.copysign(1.0, number)) * Fraction(self._rests.get(abs(number), 0.0))
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]
