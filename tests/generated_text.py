@@ -16,12 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.generate import generate
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT
+from rbdc.planning.generation import generate
 from rbdc.resources import resolve, robot_names
-from rbdc.singularity import buildable
 
 ROOTS = ("fixed", "free-flyer")
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import rbdc
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.package import render_python
-from rbdc.emit.scalars import DOUBLE, ScalarType
+from rbdc.emit.python.package import render_python
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.build import compile_package
 from rbdc.native.install import install, recorded
 from rbdc.native.toolchain import find_compiler

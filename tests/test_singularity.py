@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vector3
-from rbdc.catalogue import CENTRES_OF_MASS, functions_of
-from rbdc.singularity import buildable
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import CENTRES_OF_MASS, functions_of
 from rbdc.spatial import Symmetric3
 
 

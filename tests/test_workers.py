@@ -12,7 +12,7 @@ import pytest
 
 import rbdc
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.generate import generate
+from rbdc.planning.generation import generate
 from rbdc.workers import spread, spread_apart
 from tests.support_trees import random_tree
 

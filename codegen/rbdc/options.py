@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rbdc.emit.scalars import SCALARS
 from rbdc.errors import OptionError, UnsupportedError
+from rbdc.functions.scalar_types import SCALARS
 from rbdc.native.toolchain import MARCHES
 
 Progress = Callable[[str], None]
@@ -18,7 +18,7 @@ LIKELY_MEANT = 1e-11
 """Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is meant to be one."""
 MAXIMUM_SNAP = 1e-3
 STYLES = ("unrolled", "rolled", "auto")
-"""Straight-line code; loops over the model's tables where a function has such a form; what `rbdc.generate` finds to suit each."""
+"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each function."""
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import rbdc
 from rbdc.build_result import BuildResult, result_of
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.emit.scalars import SCALARS
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
+from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.lumping import gravity_of
 from rbdc.model.notes import place_of, warnings_of
@@ -30,9 +30,9 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
-    from rbdc.emit.csource import FunctionSource
-    from rbdc.generate import Generated
+    from rbdc.emit.c.csource import FunctionSource
     from rbdc.native.build import Native
+    from rbdc.planning.generation import Generated
 
 Description = str | PathLike[str] | Model
 
@@ -165,8 +165,8 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
 
 def _planned(job: _Job) -> _Plan:
     """The functions that are asked for and defined for the model."""
-    from rbdc.catalogue import select
-    from rbdc.singularity import buildable
+    from rbdc.functions.availability import buildable
+    from rbdc.functions.catalogue import select
 
     model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)
@@ -179,7 +179,7 @@ def _planned(job: _Job) -> _Plan:
 
 def _emitted(job: _Job, plan: _Plan) -> Generated:
     """The text of the package."""
-    from rbdc.generate import generate
+    from rbdc.planning.generation import generate
 
     options = job.options
     return generate(
@@ -231,7 +231,7 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
 
 def _verified(job: _Job, generated: Generated, folder: Path) -> dict[str, float] | None:
     """Compare the package in a folder with the references; by function the largest error in parts of what it may be."""
-    from rbdc.fusion import parts_of
+    from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import Checked, verify_package
 
     if not job.options.verify:
@@ -254,8 +254,8 @@ def _check_size(model: Model, names: Sequence[str], style: str) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library. Rolled
     functions keep some hundred numbers for each body on the stack.
     """
-    from rbdc.emit.rolled import MAXIMUM_BODIES, METHODS
-    from rbdc.generate import MAXIMUM_DOF
+    from rbdc.emit.rolled.rolled import MAXIMUM_BODIES, METHODS
+    from rbdc.planning.generation import MAXIMUM_DOF
 
     unrolled = [name for name in names if style == "unrolled" or name not in METHODS]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"

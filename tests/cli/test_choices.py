@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of, presets
 from rbdc.emit.names import OWN
 from rbdc.errors import OptionError
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import GOOD, refused, run, with_tensor
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc.cli import commands, main
+from rbdc.cli.commands import commands, main
 from rbdc.errors import OptionError
 from rbdc.resources import resolve, robot_names
 from tests.support_urdf import joint, link, pair, robot

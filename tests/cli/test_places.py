@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import rbdc
-from rbdc.cli import commands
+from rbdc.cli.commands import commands
 from rbdc.native.toolchain import find_compiler
 
 QUICK = ("--functions", "nle", "--cflags", "-O0")

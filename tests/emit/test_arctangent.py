@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.arctangent import UNITS, header, header_name
-from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
-from rbdc.emit.trigonometry import widths
+from rbdc.emit.c.arctangent import UNITS, header, header_name
+from rbdc.emit.c.trigonometry import widths
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_SETS, library
 from tests.support import COMPILERS
 

@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
-from rbdc.generate import generate
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.native.install import recorded
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from tests.support import build_module
 from tests.support_trees import random_inertia, random_tree

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import rbdc
 from rbdc.emit.names import comment, docstring, string_literal
-from rbdc.generate import generate
 from rbdc.model import Model
+from rbdc.planning.generation import generate
 from tests.support import build_module
 from tests.support_handmade import inertia_of_one
 

@@ -21,21 +21,21 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.catalogue import functions_of
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.c.csource import FunctionSource
+from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
-from rbdc.emit.rolled import METHODS, rolled_source
-from rbdc.emit.rolled_tables import Paths, rolled_model
-from rbdc.emit.scalars import DOUBLE
-from rbdc.emit.trigonometry import widths
+from rbdc.emit.rolled.rolled import METHODS, rolled_source
+from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.generate import generate
+from rbdc.functions.availability import singular_joints
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.generation import generate
 from rbdc.resources import resolve
-from rbdc.singularity import singular_joints
 from rbdc.spatial import Force
 from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
 from tests.support_trees import mimic_tree, random_inertia, random_tree

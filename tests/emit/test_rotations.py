@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.rotations import ERRORS, FARTHEST, header, header_name
-from rbdc.emit.scalars import SCALARS, ScalarType
+from rbdc.emit.c.rotations import ERRORS, FARTHEST, header, header_name
+from rbdc.functions.scalar_types import SCALARS, ScalarType
 from tests.emit.test_trigonometry import FLAG_SETS, library
 from tests.support import COMPILERS, around
 

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.emit.rolled import METHODS
-from rbdc.emit.scalars import COMPLEX, DOUBLE, FLOAT
+from rbdc.emit.rolled.rolled import METHODS
 from rbdc.errors import UnsupportedError
-from rbdc.generate import generate
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS
 from tests.support_trees import mimic_tree, random_tree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
+from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 

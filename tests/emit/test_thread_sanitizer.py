@@ -10,7 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
-from rbdc.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from tests.emit.test_generated import c_of, write_c
 from tests.support import build_module

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.batch import batch_headers
-from rbdc.emit.scalars import DOUBLE, FLOAT, SCALARS, ScalarType
-from rbdc.emit.trigonometry import limit, statements, widths
+from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.c.trigonometry import limit, statements, widths
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, SCALARS, ScalarType
 from rbdc.native.toolchain import WARNING_FLAGS, default_flags, find_compiler, run
 from tests.support import COMPILERS, FLAGS, Array
 

@@ -16,7 +16,7 @@ from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.passes import optimise, remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
-from rbdc.model.limbs import Group
+from rbdc.reduction.limbs import Group
 
 T = TypeVar("T")
 SCALAR: dict[str, Callable[..., float]] = {

@@ -17,7 +17,7 @@ from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.passes import fold_constants, normalise_signs, optimise, order_operands, remove_dead_code
 from rbdc.ir.passes.angles import JOINT_ANGLES, gather_angles
-from rbdc.ir.passes.chunking import chunk
+from rbdc.ir.passes.function_splitting import chunk
 from rbdc.ir.text import text
 from rbdc.ir.verify import MalformedProgram, verify
 

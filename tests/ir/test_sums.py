@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.catalogue import functions_of
-from rbdc.generate import traced
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
+from rbdc.planning.generation import traced
 from rbdc.resources import resolve
 from tests.ir.test_passes import evaluate
 

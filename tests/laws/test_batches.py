@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.catalogue import FORWARD_DYNAMICS
+from rbdc.functions.catalogue import FORWARD_DYNAMICS
 from tests.support import CASES, SINGLE, SINGLE_CALLS, Array, around, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)

@@ -13,7 +13,7 @@ from rbdc.algorithms.reference import carpentier_mansard, idsva
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.catalogue import FIRST_DERIVATIVES
+from rbdc.functions.catalogue import FIRST_DERIVATIVES
 from rbdc.model import Model
 from rbdc.spatial import Force, Vector3
 from rbdc.spatial.quaternions import multiply

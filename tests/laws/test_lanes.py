@@ -18,12 +18,12 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.catalogue import functions_of
-from rbdc.evaluation import InLanes
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import InLanes
 from rbdc.ir.cost import cost
-from rbdc.lanes import lane_model, laned, side_by_side
 from rbdc.model import Model as Tree
-from rbdc.savings import limb_groups
+from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
+from rbdc.planning.pass_statistics import limb_groups
 from rbdc.spatial import Force
 from tests.support import FLAGS, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement
@@ -177,7 +177,7 @@ def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
 
 def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
-    monkeypatch.setattr("rbdc.lanes.WORTH_NESTING", 0.0)
+    monkeypatch.setattr("rbdc.planning.limb_lanes.WORTH_NESTING", 0.0)
     assert max(widths(model)) == 2
     function = functions_of(model)["rnea"]
     outer, nested = lane_model(model), lane_model(model, nested=True)

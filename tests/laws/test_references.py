@@ -17,9 +17,9 @@ from rbdc import Inertia, Model, Placement, Symmetric3, Vector3
 from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.algorithms.reference.table import FRAMED, METHODS, reference_of
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import functions_of
 from rbdc.errors import OptionError
-from rbdc.evaluation import arrays, for_one_frame
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import arrays, for_one_frame
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
 from rbdc.report.literature import deepest_frame

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.catalogue import FORWARD_DYNAMICS
-from rbdc.emit.rolled import METHODS
+from rbdc.emit.rolled.rolled import METHODS
+from rbdc.functions.catalogue import FORWARD_DYNAMICS
 from tests.laws.test_batches import arguments, as_tuple, names_of
 from tests.support import SINGLE, Array, build_module, full_module
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms import adjoints, tangents
+from rbdc.algorithms import jvp as tangents
+from rbdc.algorithms import vjp as adjoints
 from rbdc.algorithms.reference import products
 from rbdc.report.inputs import draw
 from rbdc.spatial import Force

@@ -11,7 +11,8 @@ import pytest
 
 import rbdc
 from rbdc import Inertia, Model, Rotation
-from rbdc.algorithms import body_up, solves
+from rbdc.algorithms import forward_dynamics as solves
+from rbdc.algorithms import rnea_derivatives as body_up
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.newton_euler import newton_euler
@@ -21,13 +22,13 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.table import reference_of
-from rbdc.catalogue import functions_of
-from rbdc.generate import chosen
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
-from rbdc.model.regrouping import regrouped
-from rbdc.reduction import PASSES, reduced
+from rbdc.planning.generation import chosen
+from rbdc.reduction.passes import PASSES, reduced
+from rbdc.reduction.regrouping import regrouped
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
@@ -134,7 +135,7 @@ def test_angles_make_the_rotation(seed: int) -> None:
 def test_every_pass_saves_operations(robot: str) -> None:
     model = Model.from_urdf(resolve(robot), snap=1e-11)
     functions = functions_of(model)
-    from rbdc import reduction
+    from rbdc.reduction import passes as reduction
 
     counts = []
     for small in (with_z_axes(model), regrouped(with_z_axes(model)), reduced(model)):

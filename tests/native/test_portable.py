@@ -19,16 +19,16 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
 from rbdc.emit.variants import VARIANTS, renaming_flags, variant_flags
 from rbdc.errors import LoadError
-from rbdc.generate import Generated, generate
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.native.build import compile_package
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning.generation import Generated, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close
 

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rbdc.catalogue import FIRST_DERIVATIVES
+from rbdc.functions.catalogue import FIRST_DERIVATIVES
 from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
 from tests.support_pinocchio import Peer, peer, pin, states
 

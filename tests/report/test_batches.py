@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc.catalogue import Function, functions_of
-from rbdc.cli import commands
-from rbdc.emit.scalars import DOUBLE
-from rbdc.generate import Generated, generate
+from rbdc.cli.commands import commands
+from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
+from rbdc.planning.generation import Generated, generate
 from rbdc.report import batch_assembly, batch_methods
 from rbdc.report.assembly import Measured
 from rbdc.report.bandwidth import Bandwidth, bandwidth_library

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 from referencing import Registry, Resource
 
-from rbdc.cli import commands
+from rbdc.cli.commands import commands
 from rbdc.errors import OptionError
 from rbdc.native.toolchain import find_compiler
 from rbdc.report import suite

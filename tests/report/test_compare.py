@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc.cli import commands
+from rbdc.cli.commands import commands
 from rbdc.ir import passes
 from rbdc.report.baseline import judge
 from rbdc.report.document import wrong_results

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rbdc.catalogue import functions_of
 from rbdc.errors import ToolchainError
-from rbdc.generate import chosen, programs
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program, Value
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
+from rbdc.planning.generation import chosen, programs
 from rbdc.report.peak import Peak, peak_library
 from rbdc.report.timing import timer_library
 from rbdc.report.worker import PEAKS, Method

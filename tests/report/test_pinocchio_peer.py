@@ -16,9 +16,9 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import functions_of
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
+from rbdc.functions.catalogue import functions_of
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler
 from rbdc.report import pinocchio

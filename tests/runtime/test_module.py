@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.resources import resolve
 from rbdc.runtime.robot import random_configuration
 from tests.support import build_module

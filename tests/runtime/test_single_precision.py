@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.scalars import FLOAT
+from rbdc.functions.scalar_types import FLOAT
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.runtime.load import load

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.runtime import _threads, robot
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny

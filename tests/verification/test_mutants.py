@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from rbdc import Model, load
-from rbdc.catalogue import select
-from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.library import render_manifest
 from rbdc.errors import ToolchainError, VerificationError
-from rbdc.evaluation import Part
-from rbdc.generate import Generated, generate
+from rbdc.functions.catalogue import select
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Part
 from rbdc.native.build import EXTENSION, compile_package
 from rbdc.native.toolchain import find_compiler
+from rbdc.planning.generation import Generated, generate
 from rbdc.resources import resolve
 from rbdc.verification.package import Checked, Question, answers, questions, verify_package
 from tests.support import UNOPTIMISED, Array

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dofs import joint_velocities
+from rbdc.algorithms.joint_coordinates import joint_velocities
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.articulated_bodies import ArticulatedJoint, articulated
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.trace import Trace, silent

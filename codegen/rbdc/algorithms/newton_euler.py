@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dofs import joint_velocities, reduce_vector
+from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model

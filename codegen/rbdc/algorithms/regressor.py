@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.trace import Trace, silent

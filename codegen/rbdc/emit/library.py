@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.c.csource import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.model import Model
 
 MANIFEST_SCHEMA = 1

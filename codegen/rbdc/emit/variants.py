@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.emit.cdecl import FunctionDeclaration
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.c.csource import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""

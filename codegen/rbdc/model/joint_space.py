@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import Turn, turns
 from rbdc.spatial.scalars import cos, is_number, sin
-from rbdc.spatial.turns import Turn, turns
 
 ROUNDING = 4e-15
 """What remains of numbers that cancel, relative to what cancelled, is taken as zero: sines of right angles, turned offsets."""

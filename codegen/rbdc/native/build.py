@@ -11,9 +11,9 @@ from typing import Any
 
 from cffi import FFI
 
-from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.catalogue import Function, functions_of, select
 from rbdc.errors import OptionError
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import Function, functions_of, select
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler
 from rbdc.options import Progress
@@ -21,7 +22,6 @@ from rbdc.report.contenders import Contender, compiled, known_methods, methods_o
 from rbdc.report.implementation import Absent, Implementation
 from rbdc.report.options import CompareOptions
 from rbdc.report.toolchains import Toolchains
-from rbdc.singularity import buildable
 
 
 @dataclass

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from os import cpu_count
 
-from rbdc.emit.scalars import FLOAT
+from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.report.assembly import Measured

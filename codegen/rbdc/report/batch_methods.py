@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import rbdc
-from rbdc.catalogue import Function
-from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.render import render
-from rbdc.emit.scalars import DOUBLE, ScalarType
-from rbdc.generate import generate
+from rbdc.functions.catalogue import Function
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.model import Model
+from rbdc.planning.generation import generate
 from rbdc.report.ad import casadi_maps, of_casadi
 from rbdc.report.implementation import ROBOT, Implementation, arguments, without_optional
 from rbdc.report.literature import deepest_frame

@@ -10,12 +10,12 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.lanes import BY_POSITION
 from rbdc.model import Model
 from rbdc.native.cache import own_code
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
+from rbdc.planning.limb_lanes import BY_POSITION
 from rbdc.report.accuracy import Errors, errors, tolerance
 from rbdc.report.assembly import Measured, assemble
 from rbdc.report.bandwidth import Bandwidth

@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rbdc.catalogue import Function
-from rbdc.emit.rolled import METHODS
-from rbdc.evaluation import Evaluate
-from rbdc.generate import chosen
+from rbdc.emit.rolled.rolled import METHODS
+from rbdc.functions.catalogue import Function
+from rbdc.functions.evaluation import Evaluate
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.planning.generation import chosen
 from rbdc.report.ad import ad_methods
 from rbdc.report.implementation import CALL, FAMILIES, SINGLE, Absent, Implementation, by_method, generated, rolled, single
 from rbdc.report.literature import by_the_papers

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import rbdc
-from rbdc.info import as_data
+from rbdc.model_summary import as_data
 from rbdc.report.accuracy import WRONG, tolerance
 from rbdc.report.ad import BASES
 from rbdc.report.assembly import Measured

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import rbdc
-from rbdc.catalogue import Function
-from rbdc.emit.cdecl import FunctionDeclaration
-from rbdc.emit.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
-from rbdc.emit.scalars import DOUBLE, FLOAT, ScalarType
-from rbdc.evaluation import Evaluate
-from rbdc.generate import generate, programs
+from rbdc.functions.catalogue import Function
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
+from rbdc.planning.generation import generate, programs
 from rbdc.report.literature import deepest_frame
 
 ROBOT = "robot"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.runtime.robot import random_configuration
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rbdc.algorithms.reference.table import FRAMED, METHODS, reference_of
 from rbdc.algorithms.trace import Trace
-from rbdc.catalogue import Function
-from rbdc.evaluation import Evaluate, Inputs, arrays, on_model
+from rbdc.functions.catalogue import Function
+from rbdc.functions.evaluation import Evaluate, Inputs, arrays, on_model
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 

@@ -10,17 +10,17 @@ from collections.abc import Callable
 
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.catalogue import Function, functions_of
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.render import render
-from rbdc.emit.scalars import COMPLEX
-from rbdc.generate import chosen, traced
+from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import COMPLEX
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
+from rbdc.planning.generation import chosen, traced
 from rbdc.report.ad import BASES
 from rbdc.report.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
 

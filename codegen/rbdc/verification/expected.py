@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.table import reference_of
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.evaluation import Part, arrays
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.evaluation import Part, arrays
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset

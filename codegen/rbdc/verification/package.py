@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration
 from rbdc.errors import VerificationError
-from rbdc.evaluation import Part
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.functions.evaluation import Part
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.runtime.load import load

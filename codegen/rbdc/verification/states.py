@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.model import Body, Model
 from rbdc.model.joints import Prismatic
 

@@ -1,0 +1,135 @@
+"""The C of the functions of frames: what they share, once for each package, and the part of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
+from rbdc.emit.c.csource import FunctionSource, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+
+_ADD = Cost(additions=6)
+_CROSS = Cost(additions=18, multiplications=18)
+_EXPRESS = Cost(additions=18, multiplications=24)
+_PUT = _EXPRESS + Cost(additions=6, multiplications=6)
+_RATES = Cost(additions=6, multiplications=7)
+_STEP = _CROSS + _ADD
+
+_LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
+    "frame_jacobian": (Cost(), Cost(), _PUT),
+    "frame_velocity": (_EXPRESS, Cost(), _RATES),
+    "frame_acceleration": (_EXPRESS, _STEP, _RATES.times(2)),
+    "frame_velocity_derivatives": (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
+    "frame_acceleration_derivatives": (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
+}
+"""What the loops of a function's template execute: once, for each body and for each degree of freedom on the frame's path."""
+
+_SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
+"""What the functions share, as `frames.h.jinja` declares it."""
+
+
+def frames_cost(model: Model, name: str, steps: Sequence[Program]) -> Cost:
+    """What a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
+    once, body, dof = _LOOPS[name]
+    loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
+    return sum((cost(step) for step in steps), loops)
+
+
+def frames_source(
+    robot: str, declaration: FunctionDeclaration, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
+) -> FunctionSource:
+    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step for each body, and
+    the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) -> (J, up). `loop`: its batch is a loop over
+    samples.
+
+    Cost and statements are of all these together, as `frames_cost` counts.
+    """
+    total = frames_cost(model, declaration.name, steps)
+    view = _numbers(robot, declaration.scalar, version)
+    files = _shared(robot, model, steps, view, declaration.scalar)
+    files[f"{robot}_{declaration.name}.c"] = render(
+        "frames_function.c.jinja",
+        **view,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=f"{figures(total)}, where every body carries the frame",
+        prototype=declaration.c_prototype(robot, batch=False),
+        body=f"{declaration.name}.c.jinja",
+        outputs=outputs_view(declaration),
+        loops=loop,
+        batch=batch_view(robot, declaration),
+    )
+    statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
+    internal = [f"{view['p']}_{name}" for name in _SHARED]
+    return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
+
+
+def names(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
+    """What all templates of frames need."""
+    return {"robot": robot, "p": f"{robot}_frames", "version": version, **scalar.words}
+
+
+def _numbers(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
+    """What the templates of frames call types, constants and the climb: value: what varies from sample to sample. entry: the same in
+    arrays of the caller. zero, zeros: such a value, and what initialises an array of them. spread: what makes a number such a value.
+    """
+    number = scalar.literal(0.0)
+    types = {"value": scalar.name, "entry": scalar.name, "zero": number, "zeros": f"{{{number}}}", "spread": ""}
+    return {**names(robot, scalar, version), **types, "climb": f"{robot}_frames_climb"}
+
+
+def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
+    """The files that are the same for every function of a frame."""
+    table = dof_table(model)
+    internal = elementary_headers(robot, steps, scalar, view["version"])
+    source = render(
+        "frames.c.jinja",
+        **view,
+        **climb_view(robot, model, steps, scalar),
+        figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
+        headers=list(internal),
+        body_parent=_row(body.parent for body in model.bodies),
+        body_first=_row([*first_dofs(model), len(table)]),
+        dof_column=_row(column for column, _, _ in table),
+        dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
+        frame_body=_row(frame.body for frame in model.frames),
+        frame_placement=[", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames],
+    )
+    header = render("frames.h.jinja", **view, **header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"]))
+    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+
+
+def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> dict[str, Any]:
+    """What the header of frames needs beside the names; `several`: for how many samples, in words."""
+    sizes = {"bodies": model.njoints, "dofs": len(dof_table(model)), "nv": model.nv, "frames": len(model.frames)}
+    return {**sizes, "guard": guard, "includes": includes, "several": several}
+
+
+def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: ScalarType) -> dict[str, Any]:
+    """What the climb needs beside the names: its steps and how they are called."""
+    return {
+        "foreign": [],
+        "parts": [_step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)],
+        "steps": [f"step_{index}(q, x, J, up)" for index in range(model.njoints)],
+    }
+
+
+def outputs_view(declaration: FunctionDeclaration) -> list[dict[str, Any]]:
+    """The outputs as templates take them."""
+    return [{"name": p.name, "size": p.size} for p in declaration.outputs]
+
+
+def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> dict[str, Any]:
+    title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
+    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar)
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return ", ".join(str(n) for n in numbers)

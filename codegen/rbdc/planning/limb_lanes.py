@@ -1,0 +1,230 @@
+"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by `rbdc.ir.passes.lanes`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from rbdc.functions.catalogue import Function
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import InLanes
+from rbdc.ir.builder import rewrite
+from rbdc.ir.cost import cost
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.passes.counterparts import Source
+from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.lanes import Exchange, pack
+from rbdc.ir.passes.operand_order import order_operands
+from rbdc.model import Body, Model
+from rbdc.model.joint_space import JointSpaceBody, turned
+from rbdc.model.joints import Revolute
+from rbdc.reduction.limbs import Group, aligned, constants, groups, united
+from rbdc.reduction.passes import Space, reduced
+from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial.scalars import cos, sin
+
+CONSTANTS = "limb_constants"
+"""The input array of the limbs' differing constants; packing makes numbers of it again."""
+
+BY_POSITION = ("q", "q0", "q1")
+"""Inputs with entries for each coordinate; others have one for each degree of freedom."""
+
+WORTH_NESTING = 0.95
+"""Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
+
+
+@dataclass(frozen=True)
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars: those of `rbdc.reduction.limbs.constants`, in that order, the rows and the
+    origin of the chosen frame, and the sign of the joint.
+    """
+
+    scalars: tuple[Scalar, ...] = field(default=())
+
+    def placement_at(self, q: Sequence[Scalar]) -> Placement:
+        """As that of the joint-space model."""
+        cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
+        steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
+        translation = Vector3(*p)
+        if isinstance(self.joint, Revolute):
+            steps.append(turned(theta, q[0]))
+        else:
+            steps.append(Turn("z", cos(theta), sin(theta)))
+            translation = translation + turns(steps).apply(self.joint.placement(q).translation)
+        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class LaneModel:
+    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and which of these are the
+    same in all limbs of the group.
+    """
+
+    model: Model
+    groups: tuple[Group, ...]
+    numbers: dict[int, tuple[float, ...]]
+    same: dict[int, tuple[bool, ...]]
+
+
+@lru_cache(maxsize=8)
+def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such.
+    `space` as of `reduced`.
+    """
+    small = reduced(model, space)
+    found = groups(small, nested=nested)
+    if not found or (nested and not any(group.nested for group in found)):
+        return None
+    alike, signs = aligned(small, found)
+    numbers: dict[int, tuple[float, ...]] = {}
+    same: dict[int, tuple[bool, ...]] = {}
+    for group in found:
+        for bodies in group.lanes():
+            numbered = (_numbers(alike.bodies[index], signs[index]) for index in bodies)
+            columns = list(zip(*numbered, strict=True))
+            equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
+            same |= dict.fromkeys(bodies, equal)
+            for m, index in enumerate(bodies):
+                numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
+    return LaneModel(alike, tuple(found), numbers, same)
+
+
+def _numbers(body: Body, sign: float) -> list[float]:
+    """What `LaneBody` has as scalars."""
+    if not isinstance(body, JointSpaceBody):
+        raise TypeError(f"{body.name} is not of a joint-space model")
+    return [*constants(body), *(float(x) for x in body.chosen.scalars()), sign]
+
+
+_SAME = 4e-15
+"""Constants that differ by no more than rounding are the same."""
+
+
+def laned(model: Model, function: Function, method: str) -> Program | None:
+    """The program of a function without its optional input, limbs in lanes, groups within them as well where that takes less; None where
+    there are no limbs, or the function depends on frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """
+    evaluate = function.methods[method]
+    if not isinstance(evaluate, InLanes):
+        return None
+    limbs, within = (lane_model(model, nested=nested, space=evaluate.space) for nested in (False, True))
+    program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
+    if within is None or program is None:
+        return program
+    nested = side_by_side(within, function.declaration, evaluate)
+    return nested if cost(nested).weight < WORTH_NESTING * cost(program).weight else program
+
+
+def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
+    """The program of a function with these limbs in lanes."""
+    slots = _slots(limbs)
+    table = symbols(CONSTANTS, len(slots))
+    given = {p.name: symbols(p.name, p.size) for p in declaration.required}
+    scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
+    signs = _signs(limbs, scalars)
+    inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
+    recorder = Recorder()
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, recorder.record)
+    outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
+    program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
+    for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
+        program = pack(program, _exchange(limbs, size, slots, list(given)))
+    return optimise(program)
+
+
+def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
+    """Where each differing constant (body, which) is in the input of constants."""
+    slots: dict[tuple[int, int], int] = {}
+    for index, same in limbs.same.items():
+        for which, equal in enumerate(same):
+            if not equal:
+                slots[index, which] = len(slots)
+    return slots
+
+
+def _scalars(
+    limbs: LaneModel, slots: dict[tuple[int, int], int], table: Sequence[Scalar], index: int
+) -> tuple[Scalar, ...]:
+    """The constants of a body: numbers where all limbs have the same, else entries of the table."""
+    numbers = limbs.numbers[index]
+    return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
+
+
+def _signs(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+    """By entry of q and of v the sign of its joint, where that is not +1."""
+    bodies = limbs.model.bodies
+    found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
+    return {
+        "q": {bodies[index].index_q: sign for index, sign in found.items()},
+        "v": {bodies[index].index_v: sign for index, sign in found.items()},
+    }
+
+
+def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
+
+
+def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns alone of one whose rows are
+    in space.
+    """
+    output = declaration.outputs[which]
+    shape = output.shape
+    if len(shape) < 2:
+        return entries if output.in_space else _signed(entries, signs)
+    size, square = shape[1], shape[0] == shape[1] and not output.in_space
+    of_rows, of_columns = ({} if output.in_space else signs), (signs if square or output.in_space else {})
+    result = []
+    for k, x in enumerate(entries):
+        row, column = of_rows.get(k // size), of_columns.get(k % size)
+        if (square and k // size == k % size) or (row is None and column is None):
+            result.append(x)  # the sign squared, or none
+        else:
+            result.append((row if column is None else column if row is None else row * column) * x)
+    return result
+
+
+def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> Model:
+    """The model with the limbs' bodies by their scalars."""
+    bodies = list(limbs.model.bodies)
+    for index, values in scalars.items():
+        body = bodies[index]
+        fields: dict[str, Any] = {name: getattr(body, name) for name in JointSpaceBody.__dataclass_fields__}
+        m, hx, hy, hz, *k = values[8:18]
+        fields["inertia"] = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
+        chosen = values[18:30]
+        fields["chosen"] = Placement(Rotation.from_rows([chosen[0:3], chosen[3:6], chosen[6:9]]), Vector3.of(chosen[9:]))
+        bodies[index] = LaneBody(**fields, scalars=values)
+    return replace(limbs.model, bodies=tuple(bodies))
+
+
+def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
+    """The permutation that moves every limb of the groups of one size to the next."""
+    chosen = [group for group in limbs.groups if len(group.limbs) == size]
+    lanes = [bodies for group in chosen for bodies in group.lanes()]
+    within = {index for bodies in lanes for index in bodies}
+    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
+    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
+
+
+def _moves(
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+) -> dict[Source, Source]:
+    """A permutation of bodies as one of their entries in the inputs."""
+    moves: dict[Source, Source] = {}
+    bodies = limbs.model.bodies
+    for here, there in step.items():
+        for name in names:
+            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[name, places[0]] = (name, places[1])
+        for which in range(len(limbs.same[here])):
+            if (here, which) in slots:
+                moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+    return moves

@@ -1,0 +1,52 @@
+"""The model passes, one after the other: from a model to the joint-space model that torques, M and accelerations are generated from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from rbdc.model import Model
+from rbdc.model.joint_space import with_z_axes
+from rbdc.reduction.cost_model import work_of
+from rbdc.reduction.frame_search import searched
+from rbdc.reduction.regrouping import regrouped
+
+
+@dataclass(frozen=True)
+class ModelPass:
+    """A pure function from model to model that leaves every joint-space function as it is, and what it does in words."""
+
+    name: str
+    meaning: str
+    apply: Callable[[Model], Model]
+
+
+PASSES = (
+    ModelPass("z-axes", "every one-dof joint about or along z of its link's frame; rotations as planar turns", with_z_axes),
+    ModelPass("regrouping", "inertial parameters that move with the parent as well are given to it", regrouped),
+    ModelPass("frame search", "frames turned about and slid along z where that saves work", lambda model: searched(model, work_of)),
+)
+
+
+Space = Literal["regrouped", "origins kept"]
+"""Which joint-space model: that of `PASSES`, or with frames turned but not slid, for what is taken back to the links' own frames."""
+
+_TURNED = ModelPass("frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False))
+
+_PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
+    "regrouped": PASSES,
+    "origins kept": (*PASSES[:-1], _TURNED),
+}
+
+
+@lru_cache(maxsize=8)
+def reduced(model: Model, space: Space = "regrouped") -> Model:
+    """The joint-space model.
+
+    Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
+    """
+    for step in _PASSES_OF[space]:
+        model = step.apply(model)
+    return model
