@@ -28,7 +28,8 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
             assert process.stderr.readline(), "it has begun"
             yield process
         finally:
-            process.kill()
+            for left in alive(process.pid):
+                os.kill(left, signal.SIGKILL)
 
 
 def alive(session: int) -> list[int]:
