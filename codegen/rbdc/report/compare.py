@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
