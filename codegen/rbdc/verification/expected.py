@@ -23,12 +23,12 @@ ELSEWHERE = 1e-3
 that is left is rounding.
 """
 ROUNDINGS = 64
-"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or column, of any output of the function:
-some (of C, of derivatives by v) are zero whatever the numbers are, as a difference of products that are each rounded.
+"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or column, of any output of
+the function: some (of C, of derivatives by v) are zero whatever the numbers are, as a difference of products that are each rounded.
 """
 SOLVED = 1e-2
-"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less: blocks of M^-1 are zero where a
-free joint sets bodies apart, and elimination does not know.
+"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less: blocks of M^-1 are zero
+where a free joint sets bodies apart, and elimination does not know.
 """
 LOST = 0.1
 """A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
@@ -104,7 +104,7 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    defined = np.all(np.isfinite(rows), axis=(0, 1)) & ~_lost(values, allowed)
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
     usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
     allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
