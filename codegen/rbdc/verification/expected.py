@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.table import reference_of
+from rbdc.catalogue import FORWARD_DYNAMICS
 from rbdc.emit.cdecl import FunctionDeclaration, Parameter
 from rbdc.evaluation import arrays
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
+from rbdc.verification.roundings import Resistance, least_of
 
 Array = NDArray[np.float64]
 
@@ -22,6 +24,8 @@ ELSEWHERE = 1e-3
 """Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
 that is left is rounding.
 """
+LOST = 0.1
+"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
 _SEED = 1
 
 
@@ -74,10 +78,17 @@ class References:
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-                framed = part.frame is not None
-                own = zip(found, outputs[len(result) :], strict=False)
-                result += [_expected(x, p, states, self.tolerance, framed=framed) for x, p in own]
+                own = outputs[len(result) : len(result) + len(found)]
+                rows = [_rows(entries, states) for entries in found]
+                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
+                last_place = float(np.finfo(declaration.scalar.dtype).eps)
+                least = least_of(own, [x.values for x in made], last_place, self._resistance(part, inputs))
+                result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
         return result
+
+    def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
+        """M at the states, for what solves with it."""
+        return Resistance.of(self.model, inputs["q"]) if part.name in FORWARD_DYNAMICS else None
 
     def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
         if parameter.configuration:
@@ -94,15 +105,29 @@ def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> 
     return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
 
 
-def _expected(entries: Sequence[Scalar], output: Parameter, states: int, tolerance: float, *, framed: bool) -> Expected:
-    rows = np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float)  # (size, replicas, states)
+def _rows(entries: Sequence[Scalar], states: int) -> Array:
+    """(size, replicas, states)."""
+    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+
+
+def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    allowed = np.maximum(allowed, ELSEWHERE * np.max(np.where(np.isfinite(allowed), allowed, 0.0), axis=1, keepdims=True))
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & ~_lost(values, allowed)
+    usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
+    allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
-    defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
+
+
+def _lost(values: Array, allowed: Array) -> Array:
+    """For each state whether nothing is left of the digits that there are elsewhere."""
+    if not values.size:
+        return np.zeros(values.shape[1], dtype=bool)
+    sizes = np.max(np.abs(values), axis=0)
+    usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
+    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
