@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.functions.catalogue import Function
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import InLanes
+from rbdc.functions.record import Function
 from rbdc.ir.builder import rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from rbdc.errors import OptionError
 from rbdc.functions.availability import buildable
-from rbdc.functions.catalogue import Function, functions_of, select
+from rbdc.functions.catalogue import functions_of, select
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler
 from rbdc.options import Progress

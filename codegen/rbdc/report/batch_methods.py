@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import rbdc
 from rbdc.emit.render import render
-from rbdc.functions.catalogue import Function
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.model import Model
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.ad import casadi_maps, of_casadi
 from rbdc.report.implementation import ROBOT, Implementation, arguments, without_optional
 from rbdc.report.literature import deepest_frame
@@ -37,7 +37,7 @@ class Generated:
 def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> Generated:
     """`BATCH` calls the batch function that `rbdc build` makes, `LOOP` the function for one sample again and again."""
     name = function.declaration.name
-    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True, scalar=scalar)
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, GenerationOptions(batch=True, scalar=scalar))
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     frame = deepest_frame(model)

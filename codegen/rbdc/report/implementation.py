@@ -9,14 +9,15 @@ import rbdc
 from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
-from rbdc.functions.catalogue import Function
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
-from rbdc.planning.generation import generate, programs
+from rbdc.planning.candidates import programs
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.literature import deepest_frame
 
 ROBOT = "robot"
@@ -75,13 +76,13 @@ def generated(model: Model, function: Function) -> Implementation:
 
 def single(model: Model, function: Function) -> Implementation:
     """The same in single precision."""
-    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, scalar=FLOAT)
+    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, GenerationOptions(scalar=FLOAT))
     return of_files(model, made.files, made.sources[0], SINGLE, "single")
 
 
 def rolled(model: Model, function: Function) -> Implementation:
     """The papers' recursion as compiled loops over the model's tables: `rbdc build --style rolled`."""
-    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, "rolled")
+    made = generate(model, ROBOT, [function.declaration.name], rbdc.__version__, lambda _: None, GenerationOptions("rolled"))
     return of_files(model, made.files, made.sources[0], "rolled", "analytical")
 
 

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.table import FRAMED, METHODS, reference_of
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Evaluate, Inputs, arrays, on_model
+from rbdc.functions.record import Function
+from rbdc.functions.references import reference_of, references_of
 from rbdc.model import Model
 from rbdc.spatial import Scalar
-
-CHECKS_ONLY = (*FRAMED, "forward_kinematics", "integrate", "difference")
-"""Functions of which the generated method is the textbook's too: the reference's form of them checks results and is not timed."""
-
-PAPERS: dict[str, dict[str, Evaluate]] = {
-    name: {method: on_model(algorithm) for method, algorithm in methods.items()}
-    for name, methods in METHODS.items()
-    if name not in CHECKS_ONLY
-}
-"""By function the papers' own recursions, on the model with the links' frames as the description has them."""
 
 
 def deepest_frame(model: Model) -> int:
@@ -27,13 +17,17 @@ def deepest_frame(model: Model) -> int:
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
-    """Those of a function; for one of `CHECKS_ONLY` the generated methods."""
-    return PAPERS.get(function.declaration.name, dict(function.methods))
+    """The papers' own recursions for a function, on the model with the links' frames as the description has them; the generated methods
+    where these are the textbook's too.
+    """
+    if function.generated_as_in_textbooks:
+        return dict(function.methods)
+    return {name: on_model(algorithm) for name, algorithm in references_of(function).items()}
 
 
 def true_method(function: Function) -> Evaluate:
     """The reference for a function; of a framed one for `deepest_frame` in LOCAL coordinates."""
-    algorithm = reference_of(function.declaration.name)
+    algorithm = reference_of(function)
     if not function.declaration.framed:
         return on_model(algorithm)
 

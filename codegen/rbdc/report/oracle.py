@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.trace import silent
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Inputs
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache

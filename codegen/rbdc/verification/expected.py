@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
@@ -70,18 +72,29 @@ class References:
         return result
 
     def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
-        if parameter.configuration:
-            return self.perturbation.configuration(self.model, values)
-        wrench = parameter.shape == (self.model.njoints, 6)
-        return self.perturbation.wrenches(values) if wrench else self.perturbation.tangent(self.model, values)
+        match parameter.kind:
+            case Kind.CONFIGURATION:
+                return self.perturbation.configuration(self.model, values)
+            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+                return self.perturbation.tangent(self.model, values)
+            case Kind.WRENCHES:
+                return self.perturbation.wrenches(values)
+            case _:
+                raise UnsupportedError(f"verification cannot perturb the input {parameter.name} ({parameter.kind.value})")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
-    arguments = [inputs[name] for name in part.inputs if name in inputs and name != "fext"]
+    function = functions_of(model)[part.name]
+    given = [p for p in function.declaration.inputs if p.name in inputs]
+    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
+    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)
-    fext = inputs.get("fext") if "fext" in part.inputs else None
-    forces = {} if fext is None else {"fext": [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]}
-    return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *place, **forces))
+
+
+def _forces(entries: Sequence[Scalar]) -> list[Force]:
+    """A wrench for each body."""
+    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
 
 
 def _expected(entries: Sequence[Scalar], output: Parameter, states: int, tolerance: float, *, framed: bool) -> Expected:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Model
 from rbdc.model.joints import Prismatic
 
@@ -17,6 +18,8 @@ Draw = Callable[[np.random.Generator, Body], list[float]]
 
 STATES = 20
 """A block of samples side by side, sixteen of them in single precision, and some that are left over."""
+DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
+"""Kinds of inputs that any numbers may be."""
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
@@ -33,8 +36,10 @@ def name_of_state(state: int) -> str:
 
 
 def _values(model: Model, parameter: Parameter, rng: np.random.Generator) -> Array:
-    if parameter.configuration:
+    if parameter.kind is Kind.CONFIGURATION:
         return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+    if parameter.kind not in DRAWN:
+        raise UnsupportedError(f"verification cannot draw the input {parameter.name} ({parameter.kind.value})")
     values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
     values[0] = 0.0
     return values
