@@ -107,9 +107,10 @@ class _Task:
 
 def _sources(package: _Package, task: _Task) -> list[FunctionSource]:
     catalogue = functions_of(package.model)
-    functions = [catalogue[name] for name in task.names]
     if task.fused:
         functions = [fused(package.model, catalogue, task.names)]
+    else:
+        functions = [catalogue[name] for name in task.names]
     with _uncollected():
         return [_source(package, over(function, package.options.scalar)) for function in functions]
 

@@ -15,7 +15,6 @@ from rbdc.native.cache import own_code
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.planning.limb_lanes import BY_POSITION
 from rbdc.report.accuracy import Errors, errors, tolerance
 from rbdc.report.assembly import Measured, assemble
 from rbdc.report.bandwidth import Bandwidth
@@ -82,7 +81,7 @@ def _uncertainty(model: Model, one: Measured, given: Mapping[str, Array], truth:
     """
     moved = {name: x.copy() for name, x in given.items()}
     places = [place for index, body in enumerate(model.bodies) if body.joint.euclidean for place in range(model.nq)[model.q_slice(index)]]
-    for name in set(BY_POSITION) & set(moved):
+    for name in [p.name for p in one.function.declaration.required if p.configuration]:
         own = moved[name][:, places]
         moved[name][:, places] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
     there = concatenated(reference(model, one.function, moved, own_code()))
