@@ -30,7 +30,8 @@ COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
 def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, batch=batch, scalar=scalar)
+    targets = ("c", "batch") if batch else ("c",)
+    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, targets=targets, scalar=scalar)
 
 
 def chain(mimic: str) -> Model:

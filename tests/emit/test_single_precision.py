@@ -46,9 +46,8 @@ def write(name: str, folder: Path) -> list[str]:
     """The C of a model in a folder; the names of its C files."""
     make, functions, style = MODELS[name]
     model = make()
-    made = generate(
-        model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, style, batch=True, scalar=FLOAT
-    )
+    names, targets = functions or list(functions_of(model)), ("c", "batch")
+    made = generate(model, "robot", names, rbdc.__version__, lambda _: None, style, targets=targets, scalar=FLOAT)
     for file, text in made.files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file

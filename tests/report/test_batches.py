@@ -64,9 +64,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return folder, result
 
 
-def without_kernel(model: Model, robot: str, names: Sequence[str], *others: Any, batch: bool, **more: Any) -> Generated:
+def without_kernel(model: Model, robot: str, names: Sequence[str], *others: Any, targets: Sequence[str], **more: Any) -> Generated:
     """What is generated, with a loop for the last of the functions, as there is for what is too large."""
-    return generate(model, robot, names, *others, batch=batch and names != [FUNCTIONS[-1]], **more)
+    return generate(model, robot, names, *others, targets=targets if names != [FUNCTIONS[-1]] else ("c",), **more)
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

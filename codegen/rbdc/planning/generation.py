@@ -9,14 +9,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from rbdc.algorithms.frames import frame_step
-from rbdc.emit.batch.batch import add_batch
-from rbdc.emit.batch.frames_batch import add_frames_batch
-from rbdc.emit.c.columns import column_source, column_weight, preparation
-from rbdc.emit.c.csource import FunctionSource, function_source
-from rbdc.emit.c.frames import frames_cost, frames_source
-from rbdc.emit.library import render_library
-from rbdc.emit.python.package import render_python
-from rbdc.emit.rolled.rolled import METHODS, rolled_source
+from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
+from rbdc.emit.c.columns import column_weight, preparation
+from rbdc.emit.c.frames import frames_cost
+from rbdc.emit.registry import assembled, backends_of, emitted
+from rbdc.emit.rolled.rolled import METHODS
 from rbdc.functions.catalogue import LEADERS, Function, functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -82,6 +79,8 @@ class Generated:
 
     files: dict[str, str]
     sources: tuple[FunctionSource, ...]
+    compiled: frozenset[str]
+    """The files that go into the extension of the package."""
 
 
 def generate(
@@ -93,29 +92,30 @@ def generate(
     style: str = "unrolled",
     fuse: Sequence[Sequence[str]] = (),
     *,
-    batch: bool = False,
+    targets: Sequence[str] = ("c",),
     scalar: ScalarType = DOUBLE,
     portable: bool = False,
     processes: int = 1,
 ) -> Generated:
-    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`; `batch`
-    with kernels for several samples in place of loops; `scalar`: what all of it computes with; `portable` with what it takes to compile
+    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`;
+    `targets`: names of those of `rbdc.emit.registry`; `scalar`: what all of it computes with; `portable` with what it takes to compile
     it in several variants; `progress` hears of each function, which so many `processes` make at once.
 
     The same arguments give the same bytes, by any number of processes.
     """
-    catalogue = functions_of(model)
+    catalogue, backends = functions_of(model), backends_of(targets)
+    package = Package(model, robot, version, tuple(catalogue), scalar, portable)
+    for backend in backends:
+        backend.check(package, [catalogue[name].declaration for name in names])
     framed = tuple(name for name in names if catalogue[name].declaration.framed)
     alone = [_Task((name,)) for name in reversed(names) if name not in framed]  # the longest first: a catalogue ends with derivatives
     tasks = [*(_Task(tuple(group), fused=True) for group in fuse), *alone, *([_Task(framed)] if framed else [])]
-    work = partial(_sources, model, robot, version=version, style=style, batch=batch, scalar=scalar)
+    work = partial(_sources, package, backends=backends, style=style)
     made = spread(work, tasks, processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
     together, single = ([source for sources in part for source in sources] for part in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
-    declarations = [source.declaration for source in sources]
-    files = render_library(model, robot, sources, version, portable=portable)
-    files |= render_python(model, robot, declarations, list(catalogue), version)
-    return Generated(files, tuple(sources))
+    text = assembled(package, sources, backends)
+    return Generated(text.files, tuple(sources), text.compiled)
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,11 @@ class _Task:
     fused: bool = False
 
 
-def _sources(
-    model: Model, robot: str, task: _Task, *, version: str, style: str, batch: bool, scalar: ScalarType
-) -> list[FunctionSource]:
-    catalogue = functions_of(model)
+def _sources(package: Package, task: _Task, *, backends: Sequence[Backend], style: str) -> list[FunctionSource]:
+    model, catalogue = package.model, functions_of(package.model)
     functions = [fused(model, catalogue, task.names)] if task.fused else [catalogue[name] for name in task.names]
     with _uncollected():
-        return [_source(model, robot, over(function, scalar), version, style, batch=batch) for function in functions]
+        return [_source(package, over(function, package.scalar), backends, style) for function in functions]
 
 
 @contextmanager
@@ -154,20 +152,37 @@ def over(function: Function, scalar: ScalarType) -> Function:
     return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
-def _source(model: Model, robot: str, function: Function, version: str, style: str, *, batch: bool) -> FunctionSource:
-    if function.declaration.framed:
-        return _frames_source(model, robot, function.declaration, version, batch=batch)
-    name = function.declaration.name
-    may_roll = style != "unrolled" and name in METHODS
+def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
+    """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the operations that it took."""
+    model, declaration = package.model, function.declaration
+    loops = PlannedFunction(declaration, Form.LOOPS)
+    may_roll = style != "unrolled" and declaration.name in METHODS
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
-        return rolled_source(robot, function.declaration, model, version)
-    solved = left_to_solve(model, function)
-    if solved is not None and _is_in_columns(model, name, batch=batch):
-        source = column_source(robot, function.declaration, solved, model.nv, version)
-    else:
-        source = _tried_source(model, robot, function, solved, version, batch=batch)
+        return emitted(package, _with_program(model, function, loops, backends), backends)
+    planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
+    planned = _with_program(model, function, planned, backends)
+    source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
-    return rolled_source(robot, function.declaration, model, version) if worth else source
+    return emitted(package, replace(loops, program=planned.program), backends) if worth else source
+
+
+def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
+    """The function without loops over the model, in the form that takes the least work; `batch`: with programs for several samples."""
+    if function.declaration.framed:
+        return _climb(model, function.declaration, batch=batch)
+    solved = left_to_solve(model, function)
+    if solved is not None and _is_in_columns(model, function.declaration.name, batch=batch):
+        return PlannedFunction(function.declaration, Form.COLUMNS, programs=tuple(solved))
+    return _tried_form(model, function, solved, batch=batch)
+
+
+def _with_program(
+    model: Model, function: Function, planned: PlannedFunction, backends: Sequence[Backend]
+) -> PlannedFunction:
+    """The same with the scalar program over all inputs, where a target prints it and the function is no climb."""
+    if planned.form is Form.CLIMB or not any(backend.needs_program for backend in backends):
+        return planned
+    return replace(planned, program=verify(chain_sums(_of_samples(_tried(model, function))[-1])))
 
 
 def _is_in_columns(model: Model, name: str, *, batch: bool) -> bool:
@@ -176,31 +191,28 @@ def _is_in_columns(model: Model, name: str, *, batch: bool) -> bool:
     return model.nv > (ALWAYS_IN_COLUMNS if alike else DERIVATIVES_IN_COLUMNS)
 
 
-def _tried_source(
-    model: Model, robot: str, function: Function, solved: list[Program] | None, version: str, *, batch: bool
-) -> FunctionSource:
+def _tried_form(model: Model, function: Function, solved: list[Program] | None, *, batch: bool) -> PlannedFunction:
     """The function by the method, and in the form, that takes the least work."""
-    made = _tried(model, function)
+    made, declaration = _tried(model, function), function.declaration
     method = _least(_by_kernels(made))
     kernels = _finished(made[method].kernels)
-    samples = min((tried.samples for tried in made.values()), key=lambda programs: cost(programs[0]).weight)
+    samples = _of_samples(made)
     batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
-    if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
-        source = column_source(robot, function.declaration, solved, model.nv, version, loop=not batch)
-    else:
-        source = function_source(robot, function.declaration, kernels, version, method, loop=not batch)
-    if batch:
-        add_batch(source, robot, [verify(chain_sums(sample)) for sample in samples], version)
-    return source
+    finished = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
+    if solved is not None and column_weight(solved[0], model.nv, declaration.scalar) < cost(kernels[0]).weight:
+        return PlannedFunction(declaration, Form.COLUMNS, programs=tuple(solved), samples=finished)
+    return PlannedFunction(declaration, Form.STRAIGHT_LINE, method, tuple(kernels), finished)
 
 
-def _frames_source(model: Model, robot: str, declaration: FunctionDeclaration, version: str, *, batch: bool) -> FunctionSource:
-    steps = frame_step_programs(model)
+def _of_samples(made: Mapping[str, Variants]) -> list[Program]:
+    """The scalar programs for several samples, by the method that takes the least work there."""
+    return min((tried.samples for tried in made.values()), key=lambda programs: cost(programs[0]).weight)
+
+
+def _climb(model: Model, declaration: FunctionDeclaration, *, batch: bool) -> PlannedFunction:
+    steps = tuple(frame_step_programs(model))
     batch = batch and frames_cost(model, declaration.name, steps).operations <= WORTH_A_BATCH
-    source = frames_source(robot, declaration, model, steps, version, loop=not batch)
-    if batch:
-        add_frames_batch(source, robot, model, steps, version)
-    return source
+    return PlannedFunction(declaration, Form.CLIMB, programs=steps, samples=steps if batch else ())
 
 
 def left_to_solve(model: Model, function: Function) -> list[Program] | None:

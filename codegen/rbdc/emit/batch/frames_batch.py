@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.batch.batch import KERNEL, apart_view, batch_headers, parameters, room, single_call, store, table, way_past
-from rbdc.emit.c.csource import FunctionSource, batch_view, figures
+from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.c.frames import climb_view, header_view, names, outputs_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render

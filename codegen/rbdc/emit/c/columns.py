@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rbdc.emit.c.csource import FunctionSource, add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter

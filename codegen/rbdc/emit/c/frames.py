@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
-from rbdc.emit.c.csource import FunctionSource, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
