@@ -67,6 +67,7 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
         "prefix": prefix,
         "constant": prefix.upper(),
         "extensions": VARIANTS[name],
+        "needs": ", ".join(VARIANTS[name]) or "x86-64",
         "prototypes": [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")],  # C++ reads no restrict
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.expressions import Block, Writer
+from rbdc.emit.c.vectors import vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -147,7 +148,8 @@ def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarTy
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
     """The internal header of vectors: of limbs side by side, and of columns."""
     scalar = source.declaration.scalar
-    context = {"robot": robot, "version": version, "widths": (*LANES, scalar.lanes)}
+    vectors = [vector_view(scalar, lanes) for lanes in (*LANES, scalar.lanes)]
+    context = {"robot": robot, "version": version, "vectors": vectors, "longest": vectors[-1]}
     source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
 
 
