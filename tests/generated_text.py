@@ -30,7 +30,7 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(functions_of(model)), None)
-    options = GenerationOptions(batch=True, processes=processes)
+    options = GenerationOptions(targets=("c", "batch"), processes=processes)
     return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files
 
 

@@ -30,7 +30,7 @@ from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
-    from rbdc.emit.c.csource import FunctionSource
+    from rbdc.emit.backend import FunctionSource
     from rbdc.native.build import Native
     from rbdc.planning.generation import Generated
 
@@ -118,6 +118,8 @@ class _Job:
 
     def key(self) -> str:
         """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and the interpreter."""
+        from rbdc.emit.registry import backends_of
+
         model, options = self.model, self.options
         return cache.key(
             "package",
@@ -125,6 +127,7 @@ class _Job:
             repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
             self.robot,
             repr((options.functions, options.preset, recorded_options(options))),
+            *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
             self.compiler.path,
             *self.flags,
@@ -185,7 +188,7 @@ def _emitted(job: _Job, plan: _Plan) -> Generated:
     chosen = GenerationOptions(
         style=options.style,
         fuse=options.fuse,
-        batch="batch" in options.targets,
+        targets=options.targets,
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
         processes=options.jobs or cpu_count() or 1,
@@ -197,11 +200,12 @@ def _compiled(job: _Job, generated: Generated) -> Native:
     """The extension of the package."""
     from rbdc.native.build import compile_package
 
-    count = sum(name.endswith(".c") for name in generated.files)
+    files = {name: generated.files[name] for name in sorted(generated.compiled)}
+    count = sum(name.endswith(".c") for name in files)
     job.progress(f"compiling {count} files ({job.options.march}) with {job.compiler.version}")
     declarations = [source.declaration for source in generated.sources]
     return compile_package(
-        generated.files, job.robot, declarations, job.compiler, job.flags, job.options.jobs, job.options.march
+        files, job.robot, declarations, job.compiler, job.flags, job.options.jobs, job.options.march
     )
 
 

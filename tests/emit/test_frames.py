@@ -30,7 +30,8 @@ COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
 def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, GenerationOptions(batch=batch, scalar=scalar))
+    options = GenerationOptions(targets=("c", "batch") if batch else ("c",), scalar=scalar)
+    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, options)
 
 
 def chain(mimic: str) -> Model:

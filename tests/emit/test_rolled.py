@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.emit.c.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
 from rbdc.emit.rolled.rolled import rolled_source

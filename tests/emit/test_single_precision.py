@@ -45,7 +45,7 @@ def write(name: str, folder: Path) -> list[str]:
     """The C of a model in a folder; the names of its C files."""
     make, functions, style = MODELS[name]
     model = make()
-    options = GenerationOptions(style, batch=True, scalar=FLOAT)
+    options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
     made = generate(model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, options)
     for file, text in made.files.items():
         (folder / file).write_text(text)

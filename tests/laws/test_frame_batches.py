@@ -153,6 +153,6 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Model, ModuleType], fo
 def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
     monkeypatch.setattr(rbdc.planning.generation, "WORTH_A_BATCH", 1)
-    made = generate(model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(batch=True))
+    made = generate(model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
     assert not any(source.batch_files or source.declaration.lanes for source in made.sources)
     assert "robot_frame_velocity_batch(" in made.files["robot_frame_velocity.c"]

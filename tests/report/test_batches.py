@@ -74,8 +74,8 @@ def without_kernel(
     options: GenerationOptions,
 ) -> Generated:
     """What is generated, with a loop for the last of the functions, as there is for what is too large."""
-    batch = options.batch and names != [FUNCTIONS[-1]]
-    return generate(model, robot, names, version, progress, replace(options, batch=batch))
+    targets = options.targets if names != [FUNCTIONS[-1]] else ("c",)
+    return generate(model, robot, names, version, progress, replace(options, targets=targets))
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

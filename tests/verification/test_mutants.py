@@ -90,7 +90,7 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
     made = {}
     for name in itertools.cycle(names):
         if name not in made:
-            generated = generate(model, robot, [name], "0", lambda _: None, GenerationOptions(batch=True))
+            generated = generate(model, robot, [name], "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
             declaration = generated.sources[0].declaration
             whole = installed(folder / name, model, robot, generated, generated.files)
             checked = Checked(declaration, (Part(name),))

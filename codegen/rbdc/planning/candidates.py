@@ -72,6 +72,11 @@ def least(made: Mapping[str, Variants]) -> str:
     return min(work, key=lambda method: work[method])
 
 
+def of_samples(made: Mapping[str, Variants]) -> list[Program]:
+    """The scalar programs for several samples, by the method that takes the least work there."""
+    return min((variants.samples for variants in made.values()), key=lambda programs: cost(programs[0]).weight)
+
+
 def _following(work: Mapping[str, float]) -> str:
     """The method that followers take, by the work of each in the function that leads."""
     *_, first, other = work

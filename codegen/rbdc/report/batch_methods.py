@@ -37,7 +37,7 @@ class Generated:
 def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> Generated:
     """`BATCH` calls the batch function that `rbdc build` makes, `LOOP` the function for one sample again and again."""
     name = function.declaration.name
-    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, GenerationOptions(batch=True, scalar=scalar))
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, GenerationOptions(targets=("c", "batch"), scalar=scalar))
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     frame = deepest_frame(model)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import rbdc
-from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import function_source, kernel_source
 from rbdc.emit.library import render_library
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration

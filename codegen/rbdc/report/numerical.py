@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import function_source, kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter

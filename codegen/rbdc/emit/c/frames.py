@@ -8,7 +8,8 @@ from typing import Any
 from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
-from rbdc.emit.c.csource import FunctionSource, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.errors import UnsupportedError

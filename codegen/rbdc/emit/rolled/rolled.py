@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
-from rbdc.emit.c.csource import FunctionSource, batch_view, figures
+from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.rolled.cost import blocks_of, rolled_cost
