@@ -119,6 +119,7 @@ class _Job:
     def key(self) -> str:
         """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and the interpreter."""
         from rbdc.emit.registry import backends_of
+        from rbdc.functions.catalogue import fingerprint
 
         model, options = self.model, self.options
         return cache.key(
@@ -127,6 +128,7 @@ class _Job:
             repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
             self.robot,
             repr((options.functions, options.preset, recorded_options(options))),
+            fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
             self.compiler.path,

@@ -5,6 +5,7 @@ To add a function: write its record, and its algorithm under `rbdc.algorithms`; 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 
 from rbdc.errors import OptionError
@@ -36,6 +37,17 @@ def functions_of(model: Model) -> dict[str, Function]:
 def known() -> dict[str, Function]:
     """Every function by its name, for questions that no model answers: the shapes are those of a model without joints."""
     return functions_of(Model("any", (), (), 0, 0))
+
+
+def fingerprint() -> str:
+    """A text that changes with the records from outside rbdc, for keys in the cache; the hash of rbdc's code covers those within."""
+    outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
+    return "\n".join(text for family in outside for text in _sources(family))
+
+
+def _sources(family: Family) -> list[str]:
+    module = inspect.getmodule(family)
+    return [inspect.getsource(family), "" if module is None else inspect.getsource(module)]
 
 
 def presets() -> dict[str, tuple[str, ...]]:

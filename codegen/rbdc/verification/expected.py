@@ -61,7 +61,7 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -71,7 +71,7 @@ class References:
                 result += [_expected(x, p, states, self.tolerance, framed=framed) for x, p in own]
         return result
 
-    def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
+    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
         match parameter.kind:
             case Kind.CONFIGURATION:
                 return self.perturbation.configuration(self.model, values)
@@ -80,7 +80,8 @@ class References:
             case Kind.WRENCHES:
                 return self.perturbation.wrenches(values)
             case _:
-                raise UnsupportedError(f"verification cannot perturb the input {parameter.name} ({parameter.kind.value})")
+                given = f"{parameter.name} ({parameter.kind.value})"
+                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:

@@ -27,7 +27,7 @@ LARGE = 1000.0
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
     """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same arguments."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    return {p.name: _values(model, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
+    return {p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
 
 
 def name_of_state(state: int) -> str:
@@ -35,11 +35,14 @@ def name_of_state(state: int) -> str:
     return _KINDS[_draw_of(state)]
 
 
-def _values(model: Model, parameter: Parameter, rng: np.random.Generator) -> Array:
+def _values(
+    model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
+) -> Array:
     if parameter.kind is Kind.CONFIGURATION:
         return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
     if parameter.kind not in DRAWN:
-        raise UnsupportedError(f"verification cannot draw the input {parameter.name} ({parameter.kind.value})")
+        given = f"{parameter.name} ({parameter.kind.value})"
+        raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
     values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
     values[0] = 0.0
     return values
