@@ -10,9 +10,10 @@ import numpy as np
 
 from rbdc.algorithms.trace import silent
 from rbdc.functions.availability import buildable
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES
 from rbdc.functions.evaluation import InLanes, Part, for_one_frame
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.planning.limb_lanes import evaluated, lane_model
 from rbdc.verification.expected import References
@@ -57,11 +58,10 @@ def worst(model: Model, names: Sequence[str] | None = None) -> Found:
 
 def _parts(model: Model, function: Function) -> list[Part]:
     """The function, or one of a frame for a frame of the deepest body, and for what its motion refers to."""
-    name, inputs = function.declaration.name, function.declaration.names
     if not function.declaration.framed:
-        return [Part(name, inputs)]
+        return [Part(function.name)]
     deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
-    return [Part(name, inputs, deepest, reference) for reference in REFERENCES]
+    return [Part(function.name, deepest, reference) for reference in REFERENCES]
 
 
 def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, list[list[Any]]]]:
@@ -69,9 +69,9 @@ def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Arr
     declaration = function.declaration
     given = {p.name: list(inputs[p.name].T) for p in declaration.inputs}
     required = {p.name: given[p.name] for p in declaration.required}
-    if part.frame is not None and part.reference is not None:
+    if part.frame is not None and part.reference is not None and function.at_frame is not None:
         frame = part.frame
-        yield part.reference, for_one_frame(declaration.name, lambda _: frame, part.reference)(model, given, silent)
+        yield part.reference, for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent)
     for method, evaluate in function.methods.items():
         yield method, evaluate(model, given, silent)
         if not isinstance(evaluate, InLanes) or declaration.optional is not None:

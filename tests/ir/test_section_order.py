@@ -15,7 +15,7 @@ from rbdc.ir.passes.section_order import LONGEST, order_sections
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.planning.generation import traced
+from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
 from tests.ir.test_passes import evaluate
 

@@ -14,7 +14,7 @@ from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.planning.generation import traced
+from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
 from tests.ir.test_passes import evaluate
 

@@ -15,7 +15,7 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program, Value
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
-from rbdc.planning.generation import chosen, programs
+from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.roofline import Peak, peak_library, timer_library
 from rbdc.report.measure.worker import PEAKS, Method
 from rbdc.report.measure.worker import Peak as Measurement

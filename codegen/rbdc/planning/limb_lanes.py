@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.catalogue import Function
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import InLanes
+from rbdc.functions.record import Function
 from rbdc.ir.builder import rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -31,9 +31,6 @@ from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
-
-BY_POSITION = ("q", "q0", "q1")
-"""Inputs with entries for each coordinate; others have one for each degree of freedom."""
 
 WORTH_NESTING = 0.95
 """Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
@@ -132,7 +129,7 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
-        program = pack(program, _exchange(limbs, size, slots, list(given)))
+        program = pack(program, _exchange(limbs, size, slots, declaration.required))
     return optimise(program)
 
 
@@ -149,7 +146,7 @@ def evaluated(
     Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
     """
     signs = _signs(limbs, scalars)
-    inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
+    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
     return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
 
@@ -220,26 +217,28 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
     return replace(limbs.model, bodies=tuple(bodies))
 
 
-def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
+def _exchange(
+    limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
+) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
-    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
     own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 
 def _moves(
-    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     for here, there in step.items():
-        for name in names:
-            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
-            moves[name, places[0]] = (name, places[1])
+        for p in inputs:
+            places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[p.name, places[0]] = (p.name, places[1])
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.functions.catalogue import FORWARD_DYNAMICS
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.record import Requirement
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
@@ -63,7 +65,7 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -78,21 +80,37 @@ class References:
 
     def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
         """M at the states, for what solves with it."""
-        return Resistance.of(self.model, inputs["q"]) if part.name in FORWARD_DYNAMICS else None
+        function = functions_of(self.model)[part.name]
+        if Requirement.REGULAR_INERTIA not in function.requires:
+            return None
+        (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
+        return Resistance.of(self.model, inputs[q])
 
-    def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
-        if parameter.configuration:
-            return self.perturbation.configuration(self.model, values)
-        wrench = parameter.shape == (self.model.njoints, 6)
-        return self.perturbation.wrenches(values) if wrench else self.perturbation.tangent(self.model, values)
+    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
+        match parameter.kind:
+            case Kind.CONFIGURATION:
+                return self.perturbation.configuration(self.model, values)
+            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+                return self.perturbation.tangent(self.model, values)
+            case Kind.WRENCHES:
+                return self.perturbation.wrenches(values)
+            case _:
+                given = f"{parameter.name} ({parameter.kind.value})"
+                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
-    arguments = [inputs[name] for name in part.inputs if name in inputs and name != "fext"]
+    function = functions_of(model)[part.name]
+    given = [p for p in function.declaration.inputs if p.name in inputs]
+    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
+    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)
-    fext = inputs.get("fext") if "fext" in part.inputs else None
-    forces = {} if fext is None else {"fext": [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]}
-    return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *place, **forces))
+
+
+def _forces(entries: Sequence[Scalar]) -> list[Force]:
+    """A wrench for each body."""
+    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
-from rbdc.emit.c.csource import FunctionSource, batch_view, figures, kernel_parts
+from rbdc.emit.c.csource import batch_view, figures, kernel_parts
+from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -107,7 +109,7 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
         tables=[table for form in forms for table in _tables(form)],
-        forms=[{**_blocks(form), "apart": apart_view(robot, form.whole, form.declaration, form.suffix, form.spared)} for form in forms],
+        forms=[{**_blocks(form), "single_sample": _single_samples(form)} for form in forms],
         entry=_lanes_entry(declaration, forms),
         batch={**batch_view(robot, declaration), "blocks": _whole_blocks(declaration, forms)},
     )
@@ -151,10 +153,22 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
 
 
 def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
-    context = {"robot": robot, "version": version, "lanes": scalar.lanes, "whole": _squares(scalar.lanes), "cached": CACHED}
-    packed = "ps" if scalar == FLOAT else "pd"  # as instructions are named
-    squares = [{"macro": macro, **_squares(size // scalar.size)} for macro, size in _SHORTER_REGISTERS.items()]
-    return render("batch.h.jinja", **context, squares=squares, packed=packed, **scalar.words, **trigonometry.batch_context(scalar))
+    squares = [_square(scalar, size // scalar.size, macro) for macro, size in _SHORTER_REGISTERS.items()]
+    return render(
+        "batch.h.jinja",
+        robot=robot,
+        version=version,
+        lanes=scalar.lanes,
+        vector=vector_view(scalar, scalar.lanes),
+        functions=elementary_functions(scalar),
+        whole=_square(scalar, scalar.lanes),
+        square_entries=scalar.lanes * scalar.lanes,
+        squares=squares,
+        cached=CACHED,
+        packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
+        **scalar.words,
+        **trigonometry.batch_context(scalar),
+    )
 
 
 def _blocks(form: Form) -> dict[str, Any]:
@@ -170,6 +184,7 @@ def _blocks(form: Form) -> dict[str, Any]:
         "way_past": way_past(robot, lanes, outputs),
         "spared": form.spared,
         "zeros": form.zeros,
+        "zeros_size": lanes * form.spared.size if form.spared else 0,
         "constants": [
             f"{RESULTS}[{count + k}] = ({robot}_vector{lanes}){{{', '.join([declaration.scalar.literal(x)] * lanes)}}};"
             for k, x in enumerate(constants)
@@ -199,7 +214,7 @@ def _in_lanes(form: Form) -> dict[str, Any]:
         "huge": _huge(form, read),
         "lanes_kernel": f"{form.name}_kernel{lanes}({', '.join([*read.values(), target])});",
         "lanes_stores": [] if whole else stores,
-        "apart_call": f"{form.name}_apart({', '.join(blocks.values())});",
+        "single_sample_call": f"{form.name}_apart({', '.join(blocks.values())});",
     }
 
 
@@ -224,20 +239,38 @@ def store(robot: str, lanes: int, output: Parameter, results: str, places: str) 
     return f"{robot}_store{lanes}({results}, {places}, {output.size}, past, {output.name} + {output.size} * i)"
 
 
-def apart_view(
+@dataclass(frozen=True)
+class SingleSampleView:
+    """The C function that takes the samples of one block one by one.
+
+    inputs: name, size, and the condition on k under which there is an entry k to copy. outputs: name and size. call: of the function for
+    one sample.
+    """
+
+    prototype: str
+    inputs: list[tuple[str, int, str]]
+    outputs: list[tuple[str, int]]
+    call: str
+
+
+def _single_samples(form: Form) -> SingleSampleView:
+    return single_sample_view(form.robot, form.whole, form.declaration, form.suffix, form.spared)
+
+
+def single_sample_view(
     robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "", spared: Parameter | None = None
-) -> dict[str, Any]:
+) -> SingleSampleView:
     """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays of `taken`, of which `spared`
     may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
     places = {p.name: p.where_given(f"{p.name}_one") if p == spared else f"{p.name}_one" for p in arrays}
-    return {
-        "prototype": f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
-        "inputs": [(p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}") for p in taken.inputs],
-        "outputs": [(p.name, p.size) for p in taken.outputs],
-        "call": single_call(robot, whole, places),
-    }
+    return SingleSampleView(
+        f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
+        [(p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}") for p in taken.inputs],
+        [(p.name, p.size) for p in taken.outputs],
+        single_call(robot, whole, places),
+    )
 
 
 def single_call(robot: str, declaration: FunctionDeclaration, places: Mapping[str, str]) -> str:
@@ -308,8 +341,20 @@ def _transposition(lanes: int) -> list[str]:
     return lines
 
 
-def _squares(width: int) -> dict[str, Any]:
-    """The view of a square of `width` rows and its transposition; `last` holds it in the end."""
+@dataclass(frozen=True)
+class _Square:
+    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of which holds the result, and the
+    statements; macro: what says that registers hold a row.
+    """
+
+    vector: VectorView
+    arrays: str
+    last: str
+    lines: list[str]
+    macro: str
+
+
+def _square(scalar: ScalarType, width: int, macro: str = "") -> _Square:
     steps = width.bit_length() - 1
     arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
-    return {"width": width, "arrays": arrays, "last": f"s{steps}", "lines": _transposition(width)}
+    return _Square(vector_view(scalar, width), arrays, f"s{steps}", _transposition(width), macro)

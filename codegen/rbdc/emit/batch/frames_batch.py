@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rbdc.emit.batch.batch import KERNEL, apart_view, batch_headers, parameters, room, single_call, store, table, way_past
-from rbdc.emit.c.csource import FunctionSource, batch_view, figures
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.batch.batch import KERNEL, batch_headers, parameters, room, single_call, single_sample_view, store, table, way_past
+from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.c.frames import climb_view, header_view, names, outputs_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -88,7 +89,7 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
     sizes = [*((p.name, max(p.size, lanes)) for p in inputs), *((p.name, p.size) for p in outputs)]
     return {
         "prototype": f"{KERNEL}void {name}_kernel{lanes}({', '.join(declaration.parameters(vectors))})",
-        "places": table(range(max(p.size for p in outputs)), lanes),
+        "output_indices": table(range(max(p.size for p in outputs)), lanes),
         "blocks": {
             "prototype": f"static size_t {name}_blocks(size_t n, {parameters(declaration)})",
             "buffers": ", ".join([*(f"{array}_lanes[{size}]" for array, size in sizes), room(outputs)]),
@@ -100,11 +101,11 @@ def _calls(robot: str, declaration: FunctionDeclaration) -> dict[str, Any]:
             "stores": [store(robot, lanes, p, f"{p.name}_lanes", "places") for p in outputs],
         },
         "batch": {**batch_view(robot, declaration), "blocks": call(f"{name}_blocks", lambda p: p.name, ["n"])},
-        "apart": apart_view(robot, declaration, declaration),
+        "single_sample": single_sample_view(robot, declaration, declaration),
         "in_lanes": {
             "prototype": declaration.lanes_prototype(robot),
             "moderate": f"{robot}_moderate{lanes}({block(q)}, {q.size})",
             "kernel": call(f"{name}_kernel{lanes}", block),
-            "apart": call(f"{name}_apart", lambda p: f"{p.name} + {lanes * p.size} * i"),
+            "single_sample": call(f"{name}_apart", lambda p: f"{p.name} + {lanes * p.size} * i"),
         },
     }

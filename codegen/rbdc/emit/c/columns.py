@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from rbdc.emit.c.csource import FunctionSource, add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -175,16 +176,55 @@ def column_source(
         foreign=views.foreign,
         parts=views.parts,
         solves=solves,
-        plan=plan,
+        sizes=_sizes(plan),
         lanes=plan.lanes,
         **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
         calls=views.calls,
-        outputs=[p.name for p in declaration.outputs],
+        outputs=[_Output(p.name, number * size) for number, p in enumerate(declaration.outputs)],
+        inverse=declaration.outputs[-1].name,
         known=[(declaration.outputs[m].name, row * size + column) for m, row, column in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
     )
     return source
+
+
+@dataclass(frozen=True)
+class _Output:
+    """An output as the template lays it out: the first of its columns among all."""
+
+    name: str
+    first: int
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row of columns; all of them; entries of `factor`
+    and `known`, at least one; what a step along the diagonal of the identity takes, and where that begins.
+    """
+
+    rows: int
+    blocks: int
+    row: int
+    columns: int
+    factor: int
+    known: int
+    diagonal: int
+    identity: int
+
+
+def _sizes(plan: Plan) -> _Sizes:
+    row = plan.blocks * plan.lanes
+    return _Sizes(
+        plan.size,
+        plan.blocks,
+        row,
+        columns=plan.size * row,
+        factor=max(len(plan.factor), 1),
+        known=max(len(plan.known), 1),
+        diagonal=row + 1,
+        identity=plan.sides * plan.size,
+    )
 
 
 def _solve_parts(name: str, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.expressions import Block, Writer
+from rbdc.emit.c.vectors import vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -21,24 +23,6 @@ from rbdc.reduction.limbs import LANES
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
-
-
-@dataclass
-class FunctionSource:
-    """What was made of one function: C files by name, those of its batch apart, its cost, and how it was made: the algorithm, and the
-    style of the C.
-
-    `internal`: names that these files share with each other or with those of other functions, beside the two of the declaration.
-    """
-
-    declaration: FunctionDeclaration
-    cost: Cost
-    files: dict[str, str] = field(default_factory=dict)
-    statements: int = 0
-    method: str = ""
-    style: str = "unrolled"
-    batch_files: dict[str, str] = field(default_factory=dict)
-    internal: list[str] = field(default_factory=list)
 
 
 def function_source(
@@ -164,7 +148,8 @@ def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarTy
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
     """The internal header of vectors: of limbs side by side, and of columns."""
     scalar = source.declaration.scalar
-    context = {"robot": robot, "version": version, "widths": (*LANES, scalar.lanes)}
+    vectors = [vector_view(scalar, lanes) for lanes in (*LANES, scalar.lanes)]
+    context = {"robot": robot, "version": version, "vectors": vectors, "longest": vectors[-1]}
     source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.nodes import Program
@@ -178,7 +179,9 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
     *steps, tail = (step.format(*(signed(scalar, x) for x in narrow.parts)) for step in (*_OF[scalar].steps, _OF[scalar].tail))
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
-    own = {"robot": robot, "version": version, "widths": widths(scalar)[1:], "precision": _OF[scalar].precision, **reduction}
+    vectors = [vector_view(scalar, lanes) for lanes in widths(scalar)[1:]]
+    views = {"vectors": vectors, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
+    own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 
 
