@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.batch.batch import KERNEL, single_sample_view, batch_headers, parameters, room, single_call, store, table, way_past
+from rbdc.emit.batch.batch import KERNEL, batch_headers, parameters, room, single_call, single_sample_view, store, table, way_past
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.c.frames import climb_view, header_view, names, outputs_view
 from rbdc.emit.names import comment
