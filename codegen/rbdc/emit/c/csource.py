@@ -250,17 +250,26 @@ def arguments(program: Program) -> str:
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 
-def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
-    """The loop over samples stored one after the other."""
+@dataclass(frozen=True)
+class BatchView:
+    """The function over samples stored one after the other: the call for sample i, and the expression that runs as many whole blocks of
+    samples as there are and says how many samples that were, where something does.
+    """
+
+    prototype: str
+    call: str
+    blocks: str = ""
+
+
+def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
+    """The view of a loop over samples."""
 
     def place(p: Parameter) -> str:
         here = f"{p.name} + {p.size} * i"
         return p.where_given(here) if p.optional else here
 
-    return {
-        "prototype": declaration.c_prototype(robot, batch=True),
-        "call": f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})",
-    }
+    call = f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})"
+    return BatchView(declaration.c_prototype(robot, batch=True), call)
 
 
 def figures(total: Cost) -> str:
