@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
@@ -127,7 +127,7 @@ def outputs_view(declaration: FunctionDeclaration) -> list[dict[str, Any]]:
     return [{"name": p.name, "size": p.size} for p in declaration.outputs]
 
 
-def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> dict[str, Any]:
+def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> Part:
     title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
     return whole_part(robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar)
 
