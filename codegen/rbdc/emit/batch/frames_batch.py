@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.batch.batch import KERNEL, batch_headers
@@ -20,7 +19,7 @@ from rbdc.emit.batch.views import (
     single_sample_view,
 )
 from rbdc.emit.c.csource import BatchView, batch_view, figures
-from rbdc.emit.c.frames import climb_view, header_view, names
+from rbdc.emit.c.frames import FrameNames, climb_view, header_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -35,12 +34,13 @@ def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Se
     """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all functions of frames share."""
     declaration = source.declaration = replace(source.declaration, lanes=True)
     view = _vectors(robot, declaration.scalar, version)
-    source.batch_files |= _shared(robot, model, steps, view, declaration.scalar)
-    source.internal.append(view["climb"])
+    source.batch_files |= _shared(model, steps, view)
+    source.internal.append(view.climb)
     made = _frame_batch(robot, declaration)
     source.batch_files[f"{robot}_{declaration.name}_batch.c"] = render(
         "frames_batch_function.c.jinja",
-        **view,
+        **view.context,
+        lanes=declaration.scalar.lanes,
         function=declaration.name,
         summary=comment(declaration.summary),
         figures=f"See {robot}_{declaration.name}.c: an operation there is one on a vector here.",
@@ -53,36 +53,44 @@ def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Se
     )
 
 
-def _vectors(robot: str, scalar: ScalarType, version: str) -> dict[str, Any]:
-    """What the templates of frames call types, constants and the climb, for as many samples as a vector has lanes."""
+def _vectors(robot: str, scalar: ScalarType, version: str) -> FrameNames:
+    """The names for as many samples as a vector has lanes."""
     lanes, number = scalar.lanes, scalar.literal(0.0)
     vector = f"{robot}_vector{lanes}"
-    return {
-        **names(robot, scalar, version),
-        "lanes": lanes,
-        "climb": f"{robot}_frames_climb{lanes}",
-        "value": vector,
-        "entry": f"{robot}_lanes{lanes}",
-        "zero": f"({vector}){{{number}}}",
-        "zeros": f"{{{{{number}}}}}",
-        "spread": f"({vector}){{{number}}} + ",
-    }
+    return FrameNames(
+        robot=robot,
+        version=version,
+        scalar=scalar,
+        value=vector,
+        entry=f"{robot}_lanes{lanes}",
+        zero=f"({vector}){{{number}}}",
+        zeros=f"{{{{{number}}}}}",
+        spread=f"({vector}){{{number}}} + ",
+        climb=f"{robot}_frames_climb{lanes}",
+    )
 
 
-def _shared(robot: str, model: Model, steps: Sequence[Program], view: dict[str, Any], scalar: ScalarType) -> dict[str, str]:
+def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[str, str]:
     """The files that are the same for the batch of every function of a frame."""
+    robot, scalar = names.robot, names.scalar
     wide = [widened(step, scalar.lanes) for step in steps]
     total = sum((cost(step) for step in wide), Cost())
-    guard = f"RBDC_{robot.upper()}_FRAMES_BATCH_H"
     several = f", for {scalar.lanes} samples side by side"
-    header = header_view(model, guard, [f'"{robot}_batch.h"'], several)
+    header = header_view(model, f"RBDC_{robot.upper()}_FRAMES_BATCH_H", [f'"{robot}_batch.h"'], several)
     climb = climb_view(robot, model, wide, scalar)
+    source = render(
+        "frames_batch.c.jinja",
+        **names.context,
+        lanes=scalar.lanes,
+        foreign=[],
+        parts=climb.parts,
+        steps=climb.steps,
+        figures=f"{figures(total)}, for all bodies together and {scalar.lanes} samples",
+    )
     return {
-        **batch_headers(robot, view["version"], scalar),
-        f"{robot}_frames_batch.h": render("frames.h.jinja", **view, **header),
-        f"{robot}_frames_batch.c": render(
-            "frames_batch.c.jinja", **view, **climb, figures=f"{figures(total)}, for all bodies together and {scalar.lanes} samples"
-        ),
+        **batch_headers(robot, names.version, scalar),
+        f"{robot}_frames_batch.h": render("frames.h.jinja", **names.context, shared=header),
+        f"{robot}_frames_batch.c": source,
     }
 
 
