@@ -122,8 +122,9 @@ class Builder:
         return self._intern(("reduce", index), Value(REDUCE, (index,), section=self.section, lane=lanes))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
-        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on: halves are added until
-        so many are left.
+        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
+
+        Halves are added until so many lanes are left.
         """
         if width == 1:
             return self.reduce(index, lanes)
@@ -157,9 +158,7 @@ class Builder:
         return self.values[index].constant
 
     def numbers(self, index: int) -> tuple[float, ...]:
-        """The numbers that value `index` is in its lanes, if they are constants; one for a scalar, none if it
-        is no constant.
-        """
+        """The numbers that a value is in its lanes: one for a scalar, none if it is no constant."""
         value = self.values[index]
         return value.numbers if value.constant is None else (value.constant,)
 
@@ -177,9 +176,7 @@ class Builder:
 
 
 def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
-    """The program with every operation offered to `rules`, equal values merged; the outputs' values
-    unchanged.
-    """
+    """The program with every operation offered to `rules` and equal values merged; its outputs stay."""
     builder = Builder(rules)
     new: list[int] = []
     for value in program.values:

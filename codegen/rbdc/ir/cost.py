@@ -13,10 +13,12 @@ _FLOPS = ("additions", "multiplications")
 
 @dataclass(frozen=True)
 class Cost:
-    """How many of each. `calls` are sin, cos, sqrt, atan2 and what rotations need; comparisons and selections
-    are counted as `others`. An operation on all lanes of a vector counts once, as one of `vectors`; taking
-    lanes and putting them together are `moves`. `lane_flops` counts the additions, subtractions and
-    multiplications among the vector operations again, once for each lane.
+    """Counts of operations by kind.
+
+    `calls` are those of elementary functions; `others` are comparisons and selections. An operation on all
+    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
+    `lane_flops` counts the additions, subtractions and multiplications among the vector operations again,
+    once for each lane.
     """
 
     additions: int = 0
@@ -31,15 +33,17 @@ class Cost:
 
     @property
     def operations(self) -> int:
-        """Additions, multiplications, divisions, calls and vector operations: the work; negations and
-        selections mostly cost nothing.
+        """Additions, multiplications, divisions, calls and vector operations.
+
+        Negations and selections mostly cost nothing.
         """
         return self.additions + self.multiplications + self.divisions + self.calls + self.vectors
 
     @property
     def flops(self) -> int:
-        """What multiply-add units can do: additions, subtractions and multiplications of single numbers; a
-        fused one would be two.
+        """Additions, subtractions and multiplications of single numbers.
+
+        They are what multiply-add units do; a fused one counts as two.
         """
         return self.additions + self.multiplications + self.lane_flops
 

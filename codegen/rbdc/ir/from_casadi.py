@@ -50,10 +50,10 @@ def from_casadi(
     outputs: Sequence[tuple[str, Sequence[Scalar]]],
     recorder: Recorder | None = None,
 ) -> Program:
-    """The program of `outputs` (scalars row by row) over the symbols of `inputs`; sections and names from the
-    recorder.
+    """The program of `outputs` (scalars row by row) over the symbols of `inputs`.
 
-    Raises UnsupportedError for a CasADi operation that has no counterpart in the IR.
+    The recorder gives its sections and the names of values. Raises UnsupportedError for a CasADi operation
+    that has no counterpart in the IR.
     """
     labels = [] if recorder is None else recorder.labels
     groups = [values for _, _, values in labels] + [values for _, values in outputs]
@@ -83,8 +83,10 @@ def _column(values: Sequence[Scalar]) -> Any:
 def _replay(
     function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int
 ) -> tuple[Builder, list[list[int]]]:
-    """Run the tape into a builder: work slots, which CasADi reuses, become values. `sizes`: of the groups of
-    entries, whose values come back. Each group is a section; all from `last` on share one.
+    """The tape run into a builder, and the values of each group of entries.
+
+    Work slots, which CasADi reuses, become values. `sizes`: of the groups. Each group is a section; all from
+    `last` on share one.
     """
     builder = Builder()
     slot: dict[int, int] = {}

@@ -15,12 +15,12 @@ from rbdc.ir.operations import CONSTANT, EXTRACT, INPUT, LANES, MUL, ROTATE, Ope
 
 
 class Value(NamedTuple):
-    """One assignment; a tuple, for programs have hundreds of thousands and making a frozen dataclass takes
-    three times as long.
+    """One assignment.
 
     arguments: indices of earlier values. constant: of CONSTANT. source: (input name, index) of INPUT.
-    section: index into the program's sections. width: lanes. lane: of EXTRACT and ROTATE; of REDUCE how many
-    lanes it sums. numbers: of LANES.
+    section: index into the program's sections. width: number of lanes. lane: of EXTRACT and ROTATE; of REDUCE
+    how many lanes it sums. numbers: of LANES. A tuple, since programs have hundreds of thousands and a frozen
+    dataclass takes three times as long to make.
     """
 
     operation: Operation

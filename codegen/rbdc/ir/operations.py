@@ -1,8 +1,6 @@
-"""The operations of the intermediate representation: each defined once, in a record that passes and backends
-ask.
+"""The operations of the intermediate representation: each is defined once, by one record.
 
-To add one: a record here, its name in `OPERATIONS`; a new `Form` only where no backend can write it as it
-writes others.
+To add one: a record here and its place in `OPERATIONS`; a new `Form` only where no present one fits.
 """
 
 from __future__ import annotations
@@ -17,26 +15,35 @@ from rbdc.ir.forms import Form, Precedence, VectorForm
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Operation:
-    """One operation: what it computes, what passes may do with it, what it takes, how it is written. Equal to
-    itself alone.
+    """One operation: what it computes, what passes may do with it, what it costs, how it is written.
 
-    name: what programs print. arity: how many values it uses; None: as many as there are lanes, or one or
-    two. numeric: a lane of the result from a lane of each argument; None of leaves and of operations on
-    lanes. is_defined: whether there is such a number; where there is none, constants are not folded, nor are
-    lanes that it would have to be asked about one by one.
+    It equals only itself.
 
-    is_leaf: a constant or input, which takes no statement. is_sum: + or -. is_product: of numbers, or a
-    quotient. is_trigonometric: of an angle. is_elementary: by a call. is_condition: true or false, for
-    choices alone. is_lane_operation: makes vectors, or takes them apart. is_commutative: the same with its
-    arguments exchanged. signs: of its arguments, where it adds them up. parity: of f(-x) = parity f(x), 0
-    where neither. is_packed: what limbs compute side by side, each in a lane.
+    name: what programs print.
+    arity: how many values it uses; None: as many as there are lanes, or one or two.
+    numeric: one lane of the result from one lane of each argument; None of leaves and lane operations.
+    is_defined: whether there is such a number. Constants for which there is none are not folded, nor are
+    vectors of constants of an operation that can be undefined.
 
-    counted_as: the entry of `rbdc.ir.cost.Cost` that counts it on scalars. latency: cycles until its result
-    can be used.
+    is_leaf: a constant or an input, which takes no statement.
+    is_sum, is_product: of two values; a difference and a quotient are ones too.
+    is_trigonometric: a sine or cosine.
+    is_elementary: computed by a call.
+    is_condition: true or false, used by choices alone.
+    is_lane_operation: makes vectors or takes them apart.
+    is_commutative: the same with its arguments exchanged.
+    is_packed: computed side by side for limbs that are alike.
+    signs: +1 or -1 for each argument of what adds them up; empty for all else.
+    parity: f(-x) / f(x), or 0 where that is not 1 or -1 everywhere.
 
-    form, vector_form, spelling, precedence: how it is written. needs_names: takes its vectors by address or
-    subscript. call: the call that computes it. lowered_by: the pass that replaces it before a backend comes.
-    casadi: the CasADi operation that it stands for.
+    counted_as: the field of `rbdc.ir.cost.Cost` that counts it on scalars.
+    latency: about how many cycles pass until its result can be used.
+
+    form, vector_form, spelling, precedence: how it is written on scalars and on vectors; see `rbdc.ir.forms`.
+    needs_names: takes its vectors by address or lane by lane, so that they must be variables.
+    call: the name of the call that computes it together with others.
+    lowered_by: the pass that replaces it before a backend sees it.
+    casadi: the name of the CasADi operation that it stands for.
     """
 
     name: str

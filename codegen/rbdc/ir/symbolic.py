@@ -28,8 +28,9 @@ def expression(x: Any) -> Any:
 
 
 class Symbolic:
-    """One SX scalar with the operators that the algorithms use; see `rbdc.spatial.scalars` for sin and the
-    like.
+    """One SX scalar with the operators that the algorithms use.
+
+    See `rbdc.spatial.scalars` for sin and the like.
     """
 
     __slots__ = ("expression",)
@@ -91,8 +92,9 @@ class Symbolic:
 
     @staticmethod
     def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
-        """What the formulas give, as results of one call, which `rbdc.ir.from_casadi` finds again; see
-        `written_out`.
+        """The results of the formulas, as those of one call, which `rbdc.ir.from_casadi` finds again.
+
+        Within `written_out` they are the formulas themselves.
         """
         if _WRITTEN_OUT.get():
             return list(formulas(*arguments))
@@ -110,8 +112,9 @@ _WRITTEN_OUT = ContextVar("written_out", default=False)
 
 @contextmanager
 def written_out() -> Iterator[None]:
-    """Within, formulas stand in place of the calls of `Symbolic.in_one_piece`: for C that has no functions of
-    ours.
+    """A context in which formulas stand in place of the calls of `Symbolic.in_one_piece`.
+
+    It is for C that has no functions of ours.
     """
     token = _WRITTEN_OUT.set(True)
     try:

@@ -11,8 +11,10 @@ class MalformedProgram(Exception):
 
 
 def verify(program: Program) -> Program:
-    """The program itself, or MalformedProgram: known operations, arities, definition before use, outputs of
-    the right size.
+    """The program itself, if it is well formed.
+
+    Raises MalformedProgram for operations that are not in the table, a wrong number of arguments, use before
+    definition, mixed widths, and inputs, sections or outputs that do not fit.
     """
     sizes = {array.name: array.size for array in program.inputs}
     widths = [value.width for value in program.values]

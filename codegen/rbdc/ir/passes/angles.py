@@ -59,8 +59,9 @@ def is_joint_angle(program: Program, index: int) -> bool:
 
 
 def takes_both(program: Program) -> bool:
-    """Whether sines and cosines are computed together: those of gathered joint angles, or both of some other
-    number.
+    """Whether sines and cosines are computed together.
+
+    They are for gathered joint angles, and where both of some other number are taken.
     """
     scalars = [value for value in program.values if value.operation.is_trigonometric and value.width == 1]
     taken = {(value.operation, value.arguments[0]) for value in scalars}
@@ -73,8 +74,7 @@ _DEEPEST = 4
 
 
 def _angle(program: Program, index: int, depth: int = 0) -> list[int] | None:
-    """Everything that an argument is made of, if that is an input but for its sign and constants, else None.
-    """
+    """All values that an argument is made of, if it is an input but for its sign and constants, else None."""
     value = program.values[index]
     if value.operation not in _MAKES_ANGLES or depth > _DEEPEST:
         return None

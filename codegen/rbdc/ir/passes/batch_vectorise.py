@@ -18,8 +18,10 @@ RESULTS = "results"
 
 @dataclass(frozen=True)
 class Samples:
-    """program: over vectors. constants: what entries of outputs are whatever the inputs. places: for each
-    output and entry the index of its value in `results`, or, counted on from there, in `constants`.
+    """A program over vectors, and where the entries of its outputs are.
+
+    constants: entries that are the same whatever the inputs. places: for each output and entry the index of
+    its value in `results`, or, counted on from there, in `constants`.
     """
 
     program: Program
@@ -51,8 +53,9 @@ def side_by_side(program: Program, width: int) -> Samples:
 
 
 def widened(program: Program, width: int) -> Program:
-    """Samples side by side with the outputs as they are: each entry a vector, of as many equal lanes where it
-    is a constant.
+    """Samples side by side with the outputs as they are.
+
+    Each entry of an output is a vector, of as many equal lanes where it is a constant.
     """
     _check_scalar(program)
     values, results = list(_wide_values(program, width)), []

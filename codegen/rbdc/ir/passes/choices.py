@@ -10,8 +10,9 @@ from rbdc.ir.operations import ADD, NOT, WHERE, Operation
 
 
 def join_choices(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """See the module's docstring; a choice by the contrary of a condition is one by the condition, the other
-    way round.
+    """See the module's docstring.
+
+    A choice by the negation of a condition becomes one by the condition, with its alternatives exchanged.
     """
     if operation is WHERE:
         condition, then, otherwise = arguments

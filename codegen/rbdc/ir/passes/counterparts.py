@@ -1,6 +1,4 @@
-"""Counterparts: what a permutation of a program's inputs makes of its values, where that is a value of the
-program as well.
-"""
+"""Counterparts: the values that take the place of others when a program's inputs are permuted."""
 
 from __future__ import annotations
 
@@ -15,8 +13,9 @@ Terms = Counter[tuple[int, int]]
 
 
 class Counterparts:
-    """image: of each value its counterpart, if it has one. sums: the terms of values that are sums of what is
-    only exchanged.
+    """The counterpart of each value, where it has one.
+
+    image: its index. sums: the terms of values that are sums of terms that are only exchanged.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:

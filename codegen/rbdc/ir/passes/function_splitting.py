@@ -14,7 +14,9 @@ from rbdc.ir.nodes import Program
 
 @dataclass(frozen=True)
 class Chunks:
-    """chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of
+    """The chunks of a program and the workspaces between them.
+
+    chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of
     each value that a later chunk uses, in the workspace of its width. slots: by width how many there are.
     count: number of chunks.
     """

@@ -25,12 +25,11 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 
 @dataclass(frozen=True)
 class Exchange:
-    """A cyclic permutation of input entries, and the numbers that some of the inputs stand for (the limbs'
-    constants).
+    """A cyclic permutation of input entries, and the numbers of the limbs' constants.
 
     steps: permutations that make it one after the other, each of which leaves the program the same. widths:
     the numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
-    permutation.
+    permutation. constants: the numbers that some of the inputs stand for.
     """
 
     steps: Sequence[Mapping[Source, Source]]
@@ -78,8 +77,9 @@ class _Packer:
         return finish(program.name, inputs, program.outputs, self.builder, results, program.sections, symbols)
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
-        """The counterparts of a value beginning with the first made, if there are any: lane m of what stands
-        for them all.
+        """The counterparts of a value beginning with the first made, if there are any.
+
+        They are the lanes of the value that stands for them all.
         """
         orbit = [index]
         for _ in range(self.exchange.widths[-1] - 1):
@@ -105,8 +105,9 @@ class _Packer:
                     self.orbit[member] = None
 
     def _adds_up(self, orbit: Sequence[int]) -> bool:
-        """Whether counterparts are sums of what has more lanes than they have, or of partial sums that have
-        none.
+        """Whether counterparts are sums over limbs.
+
+        They are where an operand has more lanes than they have, or is a partial sum without lanes.
         """
         if not self.program.values[orbit[0]].operation.is_sum:
             return False
@@ -178,8 +179,9 @@ class _Packer:
         return made
 
     def _sum(self, terms: Terms, width: int) -> int:
-        """A sum in `width` lanes: terms with no more lanes one by one, those of limbs upon them by
-        reductions.
+        """A sum in `width` lanes.
+
+        Terms with no more lanes are added one by one, those of limbs upon them by reductions.
         """
         signed: list[tuple[int, int]] = []
         for (leaf, sign), count in sorted(

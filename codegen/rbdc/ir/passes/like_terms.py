@@ -18,8 +18,9 @@ Term = tuple[int, bool]
 
 
 def gather_like_terms(program: Program, rules: Sequence[Rule]) -> Program:
-    """See the module's docstring; `rules` simplify what changes, and what is left over is dead code. A
-    program without like terms is itself the result.
+    """See the module's docstring; a program without like terms is itself the result.
+
+    `rules` simplify what changes; what is left over is dead code.
     """
     gathering = _Gathering(program, rules)
     return gathering.made() if gathering.sums else program

@@ -1,5 +1,6 @@
-"""Commutative ordering: the operands of + and * in the order of their making, so that ``a + b`` and ``b + a``
-are one value.
+"""Commutative ordering: the operands of + and * in the order of their making.
+
+``a + b`` and ``b + a`` become one value.
 """
 
 from __future__ import annotations

@@ -38,8 +38,9 @@ def order_sections(program: Program) -> Program:
 
 
 class _Schedule:
-    """Operations begin in order, `_WIDTH` a cycle, and take as long as their operands let them wait and their
-    latencies say.
+    """A simulated run: operations begin in order, `_WIDTH` in a cycle.
+
+    Each takes as long as it waits for its operands and its latency.
     """
 
     def __init__(self, program: Program) -> None:
@@ -72,8 +73,9 @@ class _Schedule:
         return sorted(needed.difference(unit, self._leaves))
 
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
-        """Put the units in order, of those that could come next that of least rank, and what is no
-        computation before them; the time of the last result.
+        """Put the units in order by their rank, and give the time of the last result.
+
+        Of the units that could come next the one of least rank does. What is no computation comes before them.
         """
         self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
         waiting = list(range(len(self._units)))
@@ -88,8 +90,9 @@ class _Schedule:
         return all(index in self._ready for index in self._operands[unit])
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """Less for what should come first: how long its operands let it wait, then how long the way to the
-        end is.
+        """The rank of a unit, less for what should come first.
+
+        It is how long the unit waits for its operands, then how short the way to the end is.
         """
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
         return max(0.0, ready - self._time), -float(self._ways[unit])

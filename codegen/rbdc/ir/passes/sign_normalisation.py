@@ -1,9 +1,10 @@
-"""Sign normalisation: minus signs move outwards, so that ``a - b`` and ``b - a``, ``x * -y`` and ``x * y``
-become one value.
+"""Sign normalisation: minus signs move outwards.
 
-Before: ``x + (-y)``, ``(-x) * y``, ``b - a`` (a made before b), ``-(-x)``, ``(-2.0) * x``. After: ``x - y``,
-``-(x * y)``, ``-(a - b)``, x, ``-(2.0 * x)``. A sign that reaches a sum turns it into a difference for
-nothing.
+``a - b`` and ``b - a``, ``x * -y`` and ``x * y`` become one value.
+
+Before: ``x + (-y)``, ``(-x) * y``, ``b - a`` (a made before b), ``-(-x)``, ``(-2.0) * x``.
+After: ``x - y``, ``-(x * y)``, ``-(a - b)``, x, ``-(2.0 * x)``.
+A sign that reaches a sum turns it into a difference for nothing.
 """
 
 from __future__ import annotations

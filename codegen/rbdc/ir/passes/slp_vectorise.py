@@ -1,5 +1,4 @@
-"""Neighbours: entries one after the other that are the same sum of inputs one after the other become the
-lanes of one vector.
+"""Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
 
 Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition each, as where
 joints with one coordinate are integrated, which takes as long as there are loads and stores.

@@ -51,8 +51,9 @@ class _Chains:
         )
 
     def _is_inner(self, index: int) -> bool:
-        """Whether a value is a part of the sum that alone uses it. Not across sections: a sum of few values
-        would pass from one C function to the next as all of its terms.
+        """Whether a value is a part of the sum that alone uses it, in the same section.
+
+        Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
         value, users = self._program.values[index], self._users[index]
         alone = bool(value.operation.signs) and len(users) == 1 and self._is_sum(users[0])
@@ -95,8 +96,9 @@ class _Chains:
         return self._ready[self._new[term.index]]
 
     def _sum(self, index: int) -> int:
-        """The chain of one sum; its constants are one term, of which it starts as of any value that is no
-        product.
+        """The chain of one sum.
+
+        Its constants are one term; the sum starts from it, as from any value that is no product.
         """
         constants, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
