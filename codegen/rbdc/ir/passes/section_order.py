@@ -75,7 +75,7 @@ class _Schedule:
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
         """Put the units in order by their rank, and give the time of the last result.
 
-        Of the units that could come next the one of least rank does. What is no computation comes before them.
+        Of the units that could come next that of least rank does. What is no computation comes first.
         """
         self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
         waiting = list(range(len(self._units)))
