@@ -16,7 +16,6 @@ from rbdc.algorithms.joint_coordinates import Matrix, reduce_columns, transposed
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import FreeFlyer
 from rbdc.spatial import Inertia, MomentInertia, Motion, Placement, Scalar, Symmetric3, Vector3
 from rbdc.spatial.transforms import Rows
 from rbdc.spatial.vectors import AXES
@@ -154,7 +153,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
     roots = model.children(WORLD)
     columns = []
     for index, body in enumerate(model.bodies):
-        whole = roots == [index] and isinstance(body.joint, FreeFlyer)
+        whole = roots == [index] and body.joint.free
         about_centre = _about_centre(composite[index]) if whole else None
         own = []
         for s in body.joint.subspace():

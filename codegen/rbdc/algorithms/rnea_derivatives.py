@@ -19,7 +19,6 @@ from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import FreeFlyer
 from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
 
 
@@ -85,7 +84,7 @@ def rnea_derivatives(
             row = _row(factors[index], inertias[index], direction)
             while True:
                 above = model.bodies[ancestor]
-                rooted = above.parent == WORLD and isinstance(above.joint, FreeFlyer)
+                rooted = above.parent == WORLD and above.joint.free
                 for which, s in enumerate(above.joint.subspace()):
                     j = starts[ancestor] + which
                     inertia[j][dof] = inertia[dof][j] = s.dot(row.r)
@@ -137,7 +136,7 @@ def _forward_pass(
             own = Carried(*(r.apply_transposed(x) for x in turned))
         origin = own.a + second.linear + (own.w + own.w + rate.angular).cross(rate.linear)
         motion = BodyMotion(own.w + rate.angular, own.alpha + second.angular + own.w.cross(rate.angular), origin)
-        resting = body.parent == WORLD and isinstance(body.joint, FreeFlyer)
+        resting = body.parent == WORLD and body.joint.free
         carried.append(own)
         velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))
         spins.append((motion, Spin.of(motion.w, motion.alpha)))

@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import WORLD, Body, Model
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.axis_rotations import Turn, turns
@@ -18,8 +17,6 @@ from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
 """What remains of numbers that cancel, relative to what cancelled, is taken as zero: sines of right angles, turned offsets."""
-
-Z = Vector3(0.0, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -39,13 +36,13 @@ class JointSpaceBody(Body):
         """The chosen frame in the parent's chosen frame, its rotation in planar turns."""
         steps: list[Turn | Rotation] = [_turn("z", self.gamma), _turn("x", self.alpha)]
         translation = self.placement.translation
-        if isinstance(self.joint, Revolute):
+        if self.joint.rotation == "angle":
             steps.append(turned(self.theta, q[0]))
         else:
             steps.append(_turn("z", self.theta))
             moved = self.joint.placement(q)
             translation = translation + turns(steps).apply(moved.translation)
-            if not isinstance(self.joint, Prismatic):
+            if self.joint.rotation != "none":
                 steps.append(moved.rotation)
         return Placement(turns(steps), translation)  # type: ignore[arg-type]
 
@@ -96,12 +93,12 @@ def with_frames(model: Model, frames: Sequence[Placement]) -> Model:
     for body, frame in zip(model.bodies, frames, strict=True):
         above = Placement.identity() if body.parent == WORLD else frames[body.parent]
         placement = above.inverse().compose(body.placement).compose(frame)
-        joint = replace(body.joint, axis=Z) if isinstance(body.joint, (Revolute, Prismatic)) else body.joint
         gamma, alpha, theta = angles(placement.rotation)
         scale = _largest(body.placement.translation, frame.translation, above.translation)
         translation = Vector3(*cleaned([float(x) for x in placement.translation.scalars()], scale))
         fields = {name: getattr(body, name) for name in Body.__dataclass_fields__}
-        fields |= {"joint": joint, "placement": Placement(placement.rotation, translation), "inertia": moments(body.inertia, frame)}
+        fields |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
+        fields["inertia"] = moments(body.inertia, frame)
         bodies.append(JointSpaceBody(**fields, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
     return replace(model, bodies=tuple(bodies))
 
@@ -149,9 +146,9 @@ def _z_frame(body: Body) -> Placement:
     """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where the axis points the other
     way, by half a turn about x and the least rotation from there.
     """
-    if not isinstance(body.joint, (Revolute, Prismatic)):
+    axis = body.joint.main_axis()
+    if axis is None:
         return Placement.identity()
-    axis = body.joint.axis
     if axis.z > -0.5:
         return Placement(Rotation.from_z_to(axis), Vector3.zero())
     over = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))

@@ -10,11 +10,12 @@ import numpy as np
 
 from rbdc.errors import DescriptionError
 from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
+from rbdc.model.joints import DESCRIBED
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Symmetric3
 
-ONE_DOF = ("revolute", "continuous", "prismatic")
-_WITH_AXIS = (*ONE_DOF, "planar")
+_ONE_DOF = frozenset(kind for kind, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
+_WITH_AXIS = frozenset(kind for kind, own in DESCRIBED.items() if own.uses_axis)
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: a negative one of this size is rounding."""
 _INDEFINITE = 1e-3
@@ -185,7 +186,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
     """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
     if leader not in joints:
         return f'mimics "{shown(leader)}", which does not exist', "name a joint"
-    if joint.kind not in ONE_DOF or joints[leader].kind not in ONE_DOF:
+    if not {joint.kind, joints[leader].kind} <= _ONE_DOF:
         return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
     seen, current = {joint.name}, joints[leader]
     while current.name not in seen:

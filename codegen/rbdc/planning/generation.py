@@ -16,6 +16,7 @@ from rbdc.emit.c.csource import FunctionSource, function_source
 from rbdc.emit.c.frames import frames_cost, frames_source
 from rbdc.emit.library import render_library
 from rbdc.emit.python.package import render_python
+from rbdc.emit.rolled.joints import is_rollable
 from rbdc.emit.rolled.rolled import METHODS, rolled_source
 from rbdc.functions.catalogue import LEADERS, Function, functions_of
 from rbdc.functions.declarations import FunctionDeclaration
@@ -158,7 +159,7 @@ def _source(model: Model, robot: str, function: Function, version: str, style: s
     if function.declaration.framed:
         return _frames_source(model, robot, function.declaration, version, batch=batch)
     name = function.declaration.name
-    may_roll = style != "unrolled" and name in METHODS
+    may_roll = name in METHODS and (style == "rolled" or (style == "auto" and is_rollable(model)))
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return rolled_source(robot, function.declaration, model, version)
     solved = left_to_solve(model, function)

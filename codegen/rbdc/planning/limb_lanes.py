@@ -21,7 +21,6 @@ from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.model import Body, Model
 from rbdc.model.joint_space import JointSpaceBody, turned
-from rbdc.model.joints import Revolute
 from rbdc.reduction.limbs import Group, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
@@ -51,7 +50,7 @@ class LaneBody(JointSpaceBody):
         cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
         steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
         translation = Vector3(*p)
-        if isinstance(self.joint, Revolute):
+        if self.joint.rotation == "angle":
             steps.append(turned(theta, q[0]))
         else:
             steps.append(Turn("z", cos(theta), sin(theta)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion, wrench
 from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
-from rbdc.model.joints import JointType, Revolute
+from rbdc.model.joints import JointType
 from rbdc.model.tree import WORLD
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
 from rbdc.spatial.axis_rotations import Turn, turns
@@ -68,7 +68,7 @@ def _work(
 
     m, hx, hy, hz, *k, px, py, pz = (0.0 if zero else 0.7 for zero in zeros)
     inertia = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
-    turn = Turn("z", Counted(tally), Counted(tally)) if isinstance(joint, Revolute) else Rotation.identity()
+    turn = Turn("z", Counted(tally), Counted(tally)) if joint.rotation == "angle" else Rotation.identity()
     steps: list[Turn | Rotation] = [Turn("z", *turned[0]), Turn("x", *turned[1]), turn]
     placement: Any = Placement(turns(steps), Vector3(px, py, pz))  # type: ignore[arg-type]
     tally[0] += 0 if straight else 1

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
-from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
 from rbdc.spatial.axis_rotations import Turn
@@ -46,7 +45,7 @@ def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequen
     """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the best; whether there was
     one.
     """
-    if not isinstance(bodies[index].joint, (Revolute, Prismatic)):
+    if bodies[index].joint.main_axis() is None:
         return False
     saved, best = 0, {}
     for run in _runs(bodies, index, children):
@@ -76,7 +75,7 @@ def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Seque
             k: sign * round(math.cos(bodies[k].alpha))
             for member, sign in last.items()
             for k in children[member]
-            if isinstance(bodies[k].joint, Revolute) and abs(math.sin(bodies[k].alpha)) < ROUNDING
+            if bodies[k].joint.rotation == "angle" and abs(math.sin(bodies[k].alpha)) < ROUNDING
         }
         if last:
             runs.append({**runs[-1], **last})
@@ -117,7 +116,7 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
     fill.
     """
     body = run[0]
-    if isinstance(body.joint, Prismatic):
+    if body.joint.rotation == "none":
         return [0.0]
     p, axis = body.placement.translation, body.placement.rotation.z
     found = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, cosine_and_sine, tidy
-from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
 
@@ -114,7 +113,7 @@ def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) 
     """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a lane."""
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
-    if body.coupling is not None or not isinstance(body.joint, (Revolute, Prismatic)) or None in children:
+    if body.coupling is not None or not body.joint.in_lanes or None in children:
         return None
     return (body.joint.kind, *sorted(children, key=repr))
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rbdc.model.joint_space import Z, tidy
-from rbdc.model.joints import Planar, Prismatic, Revolute, Spherical
-from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import MomentInertia, Symmetric3, Vector3
+from rbdc.model.joint_space import tidy
+from rbdc.model.tree import WORLD, Model
 
 
 def regrouped(model: Model) -> Model:
@@ -25,23 +23,8 @@ def regrouped(model: Model) -> Model:
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         inertia = tidy(inertias[index])
-        shared = shared_with_parent(body, inertia)
+        shared = body.joint.shared_with_parent(inertia)
         inertias[index] = inertia - shared
         inertias[body.parent] = inertias[body.parent] + shared.moved(body.placement_at(body.joint.neutral()))
     bodies = tuple(replace(body, inertia=inertias[index]) for index, body in enumerate(model.bodies))
     return replace(model, bodies=bodies, resting=inertias[WORLD])
-
-
-def shared_with_parent(body: Body, inertia: MomentInertia) -> MomentInertia:
-    """The part that moves with the parent as well as with the body."""
-    h, k = inertia.first_moment, inertia.second
-    if isinstance(body.joint, Revolute):
-        return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
-    if isinstance(body.joint, Prismatic):
-        return MomentInertia(0.0, Vector3.zero(), k)
-    if isinstance(body.joint, Spherical):
-        return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
-    if isinstance(body.joint, Planar) and body.joint.normal == Z:
-        return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
-    return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
-

@@ -21,7 +21,7 @@ from typing import Any
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import JointType, Planar, Prismatic, Revolute
+from rbdc.model.joints import JointType
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, code_bytes, compile_object, find_compiler, run
 from rbdc.spatial import Inertia, Placement
@@ -146,16 +146,11 @@ def save_model(model: Model, path: Path) -> str | None:
 
 def _joint(pin: Any, joint: JointType) -> Any:
     """Pinocchio's joint: the fast ones for coordinate axes, as its own parser chooses."""
-    if isinstance(joint, (Revolute, Prismatic)):
-        letter = "R" if isinstance(joint, Revolute) else "P"
-        axis = [float(x) for x in joint.axis.scalars()]
-        for name, unit in zip("XYZ", ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), strict=True):
-            if axis == unit:
-                return getattr(pin, f"JointModel{letter}{name}")()
-        return getattr(pin, "JointModelRevoluteUnaligned" if letter == "R" else "JointModelPrismaticUnaligned")(_array(axis))
-    if isinstance(joint, Planar):
-        return pin.JointModelPlanar() if joint.normal.scalars() == [0.0, 0.0, 1.0] else None
-    return {"spherical": pin.JointModelSpherical, "floating": pin.JointModelFreeFlyer}[joint.kind]()
+    own = joint.pinocchio()
+    if own is None:
+        return None
+    made = getattr(pin, own.name)
+    return made() if own.axis is None else made(_array(own.axis))
 
 
 def _inertia(pin: Any, inertia: Inertia) -> Any:

@@ -16,6 +16,7 @@ from rbdc.emit.c.csource import FunctionSource, batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.rolled.cost import blocks_of, rolled_cost
+from rbdc.emit.rolled.joints import Forms, column_of_body, joint_forms
 from rbdc.emit.rolled.tables import Paths, RolledModel, rolled_model
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
@@ -61,9 +62,10 @@ def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, ve
     method = min(costs, key=lambda name: costs[name].operations)
     template, shared = METHODS[declaration.name][method]
     scalar = declaration.scalar
-    view = _view(robot, rolled, version, scalar)
+    forms = joint_forms(rolled, f"{robot}_rolled", scalar, given=declaration.name == "rnea")
+    view = _view(robot, rolled, forms, version, scalar)
     files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
-    if "revolute" in rolled.kinds:
+    if view["angles"]:
         files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
     files |= {f"{robot}_rolled_{part}.c": render(f"rolled_{part}.c.jinja", **view) for part in shared}
     files[f"{robot}_{declaration.name}.c"] = render(
@@ -93,19 +95,20 @@ def _methods(function: str, model: Model) -> list[str]:
     return methods if model.nv <= _LARGEST_ON_STACK else ["aba"]
 
 
-def _view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> dict[str, Any]:
-    """What the templates lay out."""
+def _view(robot: str, rolled: RolledModel, forms: Forms, version: str, scalar: ScalarType) -> dict[str, Any]:
+    """The data of the templates."""
     model, prefix = rolled.model, f"{robot}_rolled"
     counts = {body.joint.nv for body in model.bodies}
-    switched = len(rolled.kinds) > 1
-    k, j, b = ("k", "j", "b->first")
+    switched = len(forms) > 1
+    helpers = frozenset[str]().union(*(form.c.helpers for form in forms.values()))
+    k, j = ("k", "j")
     if model.coupled:
-        k, j, b = (f"{prefix}_column[{index}]" for index in (k, j, b))
+        k, j = (f"{prefix}_column[{index}]" for index in (k, j))
     blocks = blocks_of(model.nv)
-    turning = sum(body.joint.kind == "revolute" for body in model.bodies)
+    turning = sum(forms[type(body.joint)].c.angle for body in model.bodies)
     lanes = next((width for width in trigonometry.widths(scalar) if width >= turning), trigonometry.widths(scalar)[-1])
     row, other = ("column", "other") if model.coupled else ("k", "j")
-    tables = _tables(rolled, scalar) | {
+    tables = _tables(rolled, forms, scalar) | {
         **scalar.words,
         "robot": robot,
         "p": prefix,
@@ -113,16 +116,17 @@ def _view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> 
         "guard": f"RBDC_{robot.upper()}_ROLLED_H",
         "bodies": model.njoints,
         "nv": model.nv,
-        "kinds": rolled.kinds,
-        "kind_names": ", ".join(kind.upper() for kind in rolled.kinds),
+        "joints": list(forms.values()),
+        "kind_names": ", ".join(form.enumerator for form in forms.values()),
+        "helpers": helpers,
+        "constants": _constants(forms),
+        "is_angle": " || ".join(f"b->kind == {form.enumerator}" for form in forms.values() if form.c.angle),
         "switched": switched,
         "indent": "    " if switched else "",
         "coupled": model.coupled,
         "turned": rolled.turned,
         "one_dof": 1 in counts,
         "several": max(counts) > 1,
-        "linear": bool({"prismatic", "planar", "floating"} & set(rolled.kinds)),
-        "angular": rolled.kinds != ("prismatic",),
         "angles": -(-turning // lanes) * lanes,
         "lanes": lanes,
         "position": "b->multiplier * q[b->q] + b->offset" if model.coupled else "q[b->q]",
@@ -130,7 +134,7 @@ def _view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> 
     }
     return tables | {
         "column_k": k,
-        "column_b": b,
+        "column_b": column_of_body(prefix, model),
         "row_of_i": f"{prefix}_row[i]" if model.coupled else f"{prefix}_path[i]",
         "row_of_k": f"{prefix}_row[k]" if model.coupled else f"{prefix}_path[k]",
         "rows": f"{prefix}_rows" if model.coupled else f"{prefix}_paths",
@@ -148,14 +152,14 @@ def _view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> 
     }
 
 
-def _tables(rolled: RolledModel, scalar: ScalarType) -> dict[str, Any]:
+def _tables(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> dict[str, Any]:
     """The numbers of the tables."""
     model = rolled.model
     column = [entry for entry, _, _ in dof_table(model)]
     return {
         "dofs": len(column),
-        "heading": _heading(rolled),
-        "body_rows": _body_rows(rolled, scalar),
+        "heading": "".join(f", {name}" for name in _heading(rolled, forms)),
+        "body_rows": _body_rows(rolled, forms, scalar),
         "path": _pairs(rolled.paths),
         "paths": _integers(rolled.paths.entries),
         "row_path": _pairs(rolled.rows),
@@ -165,24 +169,35 @@ def _tables(rolled: RolledModel, scalar: ScalarType) -> dict[str, Any]:
     }
 
 
-def _heading(rolled: RolledModel) -> str:
-    return (", kind" if len(rolled.kinds) > 1 else "") + (", multiplier, offset" if rolled.model.coupled else "")
+def _constants(forms: Forms) -> list[str]:
+    """The members of the table that only some types of joint have."""
+    return list(dict.fromkeys(name for form in forms.values() for name in form.c.constants))
 
 
-def _body_rows(rolled: RolledModel, scalar: ScalarType) -> list[dict[str, str]]:
+def _heading(rolled: RolledModel, forms: Forms) -> list[str]:
+    coupled = ["multiplier", "offset"] if rolled.model.coupled else []
+    return [*(["kind"] if len(forms) > 1 else []), *coupled, *_constants(forms)]
+
+
+def _body_rows(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> list[dict[str, str]]:
     """The world, then the bodies."""
     model = rolled.model
     starts = first_dofs(model)
-    kind = f", {rolled.kinds[0].upper()}" if len(rolled.kinds) > 1 else ""
+    kinds = {own: f", {form.enumerator}" if len(forms) > 1 else "" for own, form in forms.items()}
+    names = _constants(forms)
+    kind, zeros = next(iter(kinds.values())), "".join(f", {scalar.literal(0.0)}" for _ in names)
     free = f", {scalar.literal(1.0)}, {scalar.literal(0.0)}" if model.coupled else ""
-    rows = [_body_row("the world", f"0, 0, 0, 0{kind}{free}", Placement.identity(), Inertia.zero(), scalar)]
+    world = f"0, 0, 0, 0{kind}{free}{zeros}"
+    rows = [_body_row("the world", world, Placement.identity(), Inertia.zero(), scalar)]
     for index, (body, own) in enumerate(zip(model.bodies, rolled.bodies, strict=True)):
         parent = 0 if body.parent == WORLD else body.parent + 1
-        kind = f", {body.joint.kind.upper()}" if len(rolled.kinds) > 1 else ""
+        values = dict(zip(forms[type(body.joint)].c.constants, body.joint.rolled_constants(), strict=True))
+        constants = "".join(f", {scalar.literal(values.get(name, 0.0))}" for name in names)
         follow = free
         if body.coupling is not None:
             follow = f", {scalar.literal(body.coupling.multiplier)}, {scalar.literal(body.coupling.offset)}"
-        integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}"
+        kind = kinds[type(body.joint)]
+        integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}{constants}"
         rows.append(_body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia, scalar))
     return rows
 
