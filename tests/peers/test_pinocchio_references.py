@@ -10,7 +10,7 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.reference.table import METHODS, reference_of
-from rbdc.report.inputs import draw
+from rbdc.report.accuracy.inputs import draw
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import Array, assert_close

@@ -21,14 +21,14 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler
-from rbdc.report import pinocchio
-from rbdc.report.inputs import draw, inputs_of
+from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.methods import pinocchio
 from rbdc.resources import resolve, robot_names
 from tests.support import ROOTS, Array, assert_close
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
 from tests.support_trees import mimic_tree, random_tree
 
-VARIANTS = [(f, variant) for f in pinocchio.FUNCTIONS for variant in pinocchio.VARIANTS.get(f, (f,))]
+VARIANTS = [(f, variant) for f in pinocchio.FUNCTIONS for variant in pinocchio.ALGORITHMS.get(f, (f,))]
 
 
 def loaded(model: Model, path: Path) -> Any:
@@ -42,7 +42,7 @@ def loaded(model: Model, path: Path) -> Any:
 def test_functions_are_the_catalogues() -> None:
     known = functions_of(Model.from_urdf(resolve("kuka_iiwa")))
     assert len(set(pinocchio.FUNCTIONS)) == len(pinocchio.FUNCTIONS)
-    assert set(pinocchio.VARIANTS) <= set(pinocchio.FUNCTIONS) <= set(known)
+    assert set(pinocchio.ALGORITHMS) <= set(pinocchio.FUNCTIONS) <= set(known)
 
 
 @pytest.mark.parametrize(("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("planar_floating", "fixed")])
