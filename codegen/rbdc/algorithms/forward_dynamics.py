@@ -14,7 +14,7 @@ from rbdc.algorithms.newton_euler import backward_pass, reference_pass, without_
 from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -88,7 +88,7 @@ def accelerations(
 
 def _free_roots(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Iterator[tuple[int, Rotation, Vector3, Vector3]]:
+) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
     """For each free body on the world where its entries of v begin, its rotation, and its linear and angular velocity."""
     for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
         if body.parent == WORLD and body.joint.free:

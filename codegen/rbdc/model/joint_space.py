@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
-from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial import AnyRotation, Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
@@ -33,29 +34,29 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """The chosen frame in the parent's chosen frame, its rotation in planar turns."""
-        steps: list[Turn | Rotation] = [_turn("z", self.gamma), _turn("x", self.alpha)]
+        """The chosen frame in the parent's chosen frame, its rotation about one axis after the other."""
+        steps: list[Step] = [_about("z", self.gamma), _about("x", self.alpha)]
         translation = self.placement.translation
         if self.joint.rotation == "angle":
-            steps.append(turned(self.theta, q[0]))
+            steps.append(about_z(self.theta, q[0]))
         else:
-            steps.append(_turn("z", self.theta))
+            steps.append(_about("z", self.theta))
             moved = self.joint.placement(q)
-            translation = translation + turns(steps).apply(moved.translation)
+            translation = translation + rotation_product(steps).apply(moved.translation)
             if self.joint.rotation != "none":
                 steps.append(moved.rotation)
-        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+        return Placement(rotation_product(steps), translation)
 
     def own_force(self, force: Force) -> Force:
         """A force given in the body's own frame, in the chosen one."""
         return self.chosen.act_inverse_force(force)
 
 
-def _turn(axis: str, angle: float) -> Turn:
-    return Turn(axis, *cosine_and_sine(angle))  # type: ignore[arg-type]
+def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
+    return AxisRotation(axis, *cosine_and_sine(angle))
 
 
-def turned(theta: Scalar, q: Scalar) -> Turn:
+def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be rounded, to 4e-16 beyond 4 rad,
     and robots of light links make a thousand times that of it.
     """
@@ -63,8 +64,8 @@ def turned(theta: Scalar, q: Scalar) -> Turn:
         quarters = round(theta / (math.pi / 2.0))
         if abs(theta - quarters * (math.pi / 2.0)) <= ROUNDING:
             c, s = cos(q), sin(q)
-            return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
-    return Turn("z", cos(q + theta), sin(q + theta))
+            return AxisRotation("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+    return AxisRotation("z", cos(q + theta), sin(q + theta))
 
 
 def cosine_and_sine(angle: float) -> tuple[float, float]:
@@ -117,7 +118,7 @@ def tidy(inertia: MomentInertia) -> MomentInertia:
     return MomentInertia(inertia.mass, Vector3(*first), type(inertia.second)(*cleaned(k, max(map(abs, k)))))
 
 
-def angles(rotation: Rotation) -> tuple[float, float, float]:
+def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel.
 
     Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over sin(alpha); theta makes up for it.
@@ -128,7 +129,7 @@ def angles(rotation: Rotation) -> tuple[float, float, float]:
     return gamma, alpha, theta_beside(rotation, gamma)
 
 
-def theta_beside(rotation: Rotation, gamma: float) -> float:
+def theta_beside(rotation: AnyRotation, gamma: float) -> float:
     """theta of Rz(gamma) Rx(alpha) Rz(theta) for a gamma at hand, in [-pi, pi].
 
     By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond

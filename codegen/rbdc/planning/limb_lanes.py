@@ -20,11 +20,11 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.model import Body, Model
-from rbdc.model.joint_space import JointSpaceBody, turned
+from rbdc.model.joint_space import JointSpaceBody, about_z
 from rbdc.reduction.limbs import Group, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
-from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
@@ -48,14 +48,14 @@ class LaneBody(JointSpaceBody):
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """As that of the joint-space model."""
         cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
-        steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
+        steps: list[Step] = [AxisRotation("z", cos_gamma, sin_gamma), AxisRotation("x", cos_alpha, sin_alpha)]
         translation = Vector3(*p)
         if self.joint.rotation == "angle":
-            steps.append(turned(theta, q[0]))
+            steps.append(about_z(theta, q[0]))
         else:
-            steps.append(Turn("z", cos(theta), sin(theta)))
-            translation = translation + turns(steps).apply(self.joint.placement(q).translation)
-        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+            steps.append(AxisRotation("z", cos(theta), sin(theta)))
+            translation = translation + rotation_product(steps).apply(self.joint.placement(q).translation)
+        return Placement(rotation_product(steps), translation)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
 from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
-from rbdc.spatial.axis_rotations import Turn
+from rbdc.spatial.axis_rotations import AxisRotation
 
 Cost = Callable[[JointSpaceBody], int]
 """The work that one body gives to the recursions."""
@@ -141,7 +141,7 @@ def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list
             body,
             theta=_wrapped(body.theta + angle),
             placement=_tidy(body.placement.compose(move), scale),
-            inertia=_inertia(body.inertia, Turn("z", c, -s), slide),  # type: ignore[arg-type]
+            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),  # type: ignore[arg-type]
             chosen=body.chosen.compose(move),
         ),
         *(_child(child, move, angle, slide) for child in children),
@@ -157,12 +157,12 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
     return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
 
 
-def _inertia(inertia: MomentInertia, back: Turn, slide: float) -> MomentInertia:
+def _inertia(inertia: MomentInertia, back: AxisRotation, slide: float) -> MomentInertia:
     """The inertia in a frame that was turned and slid; what is exactly zero by regrouping stays so."""
     return tidy(inertia.moved(Placement(Rotation.identity(), Vector3(0.0, 0.0, -slide))).moved(_placed(back)))
 
 
-def _placed(turn: Turn) -> Placement:
+def _placed(turn: AxisRotation) -> Placement:
     return Placement(Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)), Vector3.zero())
 
 

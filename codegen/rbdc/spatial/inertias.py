@@ -171,7 +171,8 @@ class ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
-        x, y, z = r.rotate_matrix(tuple(Vector3.of(row) for row in self.coupling.rows()))  # type: ignore[arg-type]
+        first, second, third = (Vector3.of(row) for row in self.coupling.rows())
+        x, y, z = r.rotate_matrix((first, second, third))
         b = Rotation(x, y, z).transposed()  # R B R^T, by columns
         c = r.rotate_symmetric(self.angular)
         # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T, written with columns: (M [p]) column k = M (p x e_k).
