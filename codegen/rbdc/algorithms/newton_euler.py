@@ -16,7 +16,7 @@ from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -167,7 +167,7 @@ def body_motion(
     return BodyMotion(w + rate.angular, alpha + second.angular + w.cross(rate.angular), origin)
 
 
-def wrench(inertia: Inertia | MomentInertia, motion: BodyMotion, spin: Spin) -> Force:
+def wrench(inertia: RigidInertia, motion: BodyMotion, spin: Spin) -> Force:
     """(F, N) that moves a body so."""
     h, k, (x, y, z) = inertia.first_moment, inertia.second_moments(), spin.rows
     w, alpha = motion.w, motion.alpha

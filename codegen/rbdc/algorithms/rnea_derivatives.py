@@ -19,7 +19,7 @@ from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _composites(
     return factors, totals
 
 
-def _doubled(inertia: Inertia | MomentInertia) -> MomentInertia:
+def _doubled(inertia: RigidInertia) -> MomentInertia:
     return MomentInertia(2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0))
 
 
@@ -185,7 +185,7 @@ def _directions(model: Model, index: int, own: Carried, rate: Sequence[Scalar]) 
     return result
 
 
-def _row(doubled: CoriolisFactor, inertia: Inertia, d: Direction) -> Row:
+def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.both_rates
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import AnyRotation, Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, RigidInertia, Rotation, Scalar, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
@@ -28,6 +28,7 @@ class JointSpaceBody(Body):
     `placement` and `inertia` are those of the chosen frame, the inertia by its second moments.
     """
 
+    inertia: MomentInertia
     gamma: float = 0.0
     alpha: float = 0.0
     theta: float = 0.0
@@ -50,6 +51,19 @@ class JointSpaceBody(Body):
     def own_force(self, force: Force) -> Force:
         """A force given in the body's own frame, in the chosen one."""
         return self.chosen.act_inverse_force(force)
+
+
+@dataclass(frozen=True)
+class JointSpaceModel(Model):
+    """A kinematic tree with link frames of our choosing; the rest is that of the model as described."""
+
+    bodies: tuple[JointSpaceBody, ...]
+
+    @staticmethod
+    def of(model: Model, bodies: Sequence[JointSpaceBody]) -> JointSpaceModel:
+        """The model with these bodies in place of its own."""
+        given = {f.name: getattr(model, f.name) for f in fields(Model)}
+        return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
 
 
 def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
@@ -79,7 +93,7 @@ def cleaned(values: Sequence[float], scale: float) -> list[float]:
     return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
 
 
-def with_z_axes(model: Model) -> Model:
+def with_z_axes(model: Model) -> JointSpaceModel:
     """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames otherwise free.
 
     The values of all joint-space functions are unchanged but for rounding.
@@ -88,7 +102,7 @@ def with_z_axes(model: Model) -> Model:
     return with_frames(model, frames)
 
 
-def with_frames(model: Model, frames: Sequence[Placement]) -> Model:
+def with_frames(model: Model, frames: Sequence[Placement]) -> JointSpaceModel:
     """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z there."""
     bodies = []
     for body, frame in zip(model.bodies, frames, strict=True):
@@ -97,14 +111,14 @@ def with_frames(model: Model, frames: Sequence[Placement]) -> Model:
         gamma, alpha, theta = angles(placement.rotation)
         scale = _largest(body.placement.translation, frame.translation, above.translation)
         translation = Vector3(*cleaned([float(x) for x in placement.translation.scalars()], scale))
-        fields = {name: getattr(body, name) for name in Body.__dataclass_fields__}
-        fields |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
-        fields["inertia"] = moments(body.inertia, frame)
-        bodies.append(JointSpaceBody(**fields, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
-    return replace(model, bodies=tuple(bodies))
+        given = {f.name: getattr(body, f.name) for f in fields(Body)}
+        given |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
+        given["inertia"] = moments(body.inertia, frame)
+        bodies.append(JointSpaceBody(**given, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
+    return JointSpaceModel.of(model, bodies)
 
 
-def moments(inertia: Inertia, frame: Placement) -> MomentInertia:
+def moments(inertia: RigidInertia, frame: Placement) -> MomentInertia:
     """An inertia of the body's own frame, in `frame`."""
     moved = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse())
     return tidy(moved)

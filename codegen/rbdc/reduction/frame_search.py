@@ -10,8 +10,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
-from rbdc.model.tree import Model
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, cleaned, cosine_and_sine, tidy
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation
 
@@ -25,11 +24,11 @@ FARTHEST = 2.0
 """A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
 
 
-def searched(model: Model, cost: Cost, *, slide: bool = True) -> Model:
+def searched(model: JointSpaceModel, cost: Cost, *, slide: bool = True) -> JointSpaceModel:
     """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily; unless they may
     `slide` with their origins where they were.
     """
-    bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
+    bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
     farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0) if slide else 0.0
     for _ in range(SWEEPS):
@@ -141,7 +140,7 @@ def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list
             body,
             theta=_wrapped(body.theta + angle),
             placement=_tidy(body.placement.compose(move), scale),
-            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),  # type: ignore[arg-type]
+            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),
             chosen=body.chosen.compose(move),
         ),
         *(_child(child, move, angle, slide) for child in children),

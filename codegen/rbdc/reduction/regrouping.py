@@ -7,19 +7,18 @@ parameters that are left are not those of a physical body.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from rbdc.model.joint_space import tidy
-from rbdc.model.tree import WORLD, Model
+from rbdc.model.joint_space import JointSpaceModel, tidy
+from rbdc.model.tree import WORLD
 
 
-def regrouped(model: Model) -> Model:
+def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf to root.
 
     About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a planar one K_nn of its
     normal n where that is z. What would be carried into the world is the model's `resting`; nothing leaves a free-flyer.
     """
-    inertias: dict[int, Any] = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
+    inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         inertia = tidy(inertias[index])

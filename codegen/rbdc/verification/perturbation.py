@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Body, Coupling, Model
-from rbdc.spatial import Inertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 
@@ -81,7 +81,7 @@ class Perturbation:
         rows = [self._numbers(row) for row in placement.rotation.rows()]
         return Placement(Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length)))
 
-    def _inertia(self, inertia: Inertia) -> Inertia:
+    def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])
         return Inertia(mass, self._vector(inertia.first_moment), Symmetric3(*self._numbers(inertia.about_origin.scalars())))
 

@@ -21,7 +21,7 @@ from rbdc.emit.rolled.tables import Paths, RolledModel, rolled_model
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Inertia, Placement
+from rbdc.spatial import Inertia, Placement, RigidInertia
 
 MAXIMUM_BODIES = 1000
 """Some 700 bytes of stack for each body."""
@@ -202,7 +202,9 @@ def _body_rows(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> list[di
     return rows
 
 
-def _body_row(title: str, integers: str, placement: Placement, inertia: Inertia, scalar: ScalarType) -> dict[str, str]:
+def _body_row(
+    title: str, integers: str, placement: Placement, inertia: RigidInertia, scalar: ScalarType
+) -> dict[str, str]:
     j = ", ".join(_literal(x, scalar) for x in inertia.about_origin.scalars())
     h = ", ".join(_literal(x, scalar) for x in inertia.first_moment.scalars())
     return {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JOINT_TYPES, JointType
-from rbdc.spatial import Inertia, Placement, Vector3
+from rbdc.spatial import Placement, RigidInertia, Vector3
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RolledBody:
     """
 
     placement: Placement
-    inertia: Inertia
+    inertia: RigidInertia
     turn: Placement
 
 

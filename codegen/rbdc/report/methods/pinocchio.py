@@ -24,7 +24,7 @@ from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, code_bytes, compile_object, find_compiler, run
-from rbdc.spatial import Inertia, Placement
+from rbdc.spatial import Placement, RigidInertia, Scalar
 
 ALGORITHMS = {
     "crba": ("crba", "crba_world"),
@@ -184,9 +184,14 @@ def _joint(pin: Any, joint: JointType) -> Any:
     return made() if own.axis is None else made(_array(own.axis))
 
 
-def _inertia(pin: Any, inertia: Inertia) -> Any:
+def _parameters(inertia: RigidInertia) -> list[Scalar]:
+    """m, m c, and the inertia about the origin."""
+    return [inertia.mass, *inertia.first_moment.scalars(), *inertia.about_origin.scalars()]
+
+
+def _inertia(pin: Any, inertia: RigidInertia) -> Any:
     """Pinocchio's inertia from the dynamic parameters m, m c and the inertia about the origin."""
-    parameters = _array([float(x) for x in inertia.scalars()])
+    parameters = _array([float(x) for x in _parameters(inertia)])
     if parameters[0] != 0.0:
         return pin.Inertia.FromDynamicParameters(parameters)
     xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass there is no centre to divide for
