@@ -106,7 +106,7 @@ def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
 
 
 def share_of_mass(model: Model) -> Scalar:
-    """What a kilogram is of the mass of all links."""
+    """The reciprocal of the mass of all links (1/kg)."""
     return 1.0 / total_mass(model)
 
 

@@ -9,7 +9,7 @@ from rbdc.model.joints import DESCRIBED
 from rbdc.spatial import Inertia, Placement, Vector3
 
 JOINT_KINDS = (*DESCRIBED, "fixed")
-"""What `Joint.kind` may be; `spherical` has no URDF spelling, it is for models built in code."""
+"""The values of `Joint.kind`; `spherical` has no URDF spelling, it is for models built in code."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
 
 ROUNDING = 4e-15
-"""What remains of numbers that cancel, relative to what cancelled, is taken as zero: sines of right angles, turned offsets."""
+"""The size, relative to numbers that cancel, below which the rest counts as zero."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ ROOT_JOINTS = ("fixed", "free-flyer")
 MIMIC_MODES = ("independent", "coupled")
 JOINT_ORDERS = ("name", "file")
 ROOT_JOINT_NAME = "root_joint"
-"""What a free-flyer root's joint is called, as in Pinocchio."""
+"""The name of a free-flyer root's joint, as in Pinocchio."""
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _UNIT_TOLERANCE = 1e-12
 

@@ -19,7 +19,7 @@ LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
-"""What rounding leaves between the rows of a rotation, at most."""
+"""The most that rounding leaves of products of the rows of a rotation."""
 
 
 def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:

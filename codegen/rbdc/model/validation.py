@@ -1,4 +1,4 @@
-"""What a description must satisfy to be a robot: one tree, finite numbers, physical inertias. Iterative, so depth is no matter."""
+"""Validation of a description: one tree, finite numbers, physical inertias. Without recursion, at any depth."""
 
 from __future__ import annotations
 
