@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,21 +13,18 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
-from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
-from rbdc.verification.roundings import Resistance, least_of
+from rbdc.verification.perturbation import Perturbation, longest_offset
+from rbdc.verification.rounded import REPLICAS, values_of
 
 Array = NDArray[np.float64]
 
-ELSEWHERE = 1e-3
-"""Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
-that is left is rounding.
+BESIDE = 1e-2
+"""Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some are zero whatever the
+numbers are, in frames in which it shows; elsewhere as what rounding leaves of a difference.
 """
-LOST = 0.1
-"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
 _SEED = 1
 
 
@@ -50,8 +47,8 @@ class Expected:
 class References:
     """The references on one model, evaluated together with what their results may be off by.
 
-    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size, or
-    by `tolerance` of itself; the components of a vector in space together.
+    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size and
+    every operation is rounded to `tolerance`, or by `tolerance` of itself; the components of a vector in space together.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -70,21 +67,9 @@ class References:
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-                own = outputs[len(result) : len(result) + len(found)]
-                rows = [_rows(entries, states) for entries in found]
-                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
-                last_place = float(np.finfo(declaration.scalar.dtype).eps)
-                least = least_of(own, [x.values for x in made], last_place, self._resistance(part, inputs))
-                result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
+            own = zip(found, outputs[len(result) :], strict=False)
+            result += [_expected(_rows(x, states), p, self.tolerance, framed=part.frame is not None) for x, p in own]
         return result
-
-    def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
-        """M at the states, for what solves with it."""
-        function = functions_of(self.model)[part.name]
-        if Requirement.REGULAR_INERTIA not in function.requires:
-            return None
-        (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
-        return Resistance.of(self.model, inputs[q])
 
     def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
         match parameter.kind:
@@ -115,27 +100,33 @@ def _forces(entries: Sequence[Scalar]) -> list[Force]:
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
     """(size, replicas, states)."""
-    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+    rows = [np.broadcast_to(values_of(x), (1 + REPLICAS, states)) for x in entries]
+    return np.array(rows, dtype=float).reshape(-1, 1 + REPLICAS, states)
 
 
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
-    allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
-    usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
-    allowed = np.maximum(allowed, ELSEWHERE * usual)
+    with np.errstate(invalid="ignore", over="ignore"):
+        allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
+    if len(output.shape) == 2:
+        allowed = np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed))
+    defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
 
-def _lost(values: Array, allowed: Array) -> Array:
-    """For each state whether nothing is left of the digits that there are elsewhere."""
-    if not values.size:
-        return np.zeros(values.shape[1], dtype=bool)
-    sizes = np.max(np.abs(values), axis=0)
-    usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
-    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
+def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
+    """For each entry (size, states) of a matrix the largest in its row, or in its column if that is less; of a frame's the largest
+    of all.
+    """
+    whole = allowed.reshape(*shape, allowed.shape[-1])
+    if framed:
+        largest = np.max(whole, axis=(0, 1), keepdims=True, initial=0.0)
+    else:
+        rows, columns = (np.max(whole, axis=axis, keepdims=True, initial=0.0) for axis in (1, 0))
+        largest = np.minimum(rows, columns)
+    return np.broadcast_to(largest, whole.shape).reshape(allowed.shape)
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:

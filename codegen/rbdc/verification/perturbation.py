@@ -1,4 +1,4 @@
-"""A model and inputs whose numbers are arrays: in the first row as they are, in the others changed at random by a part of their size.
+"""A model and inputs whose numbers are rounded scalars: in the first row as they are, in the others changed by a part of their size.
 
 Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of the largest of them: a zero
 beside others is as uncertain as they are. Axes of joints stay as they are, for the placements that carry them change.
@@ -14,22 +14,19 @@ from numpy.typing import NDArray
 
 from rbdc.model import Body, Coupling, Model
 from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
 Array = NDArray[np.float64]
-
-REPLICAS = 8
-"""Changed copies. That all of them move a result by less than a hundredth of what is usual has a chance of some 1e-16."""
-
 
 class Perturbation:
     """Changes of at most `step` of the size of numbers, seeded; see the module's docstring."""
 
     def __init__(self, step: float, seed: int) -> None:
-        self.step, self.rng = step, np.random.default_rng(seed)
+        self.step, self.rng, self.rounding = step, np.random.default_rng(seed), Rounding(step, seed)
 
     def model(self, model: Model, length: float = 0.0) -> Model:
-        """The model with arrays (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at least (m): where results are vectors
-        in the world, rounding is of the size of the whole robot.
+        """The model with scalars of (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at least (m): where results are
+        vectors in the world, rounding is of the size of the whole robot.
         """
         return replace(
             model,
@@ -40,7 +37,7 @@ class Perturbation:
         )
 
     def configuration(self, model: Model, q: Array) -> list[Scalar]:
-        """q (states, nq) as arrays (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
+        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
         sizes = np.maximum(np.abs(q), 1.0)
         for body in model.bodies:
             if body.joint.lengths:
@@ -63,8 +60,8 @@ class Perturbation:
         sizes = np.broadcast_to(np.max(parts, axis=2, keepdims=True), parts.shape).reshape(states, size)
         return [self._changed(x[:, k], sizes[:, k]) for k in range(size)]
 
-    def _changed(self, values: Array, sizes: Array) -> Array:
-        return values + sizes * self._noise()
+    def _changed(self, values: Array, sizes: Array) -> Rounded:
+        return self.rounding.of(values + sizes * self._noise())
 
     def _noise(self) -> Array:
         signs = self.rng.choice([-1.0, 1.0], REPLICAS)
@@ -72,7 +69,7 @@ class Perturbation:
 
     def _numbers(self, values: Sequence[Scalar], least: float = 0.0) -> list[Scalar]:
         largest = max(least, *(abs(x) for x in values))
-        return list(values) if largest == 0.0 else [x + largest * self._noise() for x in values]
+        return list(values) if largest == 0.0 else [self.rounding.of(x + largest * self._noise()) for x in values]
 
     def _vector(self, vector: Vector3) -> Vector3:
         return Vector3.of(self._numbers(vector.scalars()))
