@@ -21,23 +21,20 @@ FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
-    # The choice of an input's or a function's name is the matter of these files.
-    "report/benchmark.py": {"rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/page.py": {"rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/ad.py": {"rnea", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/numerical.py": {"integrate"},
-    "report/pinocchio.py": FUNCTIONS - {name for name in FUNCTIONS if name.startswith("frame_") or "jvp" in name or "vjp" in name},
 }
-"""Files that may quote functions, and which: tables of what is measured and of what a peer offers."""
+"""Files that may quote functions, and which: the table of a paper that the experiment repeats."""
 
 KEYING: dict[str, set[str]] = {
-    "emit/library.py": {"q", "v"},  # keys of the manifest
-    "model_summary.py": {"q", "v"},  # keys of `info --json`
-    "planning/limb_lanes.py": {"q", "v"},  # signs by entry of q and of v
-    "report/ad.py": {"q"},  # CasADi differentiates by it
+    "algorithms/reference/carpentier_mansard.py": {"q", "v"},
+    "emit/library.py": {"q", "v"},
+    "model_summary.py": {"q", "v"},
+    "planning/limb_lanes.py": {"q", "v"},
+    "report/methods/casadi_methods.py": {"q"},
 }
-"""Files that may use the names of inputs as keys, and which."""
+"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in the manifest and in `info`, signs
+of joints by entry of q and of v, the configuration that CasADi differentiates by.
+"""
 
 
 def strings(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -23,7 +23,7 @@ from rbdc.functions.inputs import (
     velocity,
     weights,
 )
-from rbdc.functions.record import Function, Policy, Requirement
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
 from rbdc.model import Model
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
@@ -56,11 +56,17 @@ def _matrices(model: Model) -> list[Function]:
             ),
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
-            policy=Policy(rolled={"idsva": "inverse_dynamics_derivatives"}),
+            policy=Policy(counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}),
             references={
                 "idsva": "idsva:rnea_derivatives",
                 "carpentier-mansard": "carpentier_mansard:rnea_derivatives",
             },
+            comparison=Comparison(
+                derivative_of="rnea",
+                peers={"pinocchio": ("rnea_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -79,6 +85,12 @@ def _matrices(model: Model) -> list[Function]:
             requires=FORWARD,
             policy=Policy(dense_right_sides=True, rolled={"cholesky": "forward_dynamics_derivatives"}),
             references={"carpentier-mansard": "forward_derivatives:aba_derivatives"},
+            comparison=Comparison(
+                derivative_of="aba",
+                peers={"pinocchio": ("aba_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
     ]
 

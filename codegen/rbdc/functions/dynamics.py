@@ -23,7 +23,7 @@ from rbdc.functions.inputs import (
     over_joints,
     velocity,
 )
-from rbdc.functions.record import Function, Policy, Requirement
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
 from rbdc.model import Model
 
 
@@ -42,8 +42,9 @@ def _inverse(model: Model) -> list[Function]:
             ),
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
-            policy=Policy(rolled={"rnea": "inverse_dynamics"}),
+            policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
             references={"featherstone": "rnea:rnea"},
+            comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
         ),
         Function(
             FunctionDeclaration("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque),
@@ -51,6 +52,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
             references={"featherstone": "rnea:nonlinear_effects"},
+            comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
         Function(
             FunctionDeclaration("gravity_torque", "Gravity: g(q).", (q,), torque),
@@ -58,6 +60,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
             references={"featherstone": "rnea:gravity_torque"},
+            comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
         ),
         Function(
             FunctionDeclaration(
@@ -68,6 +71,7 @@ def _inverse(model: Model) -> list[Function]:
             ),
             {"composite": JointSpace(coriolis)},
             references={"echeandia-wensing": "coriolis:coriolis"},
+            comparison=Comparison(peers={"pinocchio": ("coriolis",)}),
         ),
     ]
 
@@ -84,8 +88,13 @@ def _inertia(model: Model) -> list[Function]:
             ),
             {"crba": JointSpace(crba)},
             preset="control",
-            policy=Policy(rolled={"crba": "composite_bodies"}),
+            policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             references={"featherstone": "crba:crba"},
+            comparison=Comparison(
+                peers={"pinocchio": ("crba", "crba_world")},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -107,6 +116,7 @@ def _inertia(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}),
             references={"carpentier": "minverse:minverse"},
+            comparison=Comparison(peers={"pinocchio": ("minverse",)}, benchmarked=True),
         ),
     ]
 
@@ -126,6 +136,7 @@ def _forward(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
             references={"featherstone": "aba:aba"},
+            comparison=Comparison(peers={"pinocchio": ("aba", "aba_world")}, benchmarked=True, headline=True),
         )
     ]
 
@@ -144,6 +155,7 @@ def _regressor(model: Model) -> Function:
             "axes": on_model(regressor_by_axes),
         },
         references={"atkeson": "regressor:torque_regressor"},
+        comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
     )
 
 

@@ -12,7 +12,7 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Function
+from rbdc.functions.record import Comparison, Function
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
@@ -33,7 +33,7 @@ def _placements(model: Model) -> Function:
         {"products": on_model(_homogeneous)},
         preset="control",
         references={"featherstone": "kinematics:forward_kinematics"},
-        generated_as_in_textbooks=True,
+        comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
 
 
@@ -128,5 +128,5 @@ def _framed(
         at_frame=algorithm,
         preset=preset,
         references=dict([reference]),
-        generated_as_in_textbooks=True,
+        comparison=Comparison(checks_only=True),
     )

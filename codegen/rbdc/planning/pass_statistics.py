@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import on_model
+from rbdc.functions.evaluation import JointSpace, on_model
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.model import Model
@@ -18,12 +13,10 @@ from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.tracing import traced
 from rbdc.reduction.passes import PASSES
 
-RECURSIONS: dict[str, Callable[..., Any]] = {"rnea": newton_euler, "crba": crba, "rnea_derivatives": rnea_derivatives}
-
 
 @dataclass(frozen=True)
 class Stage:
-    """The model after a pass: the pass, what it does, and the operations of `RECURSIONS` from there on."""
+    """The model after a pass: the pass, what it does, and the operations from there on of the functions with `Policy.counted_by_pass`."""
 
     name: str
     meaning: str
@@ -55,11 +48,12 @@ def limb_groups(model: Model) -> list[list[str]]:
 
 
 def _operations(model: Model) -> dict[str, int]:
-    functions = functions_of(model)
     counts = {}
-    for name, recursion in RECURSIONS.items():
-        entry = functions[name]
-        inputs = tuple(entry.declaration.required)
-        bare = Function(replace(entry.declaration, inputs=inputs), {"this": on_model(recursion)})
-        counts[name] = cost(traced(model, bare, "this")).operations
+    for name, function in functions_of(model).items():
+        if function.policy.counted_by_pass:
+            inputs = tuple(function.declaration.required)
+            recursions = [evaluate.algorithm for evaluate in function.methods.values() if isinstance(evaluate, JointSpace)]
+            methods = {"this": on_model(recursions[0])}
+            bare = Function(replace(function.declaration, inputs=inputs), methods)
+            counts[name] = cost(traced(model, bare, "this")).operations
     return counts
