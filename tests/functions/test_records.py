@@ -1,4 +1,6 @@
-"""A function's name and its inputs' names stand in its record alone: no other file of rbdc asks for them by strings."""
+"""A function's name and its inputs' names stand in its record alone: no other file of rbdc asks for them by
+strings.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,10 @@ from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.policy import WORTH_FOLLOWING
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
-RECORDS = {SOURCE / "functions" / f"{name}.py" for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")}
+RECORDS = {
+    SOURCE / "functions" / f"{name}.py"
+    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
+}
 FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
@@ -32,8 +37,9 @@ KEYING: dict[str, set[str]] = {
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},
 }
-"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in the manifest and in `info`, signs
-of joints by entry of q and of v, the configuration that CasADi differentiates by.
+"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
+the manifest and in `info`, signs of joints by entry of q and of v, the configuration that CasADi
+differentiates by.
 """
 
 
@@ -58,7 +64,9 @@ def keys(tree: ast.AST) -> Iterator[tuple[str, int]]:
             candidates = [*node.args[:1]]
         for candidate in candidates:
             members = candidate.elts if isinstance(candidate, (ast.Tuple, ast.List, ast.Set)) else [candidate]
-            yield from (pair for member in members if isinstance(member, ast.Constant) for pair in strings(member))
+            yield from (
+                pair for member in members if isinstance(member, ast.Constant) for pair in strings(member)
+            )
 
 
 def others() -> list[Path]:
@@ -103,7 +111,15 @@ def test_a_record_is_whole(name: str) -> None:
     assert set(function.policy.rolled.values()) <= set(FORMS)
     assert all(callable(method) for method in references_of(function).values())
     assert callable(reference_of(function))
-    inputs = {Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES}
+    inputs = {
+        Kind.CONFIGURATION,
+        Kind.VELOCITY,
+        Kind.ACCELERATION,
+        Kind.TANGENT,
+        Kind.FORCE,
+        Kind.WEIGHTS,
+        Kind.WRENCHES,
+    }
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert all(p.optional == (p.kind is Kind.WRENCHES) for p in function.declaration.inputs)
     assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.SPACE_ROWS}

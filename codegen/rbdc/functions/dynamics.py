@@ -5,7 +5,12 @@ from __future__ import annotations
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_dynamics import by_articulated_bodies, by_factors, inverse_factors
-from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
+from rbdc.algorithms.minverse import (
+    inverse_by_cholesky,
+    inverse_by_inverse_factor,
+    inverse_of_branches,
+    minverse,
+)
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.regressor import (
     PARAMETERS_PER_BODY,
@@ -38,7 +43,10 @@ def _inverse(model: Model) -> list[Function]:
     return [
         Function(
             FunctionDeclaration(
-                "rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque
+                "rnea",
+                "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
+                (q, v, a, fext),
+                torque,
             ),
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
@@ -146,7 +154,8 @@ def _regressor(model: Model) -> Function:
     return Function(
         FunctionDeclaration(
             "torque_regressor",
-            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
+            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: "
+            "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
             inputs,
             over_joints("Y", (model.nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
         ),
@@ -160,6 +169,8 @@ def _regressor(model: Model) -> Function:
 
 
 def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
-    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all robots tried)."""
+    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all
+    robots tried).
+    """
     branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
     return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}

@@ -88,7 +88,9 @@ def _derivatives(model: Model) -> list[Function]:
 
     def by(of: str, *inputs: Parameter) -> tuple[Parameter, ...]:
         meaning, shape = "derivative by {}; linear rows first, column: direction", (6, model.nv)
-        return tuple(Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs)
+        return tuple(
+            Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs
+        )
 
     return [
         _framed(
@@ -106,7 +108,8 @@ def _derivatives(model: Model) -> list[Function]:
         _framed(
             FunctionDeclaration(
                 "frame_acceleration_derivatives",
-                "Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.",
+                "Derivatives of a frame's spatial acceleration, without gravity, "
+                "by q (in the tangent space), v and a.",
                 (q, v, a),
                 by("da", q, v, a),
                 framed=True,

@@ -1,4 +1,4 @@
-"""What a function should give at some states, and what each entry may be off by."""
+"""The expected results of a function at some states, and the tolerance of each entry."""
 
 from __future__ import annotations
 
@@ -21,25 +21,30 @@ from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offse
 Array = NDArray[np.float64]
 
 ELSEWHERE = 1e-3
-"""Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
-that is left is rounding.
+"""Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate
+whatever the numbers are, and all that is left is rounding.
 """
 ROUNDINGS = 64
-"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or column, of any output of
-the function: some (of C, of derivatives by v) are zero whatever the numbers are, as a difference of products that are each rounded.
+"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or
+column, of any output of the function: some (of C, of derivatives by v) are zero whatever the numbers are, as
+a difference of products that are each rounded.
 """
 SOLVED = 1e-2
-"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less: blocks of M^-1 are zero
-where a free joint sets bodies apart, and elimination does not know.
+"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less:
+blocks of M^-1 are zero where a free joint sets bodies apart, and elimination does not know.
 """
 LOST = 0.1
-"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
+"""A state where results move by more than this part of what they usually are is singular: forward dynamics is
+not defined there.
+"""
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Values and tolerances of an output, (states, size) each; a state where the function is not defined has a tolerance of NaN."""
+    """Values and tolerances of an output, (states, size) each; a state where the function is not defined has
+    a tolerance of NaN.
+    """
 
     values: Array
     tolerances: Array
@@ -56,29 +61,38 @@ class Expected:
 class References:
     """The references on one model, evaluated together with what their results may be off by.
 
-    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size, or
-    by `tolerance` of itself; the components of a vector in space together.
+    A result may be off by the most that it moves where the description's and the inputs' numbers change by
+    `tolerance` of their size, or by `tolerance` of itself; the components of a vector in space together.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
         self.model, self.tolerance = model, tolerance
         self.perturbation = Perturbation(tolerance, _SEED)
         lengths = {False: 0.0, True: longest_offset(model)}
-        self.perturbed = {in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()}
+        self.perturbed = {
+            in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
+        }
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {
+            p.name: self._perturbed(declaration.name, p, inputs[p.name])
+            for p in declaration.inputs
+            if p.name in inputs
+        }
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
                 own = outputs[len(result) : len(result) + len(found)]
                 rows = [_rows(entries, states) for entries in found]
-                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
+                made = [
+                    _expected(x, p, self.tolerance, framed=part.frame is not None)
+                    for x, p in zip(rows, own, strict=True)
+                ]
                 last_place = float(np.finfo(declaration.scalar.dtype).eps)
                 result += _with_roundings(made, own, ROUNDINGS * last_place, SOLVED * self.tolerance)
         return result
@@ -112,7 +126,9 @@ def _forces(entries: Sequence[Scalar]) -> list[Force]:
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
     """(size, replicas, states)."""
-    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(
+        -1, 1 + REPLICAS, states
+    )
 
 
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
@@ -135,7 +151,9 @@ def _lost(values: Array, allowed: Array) -> Array:
     return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
 
 
-def _with_roundings(made: Sequence[Expected], outputs: Sequence[Parameter], rounding: float, solved: float) -> list[Expected]:
+def _with_roundings(
+    made: Sequence[Expected], outputs: Sequence[Parameter], rounding: float, solved: float
+) -> list[Expected]:
     """The matrices among the outputs with tolerances of so much of the largest entries beside each."""
     beside: dict[tuple[int, ...], Array] = {}
     for one, output in zip(made, outputs, strict=True):
@@ -153,21 +171,27 @@ def _with_roundings(made: Sequence[Expected], outputs: Sequence[Parameter], roun
 
 
 def _beside(values: Array, output: Parameter) -> tuple[Array, Array]:
-    """For each entry (states, size) of a matrix the largest of its row and of its column; of three rows in space the largest of all."""
+    """For each entry (states, size) of a matrix the largest of its row and of its column; of three rows in
+    space the largest of all.
+    """
     sizes = np.abs(values).reshape(-1, *output.shape)
     if output.in_space:
         threes = sizes.reshape(len(sizes), -1, 3, output.shape[1])
         largest = np.broadcast_to(threes.max(axis=(2, 3), keepdims=True), threes.shape).reshape(values.shape)
         return largest, largest
-    found = [np.broadcast_to(sizes.max(axis=axis, keepdims=True), sizes.shape).reshape(values.shape) for axis in (2, 1)]
+    found = [
+        np.broadcast_to(sizes.max(axis=axis, keepdims=True), sizes.shape).reshape(values.shape)
+        for axis in (2, 1)
+    ]
     return found[0], found[1]
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """For each entry (size, states) the largest of the three components of its vector: rows in threes, of 4x4 matrices the first three.
+    """For each entry (size, states) the largest of the three components of its vector: rows in threes, of 4x4
+    matrices the first three.
 
-    `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what is left of the two may
-    be 0.
+    `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what
+    is left of the two may be 0.
     """
     axis = 1 if len(shape) == 3 else 0
     whole = allowed.reshape(*shape, allowed.shape[-1]).copy()

@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 
 
 def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """Random values of every required input in the catalogue that can be drawn, by name, each of shape (samples, size).
+    """Random values of every required input in the catalogue that can be drawn, by name, each of shape
+    (samples, size).
 
     Configurations lie within the joints' limits; all others are standard normal, or zero where `at_rest`.
     """

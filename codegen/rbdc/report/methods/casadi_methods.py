@@ -78,7 +78,8 @@ def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
 
 
 def differentiated(model: Model, function: Function, mode: str, *, optimised: bool) -> Expressions:
-    """A function that is the derivatives of another, from that other by CasADi in one of the modes of `WEIGHTS`.
+    """A function that is the derivatives of another, from that other by CasADi in one of the modes of
+    `WEIGHTS`.
 
     optimised: differentiate the recursion that is generated, not the paper's on the model as described.
     """

@@ -10,7 +10,8 @@ from rbdc.functions.references import references_of
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
     """The papers' recursions for a function, on the model with the links' frames of the description.
 
-    The generated methods where these are the textbook's too: references check their results and are not timed.
+    The generated methods where these are the textbook's too: references check their results and are not
+    timed.
     """
     if function.comparison.checks_only:
         return dict(function.methods)
