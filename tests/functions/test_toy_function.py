@@ -121,7 +121,7 @@ def test_an_input_that_nothing_can_make_is_refused() -> None:
     declaration = catalogue.functions_of(model)[NAME].declaration
     unknown = Parameter("temperature", (1,), "of the motors (K)")
     heated = replace(declaration, inputs=(*declaration.inputs, unknown))
-    with pytest.raises(UnsupportedError, match=r"gravity_power.* temperature \(other\)"):
+    with pytest.raises(UnsupportedError, match=r"gravity_power.* 'temperature' of 1 entries \(other\)"):
         inputs_of(heated, draw(model, 1))
     with pytest.raises(UnsupportedError, match=r"gravity_power.* temperature \(other\)"):
         sampled(model, heated, 0)
