@@ -72,7 +72,7 @@ def test_blocks_of_zeros_are_left_out() -> None:
     model, _, programs = prepared("hyq", "aba_derivatives", "free-flyer")
     plan = plan_of(programs, model.nv, DOUBLE)
     dense = 2 * len(plan.factor) * plan.blocks
-    assert sum(row.products for row in solve("r", plan)) < 0.9 * dense
+    assert sum(row.products for row in solve(plan)) < 0.9 * dense
 
 
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])

@@ -23,9 +23,9 @@ def refused(text: str) -> list[str]:
     template = Environment(trim_blocks=True, lstrip_blocks=True).parse(text)
     found: list[nodes.Node] = [*template.find_all(COMPUTES), *template.find_all(CALLS)]
     found += [node for node in template.find_all(nodes.Filter) if node.name not in FILTERS]
-    conditions = [(node, node.test) for node in template.find_all((nodes.If, nodes.CondExpr))]
-    conditions += [(node, node.test) for node in template.find_all(nodes.For) if node.test is not None]
-    found += [node for node, condition in conditions if not is_optional_part(condition)]
+    found += [node for node in template.find_all(nodes.If) if not is_optional_part(node.test)]
+    found += [node for node in template.find_all(nodes.CondExpr) if not is_optional_part(node.test)]
+    found += [node for node in template.find_all(nodes.For) if node.test is not None and not is_optional_part(node.test)]
     return [f"{type(node).__name__} in line {node.lineno}" for node in found]
 
 

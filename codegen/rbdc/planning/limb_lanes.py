@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
+from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import InLanes
 from rbdc.functions.record import Function
@@ -123,16 +124,31 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     table = symbols(CONSTANTS, len(slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
-    signs = _signs(limbs, scalars)
-    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
     recorder = Recorder()
-    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, recorder.record)
-    outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
         program = pack(program, _exchange(limbs, size, slots, declaration.required))
     return optimise(program)
+
+
+def evaluated(
+    limbs: LaneModel,
+    scalars: Mapping[int, tuple[Scalar, ...]],
+    declaration: FunctionDeclaration,
+    evaluate: InLanes,
+    given: Mapping[str, Sequence[Scalar]],
+    trace: Trace,
+) -> list[tuple[str, list[Scalar]]]:
+    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the limbs' constants.
+
+    Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
+    """
+    signs = _signs(limbs, scalars)
+    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
+    return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
@@ -153,7 +169,7 @@ def _scalars(
     return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
 
 
-def _signs(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
     """By entry of q and of v the sign of its joint, where that is not +1."""
     bodies = limbs.model.bodies
     found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
@@ -187,7 +203,7 @@ def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar],
     return result
 
 
-def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> Model:
+def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> Model:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
     for index, values in scalars.items():
