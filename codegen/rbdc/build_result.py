@@ -41,9 +41,9 @@ class VariantFigures:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the largest
-    error that verifying found, in parts of what it may be; None where nothing was verified, for it came from
-    the cache or was not asked for.
+    """The result of a build. `cached`: nothing had to be generated or compiled. errors: by function the
+    largest error that verifying found, in parts of what it may be; None where nothing was verified, for it
+    came from the cache or was not asked for.
     """
 
     name: str

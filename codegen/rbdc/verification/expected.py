@@ -1,4 +1,4 @@
-"""The expected results of a function at some states, and the tolerance of each entry."""
+"""The values that a function should give at some states, and by how much each entry may be off."""
 
 from __future__ import annotations
 

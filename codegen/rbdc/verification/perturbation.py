@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Body, Coupling, Model
-from rbdc.model.joints import FreeFlyer, Prismatic
-from rbdc.spatial import Inertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 
@@ -51,12 +50,9 @@ class Perturbation:
         by `step` at least.
         """
         sizes = np.maximum(np.abs(q), 1.0)
-        for index, body in enumerate(model.bodies):
-            own = model.q_slice(index)
-            if isinstance(body.joint, Prismatic):
-                sizes[:, own] = np.abs(q[:, own])
-            elif isinstance(body.joint, FreeFlyer):
-                position = slice(own.start, own.start + 3)
+        for body in model.bodies:
+            if body.joint.lengths:
+                position = slice(body.index_q, body.index_q + body.joint.lengths)
                 sizes[:, position] = np.max(np.abs(q[:, position]), axis=1, keepdims=True)
         return [self._changed(q[:, k], sizes[:, k]) for k in range(q.shape[1])]
 
@@ -95,7 +91,7 @@ class Perturbation:
             Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length))
         )
 
-    def _inertia(self, inertia: Inertia) -> Inertia:
+    def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])
         return Inertia(
             mass,

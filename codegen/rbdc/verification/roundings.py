@@ -1,5 +1,5 @@
-"""The rounding that is left where no number counts: in entries that are zero whatever the description says, and in
-solutions with M.
+"""The rounding that is left where no number counts: in entries that are zero whatever the description says,
+and in solutions with M.
 """
 
 from __future__ import annotations
