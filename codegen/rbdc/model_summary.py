@@ -1,4 +1,4 @@
-"""What `rbdc info` shows of a model."""
+"""The display of a model by `rbdc info`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ def as_data(model: Model) -> dict[str, Any]:
         "moving_mass": total_mass(model, with_base=False),
         "gravity": model.gravity.scalars(),
         "joints": [_joint(model, body) for body in model.bodies],
-        "frames": [{"name": f.name, "body": None if f.body == WORLD else model.bodies[f.body].name} for f in model.frames],
+        "frames": [
+            {"name": f.name, "body": None if f.body == WORLD else model.bodies[f.body].name}
+            for f in model.frames
+        ],
         "warnings": warnings_of(model),
     }
 
@@ -49,7 +52,9 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "damping": body.damping,
         "friction": body.friction,
         "mass": body.inertia.mass,
-        "follows": None if follow is None else [model.bodies[follow.leader].joint_name, follow.multiplier, follow.offset],
+        "follows": None
+        if follow is None
+        else [model.bodies[follow.leader].joint_name, follow.multiplier, follow.offset],
     }
 
 
@@ -63,7 +68,8 @@ def show(model: Model) -> None:
     console = terminal if terminal.is_terminal else Console(width=140)
     console.print(
         Text(
-            f"{shown(model.name)}: nq {model.nq}, nv {model.nv}, {model.njoints} moving bodies, {len(model.frames)} frames, "
+            f"{shown(model.name)}: nq {model.nq}, nv {model.nv}, {model.njoints} moving bodies, "
+            f"{len(model.frames)} frames, "
             f"{total_mass(model):.6g} kg, of which {total_mass(model, with_base=False):.6g} kg move"
         )
     )
@@ -71,15 +77,26 @@ def show(model: Model) -> None:
     table = Table("joint", "kind", "link", "q", "v", "lower", "upper", "velocity", "effort", "mass (kg)")
     for body in model.bodies:
         limits = body.limits
-        numbers = [f"{x:.5g}" for x in (limits.lower, limits.upper, limits.velocity, limits.effort, body.inertia.mass)]
-        kind = body.joint.kind if body.coupling is None else f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
+        numbers = [
+            f"{x:.5g}"
+            for x in (limits.lower, limits.upper, limits.velocity, limits.effort, body.inertia.mass)
+        ]
+        kind = (
+            body.joint.kind
+            if body.coupling is None
+            else f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
+        )
         places = [_place(body.index_q, body.joint.nq), _place(body.index_v, body.joint.nv)]
-        table.add_row(*(Text(cell) for cell in [shown(body.joint_name), kind, shown(body.name), *places, *numbers]))
+        table.add_row(
+            *(Text(cell) for cell in [shown(body.joint_name), kind, shown(body.name), *places, *numbers])
+        )
     console.print(table)
 
 
 def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None:
-    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side by side."""
+    """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side
+    by side.
+    """
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=140)
     table = Table("pass", "what it does", title="operations after each pass", title_justify="left")
@@ -93,7 +110,11 @@ def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None
         before = stage.operations
     console.print(table)
     for names in limbs:
-        console.print(Text(f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"))
+        console.print(
+            Text(
+                f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"
+            )
+        )
     if not limbs:
         console.print("no limbs are alike: nothing runs in lanes")
 

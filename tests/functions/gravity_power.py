@@ -1,4 +1,4 @@
-"""A function in one file: the power of gravity, v . g(q), with its record, its algorithm and its reference."""
+"""A function in one file: the power of gravity, v . g(q): its record, its algorithm and its reference."""
 
 from __future__ import annotations
 
@@ -32,9 +32,13 @@ def power(model: Model) -> list[Function]:
     ]
 
 
-def gravity_power(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def gravity_power(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
     """v . g(q) (W); the rate of the potential energy."""
-    return [sum((rate * torque for rate, torque in zip(v, gravity_torque(model, q, trace), strict=True)), 0.0)]
+    return [
+        sum((rate * torque for rate, torque in zip(v, gravity_torque(model, q, trace), strict=True)), 0.0)
+    ]
 
 
 def reference(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:

@@ -1,4 +1,6 @@
-"""A function's name and its inputs' names stand in its record alone: no other file of rbdc asks for them by strings."""
+"""A function's name and its inputs' names stand in its record alone: no other file of rbdc asks for them by
+strings.
+"""
 
 from __future__ import annotations
 
@@ -16,28 +18,29 @@ from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.policy import WORTH_FOLLOWING
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
-RECORDS = {SOURCE / "functions" / f"{name}.py" for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")}
+RECORDS = {
+    SOURCE / "functions" / f"{name}.py"
+    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
+}
 FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
-    # The choice of an input's or a function's name is the matter of these files.
-    "report/benchmark.py": {"rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/page.py": {"rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/ad.py": {"rnea", "aba", "rnea_derivatives", "aba_derivatives"},
-    "report/numerical.py": {"integrate"},
-    "report/pinocchio.py": FUNCTIONS - {name for name in FUNCTIONS if name.startswith("frame_") or "jvp" in name or "vjp" in name},
 }
-"""Files that may quote functions, and which: tables of what is measured and of what a peer offers."""
+"""Files that may quote functions, and which: the table of a paper that the experiment repeats."""
 
 KEYING: dict[str, set[str]] = {
-    "emit/library.py": {"q", "v"},  # keys of the manifest
-    "model_summary.py": {"q", "v"},  # keys of `info --json`
-    "planning/limb_lanes.py": {"q", "v"},  # signs by entry of q and of v
-    "report/ad.py": {"q"},  # CasADi differentiates by it
+    "algorithms/reference/carpentier_mansard.py": {"q", "v"},
+    "emit/library.py": {"q", "v"},
+    "model_summary.py": {"q", "v"},
+    "planning/limb_lanes.py": {"q", "v"},
+    "report/methods/casadi_methods.py": {"q"},
 }
-"""Files that may use the names of inputs as keys, and which."""
+"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
+the manifest and in `info`, signs of joints by entry of q and of v, the configuration that CasADi
+differentiates by.
+"""
 
 
 def strings(tree: ast.AST) -> Iterator[tuple[str, int]]:
@@ -61,7 +64,9 @@ def keys(tree: ast.AST) -> Iterator[tuple[str, int]]:
             candidates = [*node.args[:1]]
         for candidate in candidates:
             members = candidate.elts if isinstance(candidate, (ast.Tuple, ast.List, ast.Set)) else [candidate]
-            yield from (pair for member in members if isinstance(member, ast.Constant) for pair in strings(member))
+            yield from (
+                pair for member in members if isinstance(member, ast.Constant) for pair in strings(member)
+            )
 
 
 def others() -> list[Path]:
@@ -106,7 +111,15 @@ def test_a_record_is_whole(name: str) -> None:
     assert set(function.policy.rolled.values()) <= set(FORMS)
     assert all(callable(method) for method in references_of(function).values())
     assert callable(reference_of(function))
-    inputs = {Kind.CONFIGURATION, Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES}
+    inputs = {
+        Kind.CONFIGURATION,
+        Kind.VELOCITY,
+        Kind.ACCELERATION,
+        Kind.TANGENT,
+        Kind.FORCE,
+        Kind.WEIGHTS,
+        Kind.WRENCHES,
+    }
     assert {p.kind for p in function.declaration.inputs} <= inputs
     assert all(p.optional == (p.kind is Kind.WRENCHES) for p in function.declaration.inputs)
     assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.SPACE_ROWS}

@@ -1,5 +1,5 @@
-"""The functions that are not defined for a model: forward dynamics where the joint-space inertia is singular in every configuration, the
-centre of mass of nothing.
+"""The functions that are not defined for a model: forward dynamics where the joint-space inertia is singular
+in every configuration, the centre of mass of nothing.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from rbdc.model.xml import shown
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding leaves of a regular robot."""
+"""Of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding leaves of a regular robot.
+"""
 
 
 def singular_joints(model: Model) -> list[str]:
-    """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few random configurations."""
+    """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few
+    random configurations.
+    """
     rng, involved = np.random.default_rng(0), set[str]()
     for _ in range(_SAMPLES):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.5, 1.5, model.nv)])
@@ -45,7 +48,8 @@ def singular_joints(model: Model) -> list[str]:
 
 
 def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
-    """The functions that are defined for the model, and a message for each reason why others had to be left out of a preset.
+    """The functions that are defined for the model, and a message for each reason why others had to be left
+    out of a preset.
 
     Raises SingularModelError where one of those was asked for by name.
     """

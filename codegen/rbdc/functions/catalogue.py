@@ -1,6 +1,7 @@
 """The functions of a generated module: the families of records, presets, and the choice among them.
 
-To add a function: write its record, and its algorithm under `rbdc.algorithms`; a new family of records takes a line in `FAMILIES`.
+To add a function: write its record, and its algorithm under `rbdc.algorithms`; a new family of records takes
+a line in `FAMILIES`.
 """
 
 from __future__ import annotations
@@ -35,12 +36,16 @@ def functions_of(model: Model) -> dict[str, Function]:
 
 
 def known() -> dict[str, Function]:
-    """Every function by its name, for questions that no model answers: the shapes are those of a model without joints."""
+    """Every function by its name, for questions that no model answers: the shapes are those of a model
+    without joints.
+    """
     return functions_of(Model("any", (), (), 0, 0))
 
 
 def fingerprint() -> str:
-    """A text that changes with the records from outside rbdc, for keys in the cache; the hash of rbdc's code covers those within."""
+    """A text that changes with the records from outside rbdc, for keys in the cache; the hash of rbdc's code
+    covers those within.
+    """
     outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
     return "\n".join(text for family in outside for text in _sources(family))
 

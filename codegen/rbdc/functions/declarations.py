@@ -1,4 +1,6 @@
-"""Declarations as data: one object prints the C declaration, the cffi cdef, the stub and the docstring, so they cannot drift."""
+"""Declarations as data: one object prints the C declaration, the cffi cdef, the stub and the docstring, so
+they cannot drift.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,15 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 
 
 EXTERNAL_FORCES = "fext"
-"""The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name, a `Force` for each body."""
+"""The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
+a `Force` for each body.
+"""
 
 
 class Kind(Enum):
-    """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes with a joint's direction."""
+    """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
+    with a joint's direction.
+    """
 
     CONFIGURATION = "configuration"
     """q: one entry for each coordinate (nq); quaternions are of unit length."""
@@ -46,8 +52,8 @@ class Kind(Enum):
 class Parameter:
     """One array argument or result of a function.
 
-    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the unit. kind: see `Kind`.
-    optional: inputs only; None in Python, NULL in C.
+    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
+    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C.
     """
 
     name: str
@@ -63,7 +69,9 @@ class Parameter:
 
     @property
     def in_space(self) -> bool:
-        """Whether it is an output over directions in space, or a number, where others have a row for each joint's direction."""
+        """Whether it is an output over directions in space, or a number, where others have a row for each
+        joint's direction.
+        """
         return self.kind is Kind.SPACE_ROWS
 
     @property
@@ -80,13 +88,14 @@ class Parameter:
 class FunctionDeclaration:
     """The signature of one entry point of a generated module.
 
-    C: ``void <robot>_<name>(const double *restrict <input>..., [int frame, int reference,] double *restrict <output>...)``, or of the other
-    scalars of `scalar`, and
-    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With `lanes` also
-    ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes` samples, each entry of an array so many
-    times, once for each sample.
-    `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in Python `frame` is a
-    name or an index and `reference` one of the names, "LOCAL" by default.
+    C, with the scalars of `scalar` in place of double:
+    ``void <robot>_<name>(const double *<input>..., [int frame, int reference,] double *<output>...)``, and
+    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With
+    `lanes` also ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes`
+    samples, each entry of an array so many times, once for each sample. All pointers are restrict.
+
+    `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
+    Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default.
     """
 
     name: str
@@ -117,12 +126,15 @@ class FunctionDeclaration:
         return self._prototype(robot, "_lanes", restrict)
 
     def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
-        """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from C++)."""
+        """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from
+        C++).
+        """
         return self._prototype(robot, "_batch" if batch else "", restrict)
 
     def _prototype(self, robot: str, suffix: str, restrict: str) -> str:
         first = ["size_t n"] if suffix else []
-        return f"void {robot}_{self.name}{suffix}({', '.join([*first, *self.parameters(self.scalar.name, restrict)])})"
+        parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
+        return f"void {robot}_{self.name}{suffix}({parameters})"
 
     def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
         """The parameters of a C function that takes and gives the same in arrays of `kind`."""
@@ -132,6 +144,6 @@ class FunctionDeclaration:
         return [*inputs, *frame, *(f"{kind} *{qualifier}{p.name}" for p in self.outputs)]
 
     def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
-        """What a call of such a function passes; `place` says where an array is."""
+        """The arguments of a call of such a function; `place` says where an array is."""
         frame = ["frame", "reference"] if self.framed else []
         return [*map(place, self.inputs), *frame, *map(place, self.outputs)]

@@ -1,4 +1,4 @@
-"""The records of the first derivatives of inverse and forward dynamics, and of their products with vectors."""
+"""The records of the first derivatives of inverse and forward dynamics, and of products with them."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ from rbdc.functions.inputs import (
     velocity,
     weights,
 )
-from rbdc.functions.record import Function, Policy, Requirement
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
 from rbdc.model import Model
 
 FORWARD = frozenset({Requirement.REGULAR_INERTIA})
 WITH_FORWARD_DYNAMICS = Policy(leader="aba")
-"""Most of what sets the methods of these products apart is what they solve with M. Comparing their own found the same method on nine of ten
-robots tried, 3 and 5 % less on the other (tiago_pro), and took longer than all else.
+"""Most of what sets the methods of these products apart is what they solve with M. Comparing their own found
+the same method on nine of ten robots tried, 3 and 5 % less on the other (tiago_pro), and took longer than all
+else.
 """
 
 
@@ -56,11 +57,17 @@ def _matrices(model: Model) -> list[Function]:
             ),
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
-            policy=Policy(rolled={"idsva": "inverse_dynamics_derivatives"}),
+            policy=Policy(counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}),
             references={
                 "idsva": "idsva:rnea_derivatives",
                 "carpentier-mansard": "carpentier_mansard:rnea_derivatives",
             },
+            comparison=Comparison(
+                derivative_of="rnea",
+                peers={"pinocchio": ("rnea_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -79,6 +86,12 @@ def _matrices(model: Model) -> list[Function]:
             requires=FORWARD,
             policy=Policy(dense_right_sides=True, rolled={"cholesky": "forward_dynamics_derivatives"}),
             references={"carpentier-mansard": "forward_derivatives:aba_derivatives"},
+            comparison=Comparison(
+                derivative_of="aba",
+                peers={"pinocchio": ("aba_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
     ]
 
@@ -90,7 +103,8 @@ def _weighted(model: Model) -> list[Function]:
         Function(
             FunctionDeclaration(
                 "rnea_vjp",
-                "Weighted sums of the rows of the derivatives of inverse dynamics: w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
+                "Weighted sums of the rows of the derivatives of inverse dynamics: "
+                "w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
                 (q, v, a, w, fext),
                 _vectors(model, "w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
             ),
@@ -101,7 +115,8 @@ def _weighted(model: Model) -> list[Function]:
         Function(
             FunctionDeclaration(
                 "aba_vjp",
-                "Weighted sums of the rows of the derivatives of forward dynamics: w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
+                "Weighted sums of the rows of the derivatives of forward dynamics: "
+                "w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
                 (q, v, tau, w, fext),
                 _vectors(model, "w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
             ),
@@ -163,4 +178,6 @@ def _inputs(model: Model) -> tuple[Parameter, ...]:
 
 
 def _vectors(model: Model, *names: str) -> tuple[Parameter, ...]:
-    return tuple(Parameter(name, (model.nv,), "one number for each direction", Kind.JOINT_ROWS) for name in names)
+    return tuple(
+        Parameter(name, (model.nv,), "one number for each direction", Kind.JOINT_ROWS) for name in names
+    )

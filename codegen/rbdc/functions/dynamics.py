@@ -5,7 +5,12 @@ from __future__ import annotations
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.forward_dynamics import by_articulated_bodies, by_factors, inverse_factors
-from rbdc.algorithms.minverse import inverse_by_cholesky, inverse_by_inverse_factor, inverse_of_branches, minverse
+from rbdc.algorithms.minverse import (
+    inverse_by_cholesky,
+    inverse_by_inverse_factor,
+    inverse_of_branches,
+    minverse,
+)
 from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
 from rbdc.algorithms.regressor import (
     PARAMETERS_PER_BODY,
@@ -23,7 +28,7 @@ from rbdc.functions.inputs import (
     over_joints,
     velocity,
 )
-from rbdc.functions.record import Function, Policy, Requirement
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
 from rbdc.model import Model
 
 
@@ -38,12 +43,16 @@ def _inverse(model: Model) -> list[Function]:
     return [
         Function(
             FunctionDeclaration(
-                "rnea", "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.", (q, v, a, fext), torque
+                "rnea",
+                "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
+                (q, v, a, fext),
+                torque,
             ),
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
-            policy=Policy(rolled={"rnea": "inverse_dynamics"}),
+            policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
             references={"featherstone": "rnea:rnea"},
+            comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
         ),
         Function(
             FunctionDeclaration("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque),
@@ -51,6 +60,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
             references={"featherstone": "rnea:nonlinear_effects"},
+            comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
         Function(
             FunctionDeclaration("gravity_torque", "Gravity: g(q).", (q,), torque),
@@ -58,6 +68,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
             references={"featherstone": "rnea:gravity_torque"},
+            comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
         ),
         Function(
             FunctionDeclaration(
@@ -68,6 +79,7 @@ def _inverse(model: Model) -> list[Function]:
             ),
             {"composite": JointSpace(coriolis)},
             references={"echeandia-wensing": "coriolis:coriolis"},
+            comparison=Comparison(peers={"pinocchio": ("coriolis",)}),
         ),
     ]
 
@@ -84,8 +96,13 @@ def _inertia(model: Model) -> list[Function]:
             ),
             {"crba": JointSpace(crba)},
             preset="control",
-            policy=Policy(rolled={"crba": "composite_bodies"}),
+            policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             references={"featherstone": "crba:crba"},
+            comparison=Comparison(
+                peers={"pinocchio": ("crba", "crba_world")},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -107,6 +124,7 @@ def _inertia(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}),
             references={"carpentier": "minverse:minverse"},
+            comparison=Comparison(peers={"pinocchio": ("minverse",)}, benchmarked=True),
         ),
     ]
 
@@ -126,6 +144,7 @@ def _forward(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
             references={"featherstone": "aba:aba"},
+            comparison=Comparison(peers={"pinocchio": ("aba", "aba_world")}, benchmarked=True, headline=True),
         )
     ]
 
@@ -135,7 +154,8 @@ def _regressor(model: Model) -> Function:
     return Function(
         FunctionDeclaration(
             "torque_regressor",
-            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
+            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: "
+            "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
             inputs,
             over_joints("Y", (model.nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
         ),
@@ -144,10 +164,13 @@ def _regressor(model: Model) -> Function:
             "axes": on_model(regressor_by_axes),
         },
         references={"atkeson": "regressor:torque_regressor"},
+        comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
     )
 
 
 def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
-    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all robots tried)."""
+    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all
+    robots tried).
+    """
     branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
     return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}

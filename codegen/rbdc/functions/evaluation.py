@@ -1,5 +1,5 @@
-"""Algorithms as the records of functions hold them: from arrays of scalars to arrays of scalars, on a robot's model or its joint-space
-model.
+"""Algorithms as the records of functions hold them: from arrays of scalars to arrays of scalars, on a robot's
+model or its joint-space model.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 
 @dataclass(frozen=True)
 class Part:
-    """A function of the catalogue as part of an entry point, and the frame's index and the reference's name if it takes them."""
+    """A function of the catalogue as part of an entry point, and the frame's index and the reference's name
+    if it takes them.
+    """
 
     name: str
     frame: int | None = None
@@ -32,7 +34,9 @@ class Part:
 
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
-    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the model's own frames."""
+    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
+    model's own frames.
+    """
     arguments = [value for name, value in inputs.items() if name != EXTERNAL_FORCES]
     fext = inputs.get(EXTERNAL_FORCES)
     if fext is None:
@@ -43,13 +47,17 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
 
 
 def on_model(algorithm: Callable[..., Any]) -> Evaluate:
-    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a paper."""
+    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a
+    paper.
+    """
     return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
 
 
 @runtime_checkable
 class InLanes(Protocol):
-    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the lanes of vectors."""
+    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the
+    lanes of vectors.
+    """
 
     @property
     def space(self) -> Space:
@@ -64,9 +72,11 @@ class InLanes(Protocol):
 
 @dataclass(frozen=True)
 class JointSpace:
-    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model, where it is cheapest.
+    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model,
+    where it is cheapest.
 
-    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the joint-space models it takes.
+    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the
+    joint-space models it takes.
     """
 
     algorithm: Callable[..., Any]
@@ -84,8 +94,8 @@ class JointSpace:
 
 @dataclass(frozen=True)
 class OwnFrames:
-    """An algorithm whose results depend on the links' own frames: evaluated on the model as it is. `in_lanes` gives the same from a
-    joint-space model, whose bodies know their own frames.
+    """An algorithm whose results depend on the links' own frames: evaluated on the model as it is. `in_lanes`
+    gives the same from a joint-space model, whose bodies know their own frames.
     """
 
     algorithm: Callable[..., Any]
@@ -114,7 +124,9 @@ def _framed_outputs(result: Any) -> list[list[Scalar]]:
 
 
 def for_one_frame(algorithm: Callable[..., Any], frame: Callable[[Model], int], reference: str) -> Evaluate:
-    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the climb from it to the root."""
+    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the
+    climb from it to the root.
+    """
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # the steps of a frame's climb have no names of their own

@@ -8,7 +8,9 @@ from rbdc.model import Model
 
 def configuration(model: Model, name: str = "q") -> Parameter:
     """q (nq,): positions, angles and unit quaternions."""
-    return Parameter(name, (model.nq,), "configuration (m, rad, unit quaternions x y z w)", Kind.CONFIGURATION)
+    return Parameter(
+        name, (model.nq,), "configuration (m, rad, unit quaternions x y z w)", Kind.CONFIGURATION
+    )
 
 
 def velocity(model: Model) -> Parameter:

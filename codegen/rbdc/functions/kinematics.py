@@ -12,7 +12,7 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Function
+from rbdc.functions.record import Comparison, Function
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
@@ -33,7 +33,7 @@ def _placements(model: Model) -> Function:
         {"products": on_model(_homogeneous)},
         preset="control",
         references={"featherstone": "kinematics:forward_kinematics"},
-        generated_as_in_textbooks=True,
+        comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
 
 
@@ -88,7 +88,9 @@ def _derivatives(model: Model) -> list[Function]:
 
     def by(of: str, *inputs: Parameter) -> tuple[Parameter, ...]:
         meaning, shape = "derivative by {}; linear rows first, column: direction", (6, model.nv)
-        return tuple(Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs)
+        return tuple(
+            Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs
+        )
 
     return [
         _framed(
@@ -106,7 +108,8 @@ def _derivatives(model: Model) -> list[Function]:
         _framed(
             FunctionDeclaration(
                 "frame_acceleration_derivatives",
-                "Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.",
+                "Derivatives of a frame's spatial acceleration, without gravity, "
+                "by q (in the tangent space), v and a.",
                 (q, v, a),
                 by("da", q, v, a),
                 framed=True,
@@ -128,5 +131,5 @@ def _framed(
         at_frame=algorithm,
         preset=preset,
         references=dict([reference]),
-        generated_as_in_textbooks=True,
+        comparison=Comparison(checks_only=True),
     )

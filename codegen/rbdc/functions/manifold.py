@@ -6,8 +6,11 @@ from rbdc.algorithms.manifold import difference, integrate
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import configuration, over_joints, step
-from rbdc.functions.record import Function
+from rbdc.functions.record import Comparison, Function
 from rbdc.model import Model
+
+INTEGRATE = "integrate"
+"""The function that finite differences step with."""
 
 
 def manifold(model: Model) -> list[Function]:
@@ -17,7 +20,7 @@ def manifold(model: Model) -> list[Function]:
     return [
         Function(
             FunctionDeclaration(
-                "integrate",
+                INTEGRATE,
                 "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
                 (q, dv),
                 over_joints("q_next", (model.nq,), "configuration"),
@@ -25,7 +28,7 @@ def manifold(model: Model) -> list[Function]:
             {"exponential": on_model(integrate)},
             preset="control",
             references={"murray-li-sastry": "manifold:integrate"},
-            generated_as_in_textbooks=True,
+            comparison=Comparison(peers={"pinocchio": ("integrate",)}, checks_only=True),
         ),
         Function(
             FunctionDeclaration(
@@ -37,6 +40,6 @@ def manifold(model: Model) -> list[Function]:
             {"logarithm": on_model(difference)},
             preset="control",
             references={"murray-li-sastry": "manifold:difference"},
-            generated_as_in_textbooks=True,
+            comparison=Comparison(peers={"pinocchio": ("difference",)}, checks_only=True),
         ),
     ]

@@ -12,7 +12,7 @@ from rbdc.algorithms.momentum import (
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import JointSpace
 from rbdc.functions.inputs import configuration, in_space, velocity
-from rbdc.functions.record import Function, Requirement
+from rbdc.functions.record import Comparison, Function, Requirement
 from rbdc.model import Model
 
 MASS = frozenset({Requirement.MASS})
@@ -36,6 +36,7 @@ def _centres(model: Model) -> list[Function]:
             {"subtrees": JointSpace(centre_of_mass)},
             requires=MASS,
             references={"featherstone": "centroidal:centre_of_mass"},
+            comparison=Comparison(peers={"pinocchio": ("com",)}),
         ),
         Function(
             FunctionDeclaration(
@@ -47,6 +48,7 @@ def _centres(model: Model) -> list[Function]:
             {"subtrees": JointSpace(com_jacobian)},
             requires=MASS,
             references={"orin-goswami-lee": "centroidal:com_jacobian"},
+            comparison=Comparison(peers={"pinocchio": ("com_jacobian",)}),
         ),
         Function(
             FunctionDeclaration(
@@ -58,6 +60,9 @@ def _centres(model: Model) -> list[Function]:
             {"composite": JointSpace(centroidal_momentum_matrix)},
             requires=MASS | {Requirement.MOVING_MASS},
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
+            comparison=Comparison(
+                peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")},
+            ),
         ),
     ]
 
@@ -74,6 +79,7 @@ def _energies(model: Model) -> list[Function]:
             ),
             {"sum": JointSpace(kinetic_energy)},
             references={"featherstone": "centroidal:kinetic_energy"},
+            comparison=Comparison(peers={"pinocchio": ("kinetic_energy",)}),
         ),
         Function(
             FunctionDeclaration(
@@ -84,5 +90,6 @@ def _energies(model: Model) -> list[Function]:
             ),
             {"subtrees": JointSpace(potential_energy)},
             references={"featherstone": "centroidal:potential_energy"},
+            comparison=Comparison(peers={"pinocchio": ("potential_energy",)}),
         ),
     ]

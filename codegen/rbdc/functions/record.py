@@ -15,7 +15,7 @@ PRESETS = ("control", "optimisation", "full")
 
 
 class Requirement(Enum):
-    """What a model must have for a function to be defined."""
+    """A property that a model must have for a function to be defined."""
 
     REGULAR_INERTIA = "regular M"
     """A joint-space inertia that is regular in some configuration."""
@@ -27,32 +27,50 @@ class Requirement(Enum):
 
 @dataclass(frozen=True)
 class Policy:
-    """Choices that planning makes for a function by more than its operation counts; the thresholds are in `rbdc.planning.policy`.
+    """Choices that planning makes for a function by more than its operation counts; the thresholds are in
+    `rbdc.planning.policy`.
 
-    leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of `Function.to_solve` have entries in
-    most rows, so that columns side by side are worth while on smaller models. rolled: its rolled forms (`rbdc.emit.rolled`), by the names
-    of the methods that the manifest gives.
+    leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
+    `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
+    models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
+    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives.
     """
 
     leader: str | None = None
     dense_right_sides: bool = False
+    counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How comparisons and benchmarks treat a function.
+
+    derivative_of: the name of the function of which it is the matrices of derivatives. peers: by library the
+    names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
+    the textbooks too, so that references check results and are not timed. benchmarked: `rbdc benchmark`
+    measures it unless told otherwise. headline: it has a tile at the top of the page.
+    """
+
+    derivative_of: str | None = None
+    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checks_only: bool = False
+    benchmarked: bool = False
+    headline: bool = False
 
 
 @dataclass(frozen=True)
 class Function:
     """A function of a generated module, or a fused one.
 
-    declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the fewest operations for the model
-    at hand is generated. None for functions of a frame, which climb the tree at run time.
-    to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides B and known parts K of all but the last
-    output, then the factors W and D^-1 (`rbdc.emit.c.columns` does the rest).
-    at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
-    preset: the smallest one that has it. requires: what the model must have.
-    references: the papers' methods by name, the last of which decides in verification, each as "module:function", in
+    declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
+    fewest operations for the model at hand is generated. None for functions of a frame, which climb the tree
+    at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides
+    B and known parts K of all but the last output, then the factors W and D^-1 (`rbdc.emit.c.columns` does
+    the rest). at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) ->
+    outputs. preset: the smallest one that has it. requires: what the model must have. references: the papers'
+    methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them.
-    generated_as_in_textbooks: the generated method is that of the textbooks, so that comparisons take the references for checks alone
-    and do not time them.
     """
 
     declaration: FunctionDeclaration
@@ -63,7 +81,7 @@ class Function:
     requires: frozenset[Requirement] = frozenset()
     policy: Policy = Policy()
     references: Mapping[str, str] = field(default_factory=dict)
-    generated_as_in_textbooks: bool = False
+    comparison: Comparison = Comparison()
 
     @property
     def name(self) -> str:

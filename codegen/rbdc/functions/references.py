@@ -1,8 +1,10 @@
-"""The papers' methods for a function, which its record names: for verification and comparisons, never for generating.
+"""The papers' methods for a function, which its record names: for verification and comparisons, never for
+generating.
 
-A method is called with a model as read and the function's inputs in their order, each a list of scalars; external forces, a list of `Force`
-in the bodies' frames, and `trace` go by name. Those of functions of a frame take the inputs, the frame's number and "LOCAL", "WORLD" or
-"LOCAL_WORLD_ALIGNED". The result is a vector, a matrix by rows, or a tuple of these, as the function's outputs.
+A method is called with a model as read and the function's inputs in their order, each a list of scalars;
+external forces, a list of `Force` in the bodies' frames, and `trace` go by name. Those of functions of a
+frame take the inputs, the frame's number and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a
+vector, a matrix by rows, or a tuple of these, as the function's outputs.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def references_of(function: Function) -> dict[str, Method]:
 def reference_of(function: Function) -> Method:
     """The method that decides. Raises UnsupportedError where the record names none."""
     if not function.references:
-        raise UnsupportedError(f"{function.name}: its record names no reference; give it one, or build without verification")
+        raise UnsupportedError(
+            f"{function.name}: its record names no reference; give it one, or build without verification"
+        )
     return list(references_of(function).values())[-1]
 
 

@@ -17,10 +17,12 @@ _TOO_LARGE = (2.0 - 2.0**-24) * 2.0**127
 
 @dataclass(frozen=True)
 class ScalarType:
-    """The C type of every value, the header of its elementary functions, what their names begin and end with, and its bytes.
+    """The C type of every value, the header of its elementary functions, what their names begin and end with,
+    and its bytes.
 
-    dtype: NumPy's name of it. integer: the C type of signed integers as large, whose vectors are masks of vectors of scalars; "" for a
-    type that is not computed in lanes. bits: of its fraction. Literals end with `suffix` as names of functions do.
+    dtype: NumPy's name of it. integer: the C type of signed integers as large, whose vectors are masks of
+    vectors of scalars; "" for a type that is not computed in lanes. bits: of its fraction. Literals end with
+    `suffix` as names of functions do.
     """
 
     name: str
@@ -44,7 +46,7 @@ class ScalarType:
 
     @property
     def words(self) -> dict[str, object]:
-        """What templates call it: the type, its name, what its literals end with."""
+        """The words of templates for it: the type, its name, the ending of its literals."""
         return {"scalar": self, "real": self.name, "f": self.suffix}
 
     def function(self, name: str) -> str:
@@ -52,7 +54,8 @@ class ScalarType:
         return f"{self.prefix}{name}{self.suffix}"
 
     def literal(self, number: float) -> str:
-        """The shortest C literal that reads back as the nearest number of the type, which is 0 for what is closer to 0 than to any other.
+        """The shortest C literal that reads back as the nearest number of the type, which is 0 for what is
+        closer to 0 than to any other.
 
         Raises UnsupportedError for a number beyond the largest of the type.
         """
@@ -70,12 +73,17 @@ class ScalarType:
     def check_divisor(self, number: float) -> None:
         """Raise UnsupportedError for a number other than 0 that is 0 as a literal."""
         if number != 0.0 and self.bits < DOUBLE.bits and self._rounded(number) == 0.0:
-            raise UnsupportedError(f"the program divides by {number!r}, which is 0 in {self.dtype}; build with --dtype float64")
+            raise UnsupportedError(
+                f"the program divides by {number!r}, which is 0 in {self.dtype}; build with --dtype float64"
+            )
 
     def _rounded(self, number: float) -> float:
         """The number with the fewest decimal digits among those that are the same in single precision."""
         if abs(number) >= _TOO_LARGE:
-            raise UnsupportedError(f"the program has the constant {number!r}, too large for {self.dtype}; build with --dtype float64")
+            raise UnsupportedError(
+                f"the program has the constant {number!r}, too large for {self.dtype}; "
+                "build with --dtype float64"
+            )
         single = self._nearest(number)
         shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))  # nine are enough
         return next(x for x in shorter if abs(x) < _TOO_LARGE and self._nearest(x) == single)

@@ -35,7 +35,8 @@ from rbdc.planning.tracing import traced
 class Variants:
     """The simplified programs of one method of a function.
 
-    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane, likewise.
+    kernels: for one sample; with two of them the first goes without the optional input. samples: for several,
+    one in each lane, likewise.
     """
 
     kernels: list[Program]
@@ -43,7 +44,9 @@ class Variants:
 
 
 def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
-    """The method of a function that is generated for this model, and its programs: that with the least work, the first named of equals."""
+    """The method of a function that is generated for this model, and its programs: that with the least work,
+    the first named of equals.
+    """
     made = tried(model, function)
     best = least(made)
     return best, finished(made[best].kernels)
@@ -74,7 +77,9 @@ def least(made: Mapping[str, Variants]) -> str:
 
 def of_samples(made: Mapping[str, Variants]) -> list[Program]:
     """The scalar programs for several samples, by the method that takes the least work there."""
-    return min((variants.samples for variants in made.values()), key=lambda programs: cost(programs[0]).weight)
+    return min(
+        (variants.samples for variants in made.values()), key=lambda programs: cost(programs[0]).weight
+    )
 
 
 def _following(work: Mapping[str, float]) -> str:
@@ -88,8 +93,8 @@ def _by_kernels(made: Mapping[str, Variants]) -> dict[str, float]:
 
 
 def programs(model: Model, function: Function, method: str) -> list[Program]:
-    """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
-    that program without the optional input.
+    """The optimised program of a function; before it, where leaving out its optional input or running limbs
+    in lanes saves enough, that program without the optional input.
     """
     return finished(variants(model, function, method).kernels)
 

@@ -1,4 +1,6 @@
-"""Several functions behind one entry point: traced together, so that what they have in common is computed once."""
+"""Several functions behind one entry point: traced together, so that what they have in common is computed
+once.
+"""
 
 from __future__ import annotations
 
@@ -50,13 +52,15 @@ def _only(inputs: Inputs, names: Sequence[str]) -> Inputs:
 
 
 def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str]) -> Function:
-    """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs of all.
+    """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs
+    of all.
 
-    names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not said. Its methods are those
-    of the functions in every combination, on the joint-space model that all of them have. Outputs that would share a name with something
-    else get their function's name before theirs.
+    names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not
+    said. Its methods are those of the functions in every combination, on the joint-space model that all of
+    them have. Outputs that would share a name with something else get their function's name before theirs.
 
-    Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are missing or unknown.
+    Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are
+    missing or unknown.
     """
     parts = [_part(model, catalogue, name) for name in names]
     plain = [part.declaration.name for part in parts]
@@ -77,7 +81,9 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
     return Function(declaration, methods)
 
 
-def asked(model: Model, catalogue: Mapping[str, Function], text: str) -> tuple[Function, int | None, str | None]:
+def asked(
+    model: Model, catalogue: Mapping[str, Function], text: str
+) -> tuple[Function, int | None, str | None]:
     """The function that a part of --fuse names; for one of frames the frame's index and the reference.
 
     Raises OptionError for what is unknown, and for a frame that is missing or too many.
@@ -95,7 +101,9 @@ def asked(model: Model, catalogue: Mapping[str, Function], text: str) -> tuple[F
 
 
 def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
-    """By name of every entry point that a package can have, with these groups of --fuse, the functions of the catalogue that it is."""
+    """By name of every entry point that a package can have, with these groups of --fuse, the functions of the
+    catalogue that it is.
+    """
     catalogue = functions_of(model)
     parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in catalogue}
     for group in groups:
@@ -120,7 +128,10 @@ def _frame(model: Model, text: str, name: str) -> int:
     found = [index for index, frame in enumerate(model.frames) if frame.name == name]
     if not found:
         known = ", ".join(shown(frame.name) for frame in model.frames)
-        raise OptionError(f"--fuse {text!a}: name the frame, as in {text.split('@')[0]}@{shown(model.frames[-1].name)}; there are {known}")
+        raise OptionError(
+            f"--fuse {text!a}: name the frame, as in {text.split('@')[0]}@{shown(model.frames[-1].name)}; "
+            f"there are {known}"
+        )
     return found[0]
 
 
@@ -134,4 +145,3 @@ def _outputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ..
     every = [(d.name, p) for d in declarations for p in d.outputs]
     taken = [p.name for p in (*_inputs(declarations), *(p for _, p in every))]
     return tuple(replace(p, name=f"{name}_{p.name}") if taken.count(p.name) > 1 else p for name, p in every)
-

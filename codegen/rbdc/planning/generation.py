@@ -32,9 +32,10 @@ from rbdc.workers import spread
 class GenerationOptions:
     """Choices of what is generated.
 
-    style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets: names of those of
-    `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with what it takes to compile it in several variants.
-    processes: how many make functions at once; the text does not depend on it.
+    style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
+    names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
+    what it takes to compile it in several variants. processes: how many make functions at once; the text does
+    not depend on it.
     """
 
     style: str = "unrolled"
@@ -78,9 +79,15 @@ def generate(
     framed = tuple(name for name in names if catalogue[name].declaration.framed)
     # the longest first: a catalogue ends with derivatives
     alone = [_Task((name,)) for name in reversed(names) if name not in framed]
-    tasks = [*(_Task(tuple(group), fused=True) for group in fuse), *alone, *([_Task(framed)] if framed else [])]
+    tasks = [
+        *(_Task(tuple(group), fused=True) for group in fuse),
+        *alone,
+        *([_Task(framed)] if framed else []),
+    ]
     work = partial(_sources, package, backends=backends, style=options.style)
-    made = spread(work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
+    made = spread(
+        work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating")
+    )
     together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
     text = assembled(package, sources, backends)
@@ -89,13 +96,17 @@ def generate(
 
 @dataclass(frozen=True)
 class _Task:
-    """Functions that are made together: those of frames, which share their steps, or those that are to share an entry point."""
+    """Functions that are made together: those of frames, which share their steps, or those that are to share
+    an entry point.
+    """
 
     names: tuple[str, ...]
     fused: bool = False
 
 
-def _sources(package: Package, task: _Task, *, backends: Sequence[Backend], style: str) -> list[FunctionSource]:
+def _sources(
+    package: Package, task: _Task, *, backends: Sequence[Backend], style: str
+) -> list[FunctionSource]:
     catalogue = functions_of(package.model)
     if task.fused:
         functions = [fused(package.model, catalogue, task.names)]
@@ -107,8 +118,8 @@ def _sources(package: Package, task: _Task, *, backends: Sequence[Backend], styl
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no cycles, and looking through them
-    again and again takes a seventh of the time.
+    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no
+    cycles, and looking through them again and again takes a seventh of the time.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -125,9 +136,12 @@ def over(function: Function, scalar: ScalarType) -> Function:
 
 
 def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
-    """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the operations that it took."""
+    """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the
+    operations that it took.
+    """
     model, loops = package.model, PlannedFunction(function, Form.LOOPS)
-    may_roll = bool(function.policy.rolled) and (style == "rolled" or (style == "auto" and is_rollable(model)))
+    asked = style == "rolled" or (style == "auto" and is_rollable(model))
+    may_roll = bool(function.policy.rolled) and asked
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return emitted(package, _with_program(model, loops, backends), backends)
     planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
@@ -138,7 +152,9 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
-    """The function without loops over the model, in the form that takes the least work; `batch`: with programs for several samples."""
+    """The function without loops over the model, in the form that takes the least work; `batch`: with
+    programs for several samples.
+    """
     if function.declaration.framed:
         return _climb(model, function, batch=batch)
     solved = left_to_solve(model, function)
@@ -148,13 +164,17 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
 
 
 def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:
-    """The same with the scalar program over all inputs, where a target prints it and the function is no climb."""
+    """The same with the scalar program over all inputs, where a target prints it and the function is no
+    climb.
+    """
     if planned.form is Form.CLIMB or not any(backend.needs_program for backend in backends):
         return planned
     return replace(planned, program=verify(chain_sums(of_samples(tried(model, planned.function))[-1])))
 
 
-def _tried_form(model: Model, function: Function, solved: list[Program] | None, *, batch: bool) -> PlannedFunction:
+def _tried_form(
+    model: Model, function: Function, solved: list[Program] | None, *, batch: bool
+) -> PlannedFunction:
     """The function by the method, and in the form, that takes the least work."""
     made = tried(model, function)
     method = least(made)
@@ -162,7 +182,10 @@ def _tried_form(model: Model, function: Function, solved: list[Program] | None, 
     samples = of_samples(made)
     batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
     chained = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
-    if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
+    if (
+        solved is not None
+        and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight
+    ):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
     return PlannedFunction(function, Form.STRAIGHT_LINE, method, tuple(kernels), chained)
 

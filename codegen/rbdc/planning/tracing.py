@@ -26,7 +26,9 @@ def traced(model: Model, function: Function, method: str) -> Program:
 
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Model) -> list[Program]:
-    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as twelve numbers."""
+    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
+    twelve numbers.
+    """
     made = []
     for index, body in enumerate(model.bodies):
         q, x = symbols("q", model.nq), symbols("x", 12)
@@ -39,5 +41,9 @@ def frame_step_programs(model: Model) -> list[Program]:
         recorder = Recorder()
         recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
         recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
-        made.append(verify(chain_sums(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder)))))
+        made.append(
+            verify(
+                chain_sums(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder)))
+            )
+        )
     return made

@@ -9,22 +9,26 @@ from typing import Any
 
 import rbdc
 from rbdc.errors import OptionError, RbdcError
+from rbdc.functions.catalogue import known
 from rbdc.options import Progress
 from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.compare import compare
-from rbdc.report.methods.casadi_methods import BASES
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document, wrong_results
 from rbdc.report.present.schema import BENCHMARK_SCHEMA
 from rbdc.report.present.summary import summary
 
-FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
 METHODS = ("generated", "peer", "casadi")
 """Methods and families of every function."""
 DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
 """Methods of derivatives; CasADi's own choice is one of them."""
 COMPILERS = ("gcc",)
 """Further compilers of the generated method."""
+
+
+def benchmarked() -> tuple[str, ...]:
+    """The functions that are measured unless others are asked for."""
+    return tuple(name for name, function in known().items() if function.comparison.benchmarked)
 
 
 def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
@@ -34,8 +38,9 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
     `failed` lists those of them that have a description. Raises OptionError for options that make no sense,
     and where no robot is left.
     """
-    functions = FUNCTIONS if options.functions is None else options.functions
-    methods = METHODS + (DERIVATIVE_METHODS if BASES.keys() & set(functions) else ())
+    functions = benchmarked() if options.functions is None else options.functions
+    derivatives = {name for name, function in known().items() if function.comparison.derivative_of}
+    methods = METHODS + (DERIVATIVE_METHODS if derivatives & set(functions) else ())
     asked = replace(options, functions=functions, methods=methods, also=COMPILERS)
     reports: dict[str, dict[str, Any]] = {}
     absent = {robot.label: robot.reason for robot in robots if robot.description is None}

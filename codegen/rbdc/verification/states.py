@@ -1,4 +1,6 @@
-"""States at which a module is verified: neutral, at right angles, at large angles, at random within the joints' limits."""
+"""States at which a module is verified: neutral, at right angles, at large angles, at random within the
+joints' limits.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,14 @@ LARGE = 1000.0
 
 
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same arguments."""
+    """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same
+    arguments.
+    """
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    return {p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
+    return {
+        p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64)
+        for p in declaration.inputs
+    }
 
 
 def name_of_state(state: int) -> str:
@@ -89,7 +96,10 @@ def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
 
 
 def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> list[float]:
-    return [float(x) for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())]
+    return [
+        float(x)
+        for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())
+    ]
 
 
 _KINDS: dict[Draw, str] = {

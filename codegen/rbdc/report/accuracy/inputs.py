@@ -21,7 +21,8 @@ Array = NDArray[np.float64]
 
 
 def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """(samples, size) for every required input of a function of the catalogue that can be drawn.
+    """Random values of every required input in the catalogue that can be drawn, by name, each of shape
+    (samples, size).
 
     Configurations lie within the joints' limits; all others are standard normal, or zero where `at_rest`.
     """
@@ -44,7 +45,7 @@ def inputs_of(declaration: FunctionDeclaration, drawn: Mapping[str, Array]) -> l
         if parameter.name not in drawn or drawn[parameter.name].shape[1] != parameter.size:
             raise UnsupportedError(
                 f"{declaration.name}: a comparison has no values for the input {parameter.name!a} "
-                f"of {parameter.size} entries; name other functions with --functions"
+                f"of {parameter.size} entries ({parameter.kind.value}); name other functions with --functions"
             )
     return [p.name for p in declaration.required]
 

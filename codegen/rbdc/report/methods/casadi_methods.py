@@ -39,9 +39,6 @@ from rbdc.report.methods.records import Absent
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
 
-BASES = {"rnea_derivatives": "rnea", "aba_derivatives": "aba"}
-"""Functions of derivatives, and the function that each differentiates."""
-
 CASADI_LIMIT = 30_000
 """Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
 LIMIT = 80_000
@@ -81,11 +78,12 @@ def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
 
 
 def differentiated(model: Model, function: Function, mode: str, *, optimised: bool) -> Expressions:
-    """The derivatives of `BASES`[function] by CasADi in one of the modes of `WEIGHTS`.
+    """A function that is the derivatives of another, from that other by CasADi in one of the modes of
+    `WEIGHTS`.
 
     optimised: differentiate the recursion that is generated, not the paper's on the model as described.
     """
-    of = functions_of(model)[BASES[function.declaration.name]]
+    of = functions_of(model)[str(function.comparison.derivative_of)]
     base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
     (result,) = base.outputs.values()
     weight = WEIGHTS[mode]
@@ -198,9 +196,9 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     """The methods of this module for one function: name, and how to make it."""
     if function.declaration.framed:
         return []
-    if function.declaration.name not in BASES:
+    base = function.comparison.derivative_of
+    if base is None:
         return [("casadi", partial(_through_casadi, model, function, "casadi", "the papers' recursion"))]
-    base = BASES[function.declaration.name]
     made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
     for mode in WEIGHTS:
         name, words = f"ad-{mode}-casadi", f"{mode} mode of the papers' {base}"
@@ -215,4 +213,4 @@ def _through_casadi(model: Model, function: Function, method: str, algorithm: st
 
 def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
     made = differentiated(model, function, mode, optimised=True)
-    return our_c(made, f"ad-{mode}", f"{mode} mode of the generated {BASES[function.declaration.name]}")
+    return our_c(made, f"ad-{mode}", f"{mode} mode of the generated {function.comparison.derivative_of}")

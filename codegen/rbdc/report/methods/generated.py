@@ -52,5 +52,7 @@ def _built(
     scalar: ScalarType = DOUBLE,
 ) -> Implementation:
     names = [function.declaration.name]
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions(style, scalar=scalar))
+    made = generate(
+        model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions(style, scalar=scalar)
+    )
     return of_files(model, made.files, made.sources[0], method, family)

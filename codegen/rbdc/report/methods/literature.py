@@ -8,9 +8,11 @@ from rbdc.functions.references import references_of
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
-    """The papers' recursions for a function, on the model with the links' frames of the description; the generated methods where
-    these are the textbook's too: the reference's form of them checks results and is not timed.
+    """The papers' recursions for a function, on the model with the links' frames of the description.
+
+    The generated methods where these are the textbook's too: references check their results and are not
+    timed.
     """
-    if function.generated_as_in_textbooks:
+    if function.comparison.checks_only:
         return dict(function.methods)
-    return {name: on_model(algorithm) for name, algorithm in references_of(function).items()}
+    return {method: on_model(algorithm) for method, algorithm in references_of(function).items()}

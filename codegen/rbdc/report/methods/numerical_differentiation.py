@@ -18,6 +18,7 @@ from rbdc.emit.c.csource import function_source, kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.manifold import INTEGRATE
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX
 from rbdc.ir.from_casadi import from_casadi, symbols
@@ -27,7 +28,6 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.planning.tracing import traced
-from rbdc.report.methods.casadi_methods import BASES
 from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
 
 TEMPLATES = {
@@ -40,7 +40,7 @@ STEPS = {"finite-difference": 2.0**-26, "central-difference": 2.0**-17, "complex
 
 def numerical_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation]]]:
     """The methods of this module for one function: name, and how to make it."""
-    if function.declaration.name not in BASES:
+    if function.comparison.derivative_of is None:
         return []
     return [(method, partial(_implementation, model, function, method)) for method in TEMPLATES]
 
@@ -103,7 +103,7 @@ def _view(model: Model, declaration: FunctionDeclaration, base: str, method: str
 def _implementation(model: Model, function: Function, method: str) -> Implementation:
     declaration = without_optional(function.declaration)
     catalogue = functions_of(model)
-    base, integrate = catalogue[BASES[declaration.name]], catalogue["integrate"]
+    base, integrate = catalogue[str(function.comparison.derivative_of)], catalogue[INTEGRATE]
     if method == "complex-step":
         pieces, declarations = [_complex_base(model, base), _rate(model)], [declaration]
     else:

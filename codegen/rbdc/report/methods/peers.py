@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.report.methods import pinocchio
@@ -43,22 +44,20 @@ def add_peers(
     builds = pinocchio.builds(progress)
     for one in functions:
         for build in builds:
-            one.contenders += _contenders(one.name, build, archive)
-        if one.name not in pinocchio.FUNCTIONS:
+            one.contenders += _contenders(one.function, build, archive)
+        if pinocchio.NAME not in one.function.comparison.peers:
             reason = "Pinocchio has no such function, or one that means something else"
             one.absent.append(Absent(one.name, "pinocchio", "peer", reason))
     return Peers(builds)
 
 
-def _contenders(function: str, build: pinocchio.PinocchioBuild, archive: Path) -> list[Contender]:
+def _contenders(function: Function, build: pinocchio.PinocchioBuild, archive: Path) -> list[Contender]:
     """A function of one build, by each of Pinocchio's algorithms for it."""
-    if function not in pinocchio.FUNCTIONS:
-        return []
-    made = []
-    for algorithm in pinocchio.ALGORITHMS.get(function, (function,)):
+    name, made = function.name, []
+    for algorithm in function.comparison.peers.get(pinocchio.NAME, ()):
         symbol = f"rbdc_peer_{algorithm}"
-        method = f"pinocchio-{build.name}{algorithm.removeprefix(function).replace('_', '-')}"
+        method = f"pinocchio-{build.name}{algorithm.removeprefix(name).replace('_', '-')}"
         made.append(
-            Contender(function, method, "peer", algorithm, build.library, symbol, f"{symbol}_fetch", archive)
+            Contender(name, method, "peer", algorithm, build.library, symbol, f"{symbol}_fetch", archive)
         )
     return made

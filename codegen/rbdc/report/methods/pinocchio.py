@@ -26,26 +26,8 @@ from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, code_bytes, compile_object, find_compiler, run
 from rbdc.spatial import Placement, RigidInertia, Scalar
 
-ALGORITHMS = {
-    "crba": ("crba", "crba_world"),
-    "aba": ("aba", "aba_world"),
-    "centroidal_momentum_matrix": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba"),
-}
-"""Functions for which Pinocchio has two algorithms: both are measured."""
-
-FUNCTIONS = (
-    *("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor"),
-    *(
-        "rnea_derivatives",
-        "aba_derivatives",
-        "forward_kinematics",
-        "com",
-        "com_jacobian",
-        "centroidal_momentum_matrix",
-    ),
-    *("kinetic_energy", "potential_energy", "integrate", "difference"),
-)
-"""Functions of the harness. Coriolis matrices are not unique; Pinocchio's equals ours entry by entry."""
+NAME = "pinocchio"
+"""Of the library in the records of functions, which say what its harness offers."""
 
 PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES")
 """Parts in which the harness is compiled: as a whole, gcc 12 takes 6 GB."""

@@ -16,7 +16,6 @@ from rbdc.report.accuracy.oracle import DIGITS
 from rbdc.report.measure.machine import machine
 from rbdc.report.measure.results import Comparison
 from rbdc.report.measure.roofline import Bandwidth, Peak
-from rbdc.report.methods.casadi_methods import BASES
 from rbdc.report.methods.implementation import FAMILIES
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import PEERS, peer_of
@@ -90,7 +89,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
         "ratios": _ratios(methods),
         "peers": _peers(methods),
         "batch": batch_data(one.batches, peak, bandwidth),
-        "patterns": _patterns(one) if one.name in BASES else None,
+        "patterns": _patterns(one) if one.function.comparison.derivative_of else None,
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rbdc.emit.render import render_html
+from rbdc.functions.catalogue import known
 from rbdc.report.present.formatting import (
     bandwidth_words,
     batch_notes,
@@ -23,9 +24,6 @@ from rbdc.report.present.formatting import (
     ratio_words,
 )
 from rbdc.report.present.plots import COLOURS, batch_curves, error_dots, pattern, time_bars
-
-HEADLINE = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
-"""Functions of the tiles at the top of the page."""
 
 COLUMNS = (
     ("operations", "operations"),
@@ -189,9 +187,8 @@ class _Page:
 
 def page(report: dict[str, Any]) -> str:
     """The HTML of a report."""
-    order = sorted(
-        enumerate(report["functions"]), key=lambda item: (item[1]["name"] not in HEADLINE, item[0])
-    )
+    tiles = {name for name, function in known().items() if function.comparison.headline}
+    order = sorted(enumerate(report["functions"]), key=lambda item: (item[1]["name"] not in tiles, item[0]))
     bandwidth = report.get("bandwidth")
     view = _Page(
         robot=_robot(report["robot"]),
@@ -210,7 +207,7 @@ def page(report: dict[str, Any]) -> str:
         settings=report["settings"],
         generator=report["generator"],
         families=[_Family(name, meaning, COLOURS[name]) for name, meaning in report["families"].items()],
-        headlines=[_headline(f) for f in report["functions"] if f["name"] in HEADLINE],
+        headlines=[_headline(f) for f in report["functions"] if f["name"] in tiles],
         functions=[_function(k, f) for k, f in order],
         columns=[words for _, words in COLUMNS],
         data=embedded(json.dumps(report)),
