@@ -210,6 +210,7 @@ def test_what_a_type_does_not_have_is_an_error(tmp_path: Any) -> None:
 def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
     lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)
     q = random_configuration(np.random.default_rng(0), [(own.sampling, 0)], lower, upper)
-    rotation = np.array(own.described(Vector3(0.0, 0.0, 1.0)).placement(list(q)).rotation.rows())
-    assert q.shape == (own.nq,) and np.any(q[: own.nq] != own.described(Vector3(0.0, 0.0, 1.0)).neutral())
+    joint = own.described(Vector3(0.0, 0.0, 1.0))
+    rotation: Array = np.array(joint.placement(list(q)).rotation.rows())
+    assert q.shape == (own.nq,) and np.any(q != joint.neutral())
     assert_close(rotation @ rotation.T, np.eye(3), 1e-14)
