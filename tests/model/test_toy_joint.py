@@ -23,10 +23,9 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.idsva import rnea_derivatives
 from rbdc.algorithms.reference.kinematics import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
-from rbdc.emit.rolled.rolled import METHODS
 from rbdc.emit.rolled.tables import rolled_model
 from rbdc.errors import UnsupportedError
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model.joints import JOINT_TYPES, JointType, Revolute, RolledJoint, RolledWords
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -88,7 +87,7 @@ def straight(root: str) -> ModuleType:
 def rolled(root: str) -> ModuleType:
     """All functions that have a rolled form, verified."""
     return build_module(
-        screw_model(root), functions=tuple(METHODS), style="rolled", name="rolled", cflags=UNOPTIMISED, root_joint="fixed"
+        screw_model(root), functions=rollable(), style="rolled", name="rolled", cflags=UNOPTIMISED, root_joint="fixed"
     )
 
 

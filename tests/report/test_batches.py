@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -17,12 +17,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
-from rbdc.planning.generation import Generated, generate
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.report.measure.batch_worker import Bandwidth as Measurement
 from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
@@ -63,9 +64,17 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return folder, result
 
 
-def without_kernel(model: Model, robot: str, names: Sequence[str], *others: Any, batch: bool, **more: Any) -> Generated:
+def without_kernel(
+    model: Model,
+    robot: str,
+    names: Sequence[str],
+    version: str,
+    progress: Callable[[str], None],
+    options: GenerationOptions,
+) -> Generated:
     """What is generated, with a loop for the last of the functions, as there is for what is too large."""
-    return generate(model, robot, names, *others, batch=batch and names != [FUNCTIONS[-1]], **more)
+    targets = options.targets if names != [FUNCTIONS[-1]] else ("c",)
+    return generate(model, robot, names, version, progress, replace(options, targets=targets))
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,14 @@ def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
     assert reason is not None
     assert "coupled mimic" in reason
     assert loaded(mimic_tree("independent"), tmp_path / "model.txt").nv == 6
+
+
+def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
+    joint: Any = SimpleNamespace(kind="screw")
+    model = Model.from_urdf(resolve("double_pendulum"))
+    changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
+    assert pinocchio.save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
+    assert not (tmp_path / "model.txt").exists()
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

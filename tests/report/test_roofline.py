@@ -13,9 +13,10 @@ from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program, Value
+from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, SUB
 from rbdc.model import Model
 from rbdc.native.toolchain import Compiler, default_flags, find_compiler
-from rbdc.planning.generation import chosen, programs
+from rbdc.planning.candidates import chosen, programs
 from rbdc.report.measure.roofline import Peak, peak_library, timer_library
 from rbdc.report.measure.worker import PEAKS, Method
 from rbdc.report.measure.worker import Peak as Measurement
@@ -87,11 +88,11 @@ def test_shares() -> None:
 
 def test_flop_are_counted_lane_by_lane() -> None:
     """Of x, y, and 4 lanes: a sum, a product, a difference, a quotient, a negation and a reduction to one number."""
-    x, y = (Value("input", source=("x", k)) for k in range(2))
+    x, y = (Value(INPUT, source=("x", k)) for k in range(2))
     values = (
-        *(x, y, Value("add", (0, 1)), Value("mul", (0, 1)), Value("div", (0, 1)), Value("sin", (0,))),
-        *(Value("gather", (0, 1, 0, 1), width=4), Value("mul", (6, 2), width=4), Value("sub", (7, 6), width=4)),
-        *(Value("div", (8, 7), width=4), Value("neg", (9,), width=4), Value("reduce", (10,), lane=4)),
+        *(x, y, Value(ADD, (0, 1)), Value(MUL, (0, 1)), Value(DIV, (0, 1)), Value(SIN, (0,))),
+        *(Value(GATHER, (0, 1, 0, 1), width=4), Value(MUL, (6, 2), width=4), Value(SUB, (7, 6), width=4)),
+        *(Value(DIV, (8, 7), width=4), Value(NEG, (9,), width=4), Value(REDUCE, (10,), lane=4)),
     )
     program = Program("f", (Array("x", 2),), (Array("r", 1),), values, ((11,),), (), {})
     assert cost(program) == Cost(additions=1 + 3, multiplications=1, divisions=1, calls=1, negations=1, vectors=3, moves=1, lane_flops=8)

@@ -8,28 +8,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.model import Model
 from rbdc.runtime.robot import random_configuration
 
 SEED = 20180706
-CONFIGURATIONS = ("q", "q0", "q1")
-"""Inputs that are configurations, of nq entries each."""
-TANGENT_VECTORS = ("v", "a", "tau", "w", "dq", "dv", "da", "dtau")
-"""Inputs that are tangent vectors or generalised forces, of nv entries each."""
+ARBITRARY = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.FORCE, Kind.WEIGHTS, Kind.TANGENT})
+"""Kinds of inputs that any numbers may be."""
 
 Array = NDArray[np.float64]
 
 
 def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Array]:
-    """Random values of every input by name, each of shape (samples, nq) or (samples, nv).
+    """(samples, size) for every required input of a function of the catalogue that can be drawn.
 
     Configurations lie within the joints' limits; all others are standard normal, or zero where `at_rest`.
     """
     rng = np.random.default_rng(SEED)
-    made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in CONFIGURATIONS}
-    for name in TANGENT_VECTORS:
-        made[name] = rng.standard_normal((samples, model.nv)) * (not at_rest)
+    inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}
+    configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
+    made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in configurations}
+    for p in inputs.values():
+        if p.kind in ARBITRARY:
+            made[p.name] = rng.standard_normal((samples, p.size)) * (not at_rest)
     return made
 
 

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.catalogue import Function
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.native.cache import own_code
-from rbdc.report.accuracy.inputs import CONFIGURATIONS
 from rbdc.report.accuracy.metrics import Errors, errors, tolerance
 from rbdc.report.accuracy.oracle import Reference, concatenated, reference
 
@@ -50,7 +49,7 @@ class Judge:
         model, moved = self._model, {name: x.copy() for name, x in self._inputs.items()}
         euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
         indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
-        for name in set(CONFIGURATIONS) & set(moved):
+        for name in [p.name for p in self._function.declaration.required if p.configuration]:
             own = moved[name][:, indices]
             moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
         there = concatenated(reference(model, self._function, moved, own_code()))

@@ -16,10 +16,10 @@ import mpmath
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Evaluate, Inputs, arrays, on_model
+from rbdc.functions.record import Function
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
@@ -49,7 +49,7 @@ class Reference:
 
 def true_method(function: Function) -> Evaluate:
     """The reference algorithm of a function; of a framed one for `deepest_frame` in LOCAL coordinates."""
-    algorithm = reference_of(function.declaration.name)
+    algorithm = reference_of(function)
     if not function.declaration.framed:
         return on_model(algorithm)
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import rbdc
 from rbdc.emit.render import render
-from rbdc.functions.catalogue import Function
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.model import Model
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi
 from rbdc.report.methods.implementation import ROBOT, Implementation, arguments, without_optional
@@ -47,7 +47,8 @@ class Generated:
 def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> Generated:
     """C whose `BATCH` calls the generated batch function, and `LOOP` the one for one sample, n times."""
     name = function.declaration.name
-    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, batch=True, scalar=scalar)
+    options = GenerationOptions(targets=("c", "batch"), scalar=scalar)
+    made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, options)
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
     frame = deepest_frame(model)

@@ -15,16 +15,17 @@ import casadi as ca
 
 from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.trace import silent
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.passes import optimise
 from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.generation import chosen
+from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
     ROBOT,
     Implementation,

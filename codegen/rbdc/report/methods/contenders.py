@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from rbdc.emit.rolled.rolled import METHODS
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
-from rbdc.planning.generation import chosen
+from rbdc.planning.candidates import chosen
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.generated import SINGLE, by_method, generated, rolled, single
 from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
@@ -30,7 +29,7 @@ def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
         ("generated", "generated", partial(generated, model, function)),
         (SINGLE, "single", partial(single, model, function)),
     ]
-    if function.declaration.name in METHODS:
+    if function.policy.rolled:
         made.append(("rolled", "analytical", partial(rolled, model, function)))
     for method, evaluate in _others(model, function).items():
         made.append(
@@ -47,7 +46,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
     """
     algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
     others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
-    loops = ["rolled"] if function.declaration.name in METHODS else []
+    loops = ["rolled"] if function.policy.rolled else []
     return ["generated", SINGLE, *loops, *algorithms, *others, *FAMILIES]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import rbdc
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.model import Model
-from rbdc.planning.generation import generate, programs
+from rbdc.planning.candidates import programs
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
 
 SINGLE = "generated-float32"
@@ -51,5 +52,5 @@ def _built(
     scalar: ScalarType = DOUBLE,
 ) -> Implementation:
     names = [function.declaration.name]
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, style, scalar=scalar)
+    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions(style, scalar=scalar))
     return of_files(model, made.files, made.sources[0], method, family)

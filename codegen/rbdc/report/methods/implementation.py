@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import rbdc
-from rbdc.emit.c.csource import FunctionSource, kernel_source
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE, ScalarType

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.reference.table import FRAMED, METHODS
-from rbdc.functions.catalogue import Function
 from rbdc.functions.evaluation import Evaluate, on_model
-
-CHECKS_ONLY = (*FRAMED, "forward_kinematics", "integrate", "difference")
-"""Functions whose generated method is the textbook's too: their reference checks results and is not timed."""
-
-PAPERS: dict[str, dict[str, Evaluate]] = {
-    name: {method: on_model(algorithm) for method, algorithm in methods.items()}
-    for name, methods in METHODS.items()
-    if name not in CHECKS_ONLY
-}
-"""The papers' recursions by function and method, on the model with the links' frames of the description."""
+from rbdc.functions.record import Function
+from rbdc.functions.references import references_of
 
 
 def by_the_papers(function: Function) -> dict[str, Evaluate]:
-    """The papers' recursions for a function; for one of `CHECKS_ONLY` its generated methods."""
-    return PAPERS.get(function.declaration.name, dict(function.methods))
+    """The papers' recursions for a function, on the model with the links' frames of the description; the generated methods where
+    these are the textbook's too: the reference's form of them checks results and is not timed.
+    """
+    if function.generated_as_in_textbooks:
+        return dict(function.methods)
+    return {name: on_model(algorithm) for name, algorithm in references_of(function).items()}

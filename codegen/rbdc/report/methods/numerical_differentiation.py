@@ -13,17 +13,20 @@ from functools import partial
 
 import rbdc
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.emit.c.csource import FunctionSource, function_source, kernel_source
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import function_source, kernel_source
 from rbdc.emit.render import render
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import COMPLEX
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.generation import chosen, traced
+from rbdc.planning.candidates import chosen
+from rbdc.planning.tracing import traced
 from rbdc.report.methods.casadi_methods import BASES
 from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
 

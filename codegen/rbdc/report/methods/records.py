@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.catalogue import Function
+from rbdc.functions.record import Function
 from rbdc.report.accuracy.metrics import Errors
 
 BATCH_MEMORY = 2**30
