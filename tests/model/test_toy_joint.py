@@ -26,11 +26,12 @@ from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.emit.rolled.tables import rolled_model
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of, rollable
-from rbdc.model.joints import Revolute, RolledJoint, RolledWords
+from rbdc.model.joints import JOINT_TYPES, JointType, Revolute, RolledJoint, RolledWords
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
+from rbdc.runtime.robot import random_configuration
 from tests.model.screw_joint import Screw
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement, vector
@@ -202,3 +203,13 @@ def test_what_a_type_does_not_have_is_an_error(tmp_path: Any) -> None:
     alone = replace(model, bodies=tuple(bodies), nq=1, nv=1, frames=())
     with pytest.raises(UnsupportedError, match="a joint of type screw has no rolled form; build with --style unrolled"):
         build_package(alone, BuildOptions(functions=("rnea",), style="rolled", out=tmp_path, name="plain"))
+
+
+@pytest.mark.parametrize("own", JOINT_TYPES, ids=lambda own: own.kind)
+def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
+    lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)
+    q = random_configuration(np.random.default_rng(0), [(own.sampling, 0)], lower, upper)
+    joint = own.described(Vector3(0.0, 0.0, 1.0))
+    rotation: Array = np.array(joint.placement(list(q)).rotation.rows())
+    assert q.shape == (own.nq,) and np.any(q != joint.neutral())
+    assert_close(rotation @ rotation.T, np.eye(3), 1e-14)

@@ -39,7 +39,7 @@ def by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """The same with the articulated-body algorithm, its bias forces being the wrenches of inverse dynamics at reference accelerations.
+    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference accelerations.
 
     Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass carries them to the root together
     with what the joints give. Gravity comes in from the world, where it meets the accelerations that it causes: a bias with it would
@@ -117,7 +117,10 @@ def derivatives_by_inverse_factor(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """The same with W = L^-1, which is as sparse as L: M^-1 = W D^-1 W^T. A branch then costs what its ancestors are, not what it is."""
+    """The derivatives with W = L^-1, which is as sparse as L: M^-1 = W D^-1 W^T.
+
+    A branch then costs by the number of its ancestors, not by its own size.
+    """
     factors = Factorisation(crba(model, q, trace))
     return _derivatives(model, q, v, tau, fext, trace, factors, InverseFactor(factors))
 
@@ -130,7 +133,7 @@ def derivatives_of_branches(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """The same with all branches of the tree treated alike, for lanes."""
+    """The derivatives with all branches of the tree treated alike, for lanes."""
     factors = Factorisation(crba(model, q, trace))
     inverse = InverseFactor(factors)
     return _derivatives(model, q, v, tau, fext, trace, factors, inverse, inverse.symmetric_inverse())

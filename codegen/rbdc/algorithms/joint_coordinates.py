@@ -1,4 +1,4 @@
-"""Between the vectors q, v, tau of a model and the joints' own coordinates, coupled mimic joints included.
+"""Conversions between the vectors q, v, tau of a model and the joints' own coordinates, coupled mimic joints included.
 
 With coupling the full velocity is G v, where G (nfull, nv) is constant; joint-space vectors reduce by G^T, matrices by G^T A G.
 """

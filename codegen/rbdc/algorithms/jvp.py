@@ -78,7 +78,7 @@ def aba_tangent_by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """The same with the articulated-body algorithm, whose inertias serve for both."""
+    """The products with the articulated-body algorithm, whose inertias serve for both."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
     return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
 

@@ -30,7 +30,7 @@ class Moment:
 
     @staticmethod
     def of(inertia: RigidInertia, factor: Scalar) -> Moment:
-        """Of a body."""
+        """The moment of a body, times `factor`."""
         return Moment(factor * inertia.mass, inertia.first_moment.scaled(factor))
 
     def __add__(self, other: Moment) -> Moment:
@@ -73,7 +73,7 @@ class Pose:
 
     @staticmethod
     def world() -> Pose:
-        """That of the world itself."""
+        """The pose of the world itself."""
         return Pose(AXES, Vector3.zero())
 
     def turned(self, v: Vector3) -> Vector3:
@@ -116,7 +116,7 @@ def resting_moment(model: Model, factor: Scalar) -> Vector3:
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
+    """The centre of mass of all links, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
     factor = share_of_mass(model)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
     return (resting_moment(model, factor) + moment).scalars()
@@ -196,7 +196,7 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Of one body: every constant halved beforehand, and none used twice for J is symmetric."""
+    """Kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is symmetric."""
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
         w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)

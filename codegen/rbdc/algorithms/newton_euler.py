@@ -60,7 +60,7 @@ class Spin:
 
     @staticmethod
     def of(w: Vector3, alpha: Vector3) -> Spin:
-        """From angular velocity and acceleration."""
+        """U of an angular velocity (rad/s) and acceleration (rad/s^2)."""
         xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
         xy, yz, xz = w.x * w.y, w.y * w.z, w.x * w.z
         rows = (
@@ -83,7 +83,11 @@ def newton_euler(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau (nv) as `rbdc.algorithms.reference.rnea` has it. Test: the two agree on every model."""
+    """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
+
+    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame. Test: tau
+    is that of `rbdc.algorithms.reference.rnea` on every model.
+    """
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(forces, fext)

@@ -60,7 +60,10 @@ def regressor_by_forces(
 def regressor_by_axes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
-    """The same with the axes of the joints above carried down to each body in place of its ten forces up to them: less work on arms."""
+    """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
+
+    Less work on arms.
+    """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
     axes: list[list[tuple[int, Motion]]] = []

@@ -103,9 +103,11 @@ def rnea_derivatives(
     *,
     root_columns: bool = True,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space. Test: `rbdc.algorithms.reference.idsva` on every model.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space; SI.
 
-    Without `root_columns` a free root's columns are left as zero but for 2 B of its angular velocity: the rest is M x with known x.
+    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.idsva` on every model.
+    Without `root_columns` a free root's columns are left as zero but for 2 B of its angular velocity: the rest is
+    M x with known x.
     """
     placements = joint_placements(model, q, trace)
     carried, velocities, forces = _forward_pass(model, v, a, fext, placements, trace)

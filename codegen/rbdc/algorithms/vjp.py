@@ -74,7 +74,7 @@ def aba_adjoint_by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """The same with the articulated-body algorithm."""
+    """The products with the articulated-body algorithm."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
     return _aba_adjoint(model, q, v, a, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
 

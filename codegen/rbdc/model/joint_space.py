@@ -83,13 +83,13 @@ def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
 
 
 def cosine_and_sine(angle: float) -> tuple[float, float]:
-    """Of an angle; at a multiple of a right angle without rounding."""
+    """Cosine and sine of an angle (rad), without rounding at multiples of a right angle."""
     c, s = math.cos(angle), math.sin(angle)
     return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
 
 
 def cleaned(values: Sequence[float], scale: float) -> list[float]:
-    """Values that are zero but for rounding at `scale`, as zero."""
+    """The values, those that are zero but for rounding at `scale` as zero."""
     return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
 
 
@@ -125,7 +125,7 @@ def moments(inertia: RigidInertia, frame: Placement) -> MomentInertia:
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
-    """Without what rounding left of cancelled entries."""
+    """The inertia with zero for entries that rounding left of cancelled ones."""
     h = [float(x) for x in inertia.first_moment.scalars()]
     k = [float(x) for x in inertia.second.scalars()]
     first = cleaned(h, max(map(abs, h)))

@@ -1,4 +1,4 @@
-"""From a description to a model: order the joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description into a model: order the joints, lump what is fixed, place the degrees of freedom."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class _Walk:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.links: list[Link] = []
-        """That of each frame."""
+        """The link of each frame."""
         self.base_inertia = Inertia.zero()
         links = {link.name: link for link in description.links}
         children: dict[str, list[Joint]] = {}

@@ -180,12 +180,12 @@ class Model:
         return chain[::-1]
 
     def q_slice(self, index: int) -> slice:
-        """Where body `index` has its configuration in q (a follower: its leader's)."""
+        """The entries of q that are the configuration of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_q, body.index_q + body.joint.nq)
 
     def v_slice(self, index: int) -> slice:
-        """Where body `index` has its velocity in v (a follower: its leader's)."""
+        """The entries of v that are the velocity of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_v, body.index_v + body.joint.nv)
 

@@ -45,7 +45,7 @@ class LaneConstants:
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> LaneConstants:
-        """From `scalars`."""
+        """The constants from their `scalars`."""
         count = len(LinkConstants._fields)
         rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
         chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
@@ -172,7 +172,7 @@ def evaluated(
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
-    """Where each differing constant (body, which) is in the input of constants."""
+    """The place of each differing constant (body, which) in the input of constants."""
     slots: dict[tuple[int, int], int] = {}
     for index, same in limbs.same.items():
         for which, equal in enumerate(same):

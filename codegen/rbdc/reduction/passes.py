@@ -34,7 +34,9 @@ PASSES = (
 
 
 Space = Literal["regrouped", "origins kept"]
-"""Which joint-space model: that of `PASSES`, or with frames turned but not slid, for what is taken back to the links' own frames."""
+"""The name of a joint-space model: that of `PASSES`, or one with frames turned but not slid, for results that are
+taken back to the links' own frames.
+"""
 
 _TURNED = ModelPass("frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False))
 

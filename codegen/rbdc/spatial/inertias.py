@@ -62,7 +62,7 @@ class Inertia:
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """From the mass, the centre of mass in the frame, and the inertia about that centre in the frame's axes."""
+        """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in the frame's axes."""
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
@@ -95,7 +95,7 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True)
 class MomentInertia:
-    """The same by mass m, first moment h and second moments K = sum m r r^T: what the joint-space model has.
+    """A rigid body's inertia about its frame's origin by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
     [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1 - K.
     """
@@ -167,7 +167,7 @@ class ArticulatedInertia:
 
     @staticmethod
     def from_inertia(inertia: RigidInertia) -> ArticulatedInertia:
-        """Of a rigid body: A = m 1, B = -[h], C = J."""
+        """The matrix of a rigid body: A = m 1, B = -[h], C = J."""
         m, h = inertia.mass, inertia.first_moment
         coupling = Rotation.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)

@@ -66,7 +66,7 @@ class Rotation:
 
     @staticmethod
     def from_rows(rows: Sequence[Sequence[Scalar]]) -> Rotation:
-        """From a row-major 3x3 matrix."""
+        """The rotation with this row-major 3x3 matrix."""
         return Rotation(*(Vector3(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)))
 
     @staticmethod
@@ -110,7 +110,7 @@ class Rotation:
 
     @staticmethod
     def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """Of a unit quaternion, evaluated as given (never normalised)."""
+        """The rotation of a unit quaternion, evaluated as given (never normalised)."""
         tx, ty, tz = 2.0 * x, 2.0 * y, 2.0 * z
         return Rotation.from_rows(
             [

@@ -91,6 +91,6 @@ class Perturbation:
 
 
 def longest_offset(model: Model) -> float:
-    """Of all joints and frames from what carries them (m)."""
+    """The longest offset of joints and frames from the bodies that carry them (m)."""
     placements = [*(body.placement for body in model.bodies), *(frame.placement for frame in model.frames)]
     return max((abs(float(x)) for placement in placements for x in placement.translation.scalars()), default=0.0)

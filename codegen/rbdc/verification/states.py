@@ -26,9 +26,7 @@ LARGE = 1000.0
 
 
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same
-    arguments.
-    """
+    """Values for each input of a function, (STATES, size), that its scalar type holds; seeded."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
     return {
         p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64)

@@ -15,7 +15,7 @@ from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.model.joints.spherical import Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
-"""Those that descriptions can name; generated code has them in this order."""
+"""The joint types that descriptions can name; generated code has them in this order."""
 
 _SPELLED = [(spelling, own) for own in JOINT_TYPES for spelling in own.spellings]
 

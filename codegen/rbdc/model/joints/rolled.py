@@ -54,12 +54,12 @@ class RolledJoint:
     torque: tuple[str, ...]
     """Statements that set `own`, the joint's entries of tau, from the force `f` in the frame."""
     moving: tuple[str, ...]
-    """With one degree of freedom, statements that add the joint's `rate` (and `second`, where that is given) to the angular velocity
-    `w`, the angular acceleration `dw` and the classical `acceleration` of the origin, which are those of the parent in this frame. With
-    several, statements that set the motion `s`, which is zero, to S x.
+    """Statements of the joint's motion. With one degree of freedom they add its `rate` (and `RolledWords.second`,
+    if given) to the angular velocity `w`, the angular acceleration `dw` and the classical `acceleration` of the
+    origin, which are those of the parent in this frame. With several they set the motion `s`, which is zero, to S x.
     """
     helpers: frozenset[str]
-    """Those of "turn_about_z", "turn_by_quaternion", "rotation" and "translation" that the other lines call."""
+    """Those of "turn_about_z", "turn_by_quaternion", "rotation" and "translation" that are called."""
     angle: bool = False
     """Whether q is an angle of which `placement` takes the cosine and the sine."""
     constants: tuple[str, ...] = ()
@@ -67,6 +67,6 @@ class RolledJoint:
     placement_cost: Operations = FREE
     columns_cost: Operations = FREE
     moving_cost: Operations = FREE
-    """Without `second`; of one degree of freedom, as is the next."""
+    """The cost of `moving` without `second`; for one degree of freedom, as is the next."""
     second_cost: Operations = FREE
     torque_cost: Operations = FREE
