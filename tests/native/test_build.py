@@ -11,8 +11,9 @@ import pytest
 
 import rbdc
 from rbdc.errors import ToolchainError
-from rbdc.native import build, cache
+from rbdc.native import cache
 from rbdc.native.build import compile_package, extension_source
+from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import Compiled, Compiler, compile_object, find_compiler
 from rbdc.native.variants import Variant
 from tests.support_handmade import DECLARATIONS, FLAGS, ROBOT, build_tiny, c_files, load_tiny
@@ -56,7 +57,7 @@ def test_a_source_that_does_not_compile_leaves_no_artefact(store: Path) -> None:
     files[f"{ROBOT}_mix.c"] += "nonsense nonsense;\n"
     with pytest.raises(ToolchainError, match=f"{ROBOT}_mix.c"):
         compile_package(files, ROBOT, DECLARATIONS, find_compiler(), FLAGS)
-    assert not list(store.rglob(build.EXTENSION))
+    assert not list(store.rglob(EXTENSION))
 
 
 def test_a_compiler_that_makes_nothing_is_named(tmp_path: Path) -> None:

@@ -56,7 +56,7 @@ class _Build(click.Command):
 @click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Processes at once that generate or compile; by default one per processor.")
-@click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")
+@click.option("--force", is_flag=True, help="Generate and verify even if nothing changed; the same C is not compiled again.")
 @click.option(
     "--no-verify", "verify", is_flag=True, flag_value=False, default=True,
     help="Install what was compiled without comparing it with the recursions of the literature on the description.",

@@ -14,12 +14,11 @@ from cffi import FFI
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.native.install import EXTENSION
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
 from rbdc.native.variants import Variant, least_flags, variants_of
-
-EXTENSION = "_native.abi3.so"
 
 _OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
 """What the extension has beside the robot's functions."""
@@ -30,13 +29,14 @@ _SUMS = 16
 @dataclass(frozen=True)
 class Native:
     """What compiling gave: the extension's path in the cache; per C file its code bytes, of all variants together, and its stack bytes,
-    of the variant that takes most; and the variants with the code bytes of each.
+    of the variant that takes most; the variants with the code bytes of each; and what all of it is called in the cache.
     """
 
     extension: Path
     code_bytes: dict[str, int]
     stack_bytes: dict[str, int]
     variants: dict[Variant, int]
+    artefacts: tuple[str, ...]
 
 
 def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]) -> str:
@@ -81,6 +81,7 @@ def compile_package(
         {name: sum(figures[name, v].code_bytes for v in variants) for name in sources},
         {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
         {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
+        library.artefacts,
     )
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import sysconfig
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache as cache_in_process
 from importlib.metadata import version
 from importlib.resources import files
@@ -68,6 +69,14 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     except OSError as error:
         raise OptionError(f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written") from error
     return target
+
+
+def discard(names: Sequence[str]) -> None:
+    """Remove the artefacts of these names, which turned out to be wrong; those that cannot be removed stay."""
+    store = cache_folder()
+    for name in names:
+        with suppress(OSError), locked(store / "locks" / name):
+            _remove(store / name[:2] / name)
 
 
 def hashes(folder: Path) -> dict[str, str]:

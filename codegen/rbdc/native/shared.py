@@ -44,10 +44,11 @@ class Figures:
 
 @dataclass(frozen=True)
 class SharedLibrary:
-    """A shared library in the cache, and the figures of its C files by name."""
+    """A shared library in the cache, the figures of its C files by name, and what it and its objects are called in the cache."""
 
     path: Path
     figures: dict[str, Figures]
+    artefacts: tuple[str, ...]
 
 
 def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None) -> SharedLibrary:
@@ -64,9 +65,10 @@ def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers
         figures = {n: [f.code_bytes, f.stack_bytes, f.seconds] for n, (_, f) in objects.items()}
         (folder / "figures.json").write_text(json.dumps(figures))
 
-    folder = cache.obtain(cache.key("library", name, *(part for item in keys.items() for part in item)), make)
+    own = cache.key("library", name, *(part for item in keys.items() for part in item))
+    folder = cache.obtain(own, make)
     figures = json.loads((folder / "figures.json").read_text())
-    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()})
+    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()}, (own, *keys.values()))
 
 
 def _objects(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -43,6 +46,27 @@ def load(path: str | PathLike[str]) -> ModuleType:
         return sys.modules[name]
 
 
+@contextmanager
+def loaded(folder: Path) -> Iterator[ModuleType]:
+    """The generated package in a folder that is about to move or to go: at the end the module is forgotten, and so is the bytecode that
+    Python wrote there, which names the folder. Raises LoadError as `load` does.
+    """
+    module = load(folder)
+    try:
+        yield module
+    finally:
+        _forget(module.__name__)
+        sys.path_importer_cache.pop(str(folder.resolve()), None)
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
+
+
+def _forget(name: str) -> None:
+    """Take a package and its modules out of sys.modules."""
+    with _LOCK:
+        for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+            del sys.modules[key]
+
+
 def _spelled(extension: Path, bits: bytes) -> str:
     """The path, with one more "./" or "/" before the file's name for each bit, which the system reads as the same path.
 
@@ -75,8 +99,7 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
         spec.loader.exec_module(module)
     except BaseException as error:
         refusal = getattr(sys.modules.get(f"{name}._processor"), "ProcessorError", ())
-        for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
-            del sys.modules[key]
+        _forget(name)
         if not isinstance(error, Exception):
             raise
         if isinstance(error, refusal):  # which says how to mend it
