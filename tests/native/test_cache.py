@@ -45,6 +45,17 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert cache.cache_folder() == tmp_path / ".cache" / "rbdc"
 
 
+def test_without_a_home_there_is_no_place_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> object:
+        raise KeyError("no such user")
+
+    for name in ("RBDC_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.raises(OptionError, match="no place for the cache: you have no home folder; set RBDC_CACHE to a folder"):
+        cache.cache_folder()
+
+
 def test_a_thing_is_made_once(store: Path) -> None:
     made = []
 

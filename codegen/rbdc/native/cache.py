@@ -8,16 +8,19 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache as cache_in_process
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import platformdirs
+from filelock import FileLock
+
 from rbdc.errors import OptionError
-from rbdc.native.scratch import locked, scratch, sweep
+from rbdc.native.scratch import scratch, sweep
 
 _LISTING = "contents.json"
 """In every artefact: its files' hashes, by which one that has lost or changed a file is known."""
@@ -28,11 +31,13 @@ def cache_folder() -> Path:
     asked = os.environ.get("RBDC_CACHE")
     if asked:
         return Path(asked).absolute()
-    base = os.environ.get("XDG_CACHE_HOME")
     try:
-        return (Path(base) if base else Path.home() / ".cache") / "rbdc"
-    except RuntimeError as error:
-        raise OptionError(f"no place for the cache: {error}; set RBDC_CACHE to a folder") from error
+        folder = platformdirs.user_cache_path("rbdc", appauthor=False)
+    except RuntimeError:
+        folder = Path()
+    if not folder.is_absolute():
+        raise OptionError("no place for the cache: you have no home folder; set RBDC_CACHE to a folder")
+    return folder
 
 
 def key(*parts: str | bytes) -> str:
@@ -60,7 +65,7 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     if not anew and _is_whole(target):
         return target
     try:
-        with locked(store / "locks" / name):
+        with _lock(name):
             if anew or not _is_whole(target):
                 with scratch(store / "scratch") as folder:
                     make(folder)
@@ -71,11 +76,28 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
     return target
 
 
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder of the user's against other builds with the same cache; where that cannot be written nothing is held."""
+    lock = _lock(key("folder", str(folder.resolve())))
+    with suppress(OSError):
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _lock(name: str) -> FileLock:
+    """A lock of this cache, which the system releases if the process dies."""
+    return FileLock(cache_folder() / "locks" / name)
+
+
 def discard(names: Sequence[str]) -> None:
     """Remove the artefacts of these names, which turned out to be wrong; those that cannot be removed stay."""
     store = cache_folder()
     for name in names:
-        with suppress(OSError), locked(store / "locks" / name):
+        with suppress(OSError), _lock(name):
             _remove(store / name[:2] / name)
 
 

@@ -12,19 +12,18 @@ next build goes on from there.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.native.cache import file_hash
+from rbdc.native.cache import file_hash, held
 from rbdc.native.scratch import scratch, sweep
 
 MANIFEST, EXTENSION, _INITIAL, _JOURNAL = "manifest.json", "_native.abi3.so", "__init__.py", ".rbdc-unfinished.json"
@@ -69,7 +68,7 @@ def install(package: Path, destination: Path) -> list[str]:
             except OSError:
                 if not destination.is_dir():
                     raise
-            with _held(destination):
+            with held(destination):
                 return [] if _is_current(package, destination) else _replace(folder, destination)
     except OSError as error:
         raise OptionError(f"cannot write {destination}: {error.strerror}; check --out") from error
@@ -162,7 +161,7 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         if _manifest(folder).get("generator") == "rbdc":
             done.problems.append(_refusal(folder))
         return
-    with _held(folder):
+    with held(folder):
         record = _record(folder) or {}
         for name in sorted(record, key=lambda name: (name != _INITIAL, name)):
             if _is_ours(folder / name, record[name]):
@@ -247,18 +246,6 @@ def _remove_bytecode(folder: Path) -> None:
         file.unlink()
     with suppress(OSError):
         cached.rmdir()
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder against other builds; where the file system cannot lock folders, nothing is held."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _refusal(folder: Path) -> str:
