@@ -119,3 +119,44 @@ def test_apart_nothing_is_done_here() -> None:
 def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RBDC_TEST_PARENT", str(os.getpid()))
     assert spread_apart(dying, list(range(4)), 2, lambda x: -x, lambda _: None) == [0, -1, -2, -3]
+
+
+class Unsendable:
+    """What pickle refuses."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("not to be sent")
+
+
+def name_of_type(x: object) -> str:
+    """Of any object."""
+    return type(x).__name__
+
+
+def unsendable(_: int) -> Unsendable:
+    """A result that cannot travel."""
+    time.sleep(0.2)
+    return Unsendable()
+
+
+def test_tasks_that_cannot_be_sent_are_done_here() -> None:
+    tasks: list[object] = [0.5, *[Unsendable() for _ in range(4)]]
+    assert spread(name_of_type, tasks, 3) == ["float", *["Unsendable"] * 4]
+    assert spread_apart(name_of_type, tasks, 2, lambda _: "lost", lambda _: None)[1] == "lost"
+
+
+def test_a_result_that_cannot_be_sent_is_an_error() -> None:
+    with pytest.raises(TypeError, match="the result of a helper cannot be sent: not to be sent"):
+        spread_apart(unsendable, [1, 2], 2, unsendable, lambda _: None)
+
+
+def test_an_error_of_what_hears_of_tasks_is_raised() -> None:
+    def broken(_: float) -> None:
+        raise BrokenPipeError("nobody reads")
+
+    for apart in (False, True):
+        with pytest.raises(BrokenPipeError, match="nobody reads"):
+            if apart:
+                spread_apart(square, [1.0, 2.0, 3.0], 2, square, broken)
+            else:
+                spread(square, [1.0, 2.0, 3.0], 2, broken)
