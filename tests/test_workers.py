@@ -1,4 +1,6 @@
-"""Tasks spread over processes: every result in its place, errors, helpers that end, and the same text by any number of them."""
+"""Tasks spread over processes: every result in its place, errors, helpers that end, and the same text by any
+number of them.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,7 @@ def dying(x: int) -> int:
 
 
 def printing(x: int) -> int:
-    """What is printed must not get among the answers."""
+    """Prints, which must not get among the answers."""
     print("text on standard output")
     time.sleep(0.1)
     return x
@@ -87,9 +89,22 @@ def test_what_is_printed_is_no_answer() -> None:
 
 
 def test_the_text_is_the_same_by_any_number_of_processes() -> None:
-    tree, names = random_tree(1), ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate")
+    tree, names = (
+        random_tree(1),
+        ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate"),
+    )
     made = [
-        generate(tree, "robot", names, rbdc.__version__, lambda _: None, fuse=[("rnea", "crba")], batch=True, processes=n) for n in (1, 3)
+        generate(
+            tree,
+            "robot",
+            names,
+            rbdc.__version__,
+            lambda _: None,
+            fuse=[("rnea", "crba")],
+            batch=True,
+            processes=n,
+        )
+        for n in (1, 3)
     ]
     assert made[0].files == made[1].files
     assert made[0].sources == made[1].sources
@@ -97,7 +112,15 @@ def test_the_text_is_the_same_by_any_number_of_processes() -> None:
 
 def test_a_wrong_group_is_refused_by_helpers_too() -> None:
     with pytest.raises(OptionError, match="each once"):
-        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, fuse=[("rnea", "rnea")], processes=2)
+        generate(
+            random_tree(1),
+            "robot",
+            ["rnea", "crba"],
+            rbdc.__version__,
+            lambda _: None,
+            fuse=[("rnea", "rnea")],
+            processes=2,
+        )
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
@@ -122,7 +145,7 @@ def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch)
 
 
 class Unsendable:
-    """What pickle refuses."""
+    """An object that pickle refuses."""
 
     def __reduce__(self) -> str:
         raise TypeError("not to be sent")

@@ -1,13 +1,15 @@
-"""A pool of processes: the same work on many tasks, each process taking the next task as soon as it has finished its last.
+"""A pool of processes that do the same work on many tasks, each taking the next when it has done its last.
 
-The pool is rbdc's own, for no library gives all of what a build needs. The helpers of `concurrent.futures` and `multiprocessing`
-run the caller's script again where it has no guard. Those of loky do not, but where one is killed all tasks of the pool fail (a build
-of several robots would lose them all for one that ran out of memory), and ending helpers that have helpers of their own prints a
-warning about leaked semaphores. In none of them does the calling process work too, while helpers take half a second to start: longer
-than all the work on a small robot.
+The pool is rbdc's own, for no library gives all of what a build needs. The helpers of `concurrent.futures`
+and `multiprocessing` run the caller's script again where it has no guard. Those of loky do not, but where one
+is killed all tasks of the pool fail (a build of several robots would lose them all for one that ran out of
+memory), and ending helpers that have helpers of their own prints a warning about leaked semaphores. In none
+of them does the calling process work too, while helpers take half a second to start: longer than all the work
+on a small robot.
 
-A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function, then one task after the
-other. It answers each: None once it is ready, then for each task the pair (result, error).
+A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
+then one task after the other. It answers each: None once it is ready, then for each task the pair (result,
+error).
 """
 
 from __future__ import annotations
@@ -45,9 +47,9 @@ def spread(
 ) -> list[Result]:
     """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
-    Tasks are begun in the order given (the longest should come first), and `begin` is called with each before. What a helper
-    cannot do, because it is killed or because pickle cannot send it the task, this process does. Raises the error of the first
-    task that failed; no other task is begun after it.
+    Tasks are begun in the order given (the longest should come first), and `begin` is called with each
+    before. What a helper cannot do, because it is killed or because pickle cannot send it the task, this
+    process does. Raises the error of the first task that failed; no other task is begun after it.
     """
     return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
 
@@ -61,8 +63,9 @@ def spread_apart(
 ) -> list[Result]:
     """Return [work(task) for task in tasks], computed by helpers alone.
 
-    This process only waits, so that it heeds an interrupt at once; it then ends the helpers with all that they have started. A
-    task whose helper is killed, or cannot be started, is not tried again: its result is lost(task).
+    This process only waits, so that it heeds an interrupt at once; it then ends the helpers with all that
+    they have started. A task whose helper is killed, or cannot be started, is not tried again: its result is
+    lost(task).
     """
     return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)), lost)
 
@@ -70,7 +73,9 @@ def spread_apart(
 class _Pool(Generic[Task, Result]):
     """One use of the pool: the tasks that wait, those that are done, and the helpers."""
 
-    def __init__(self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]) -> None:
+    def __init__(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]
+    ) -> None:
         self._work, self._tasks, self._begin = work, tasks, begin
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
@@ -80,7 +85,7 @@ class _Pool(Generic[Task, Result]):
         self._over = False
 
     def results(self, helpers: int, lost: Callable[[Task], Result] | None = None) -> list[Result]:
-        """The results in the order of the tasks, by so many helpers; without `lost` this process works too."""
+        """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
         threads = [Thread(target=self._by_a_helper, args=(lost,), daemon=True) for _ in range(helpers)]
         try:
             for thread in threads:
@@ -125,7 +130,7 @@ class _Pool(Generic[Task, Result]):
         self._waiting.clear()
 
     def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
-        """Start a helper and have it work on tasks until none waits; on a task that it could not finish, see `spread` and `lost`."""
+        """Start a helper and let it work on tasks until none waits."""
         index = None
         try:
             command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
@@ -170,7 +175,7 @@ def _ask(helper: subprocess.Popen[bytes], message: object) -> Any:
 
 
 def serve() -> None:
-    """Be a helper until standard input ends. What the work prints goes to standard error, for answers go to standard output."""
+    """Be a helper until standard input ends. What the work prints goes to standard error, not to answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked to stop ends this one
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")

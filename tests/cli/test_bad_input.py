@@ -135,7 +135,9 @@ def run(*arguments: str) -> Result:
 
 
 def refused(result: Result, out: Path) -> str:
-    """The message of a refusal, after checking that it is one message, no traceback, and that nothing was written."""
+    """The message of a refusal, after checking that it is one message, no traceback, and that nothing was
+    written.
+    """
     assert result.exit_code == 2, result.output
     assert "Traceback" not in result.output
     assert isinstance(result.exception, SystemExit)
@@ -353,7 +355,9 @@ def escaped(text: str) -> str:
 
 @pytest.mark.parametrize("kind", ["many_names", "fixed_chain_of_2000"])
 def test_odd_but_correct(kind: str, tmp_path: Path) -> None:
-    """Hostile names, names that collide once made into identifiers, and a deep chain of fixed joints build and stay data."""
+    """Hostile names, names that collide once made into identifiers, and a deep chain of fixed joints build
+    and stay data.
+    """
     if kind == "many_names":
         names = [*HOSTILE_NAMES, "a b", "a_b", "a-b"]
     else:

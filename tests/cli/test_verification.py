@@ -1,4 +1,6 @@
-"""Builds whose compiler gives wrong code: what they say, their exit status, and that nothing of it is installed or kept."""
+"""Builds whose compiler gives wrong code: what they say, their exit status, and that nothing of it is
+installed or kept.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +21,11 @@ from rbdc.native.toolchain import find_compiler
 
 QUICK = ("--functions", "nle,rnea", "--cflags", "-O0")
 MESSAGE = (
-    r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: called with single samples, "
-    r"at a state \w+( \w+)*, tau\[\d\] is \S+, not \S+, which is \S+ times what may be off; nothing was installed\. "
-    r"This is a fault of rbdc, or of the compiler or its flags: please report it with the description, the options and the compiler, .+\n$"
+    r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: "
+    r"called with single samples, at a state \w+( \w+)*, tau\[\d\] is \S+, not \S+, "
+    r"which is \S+ times what may be off; nothing was installed\. "
+    r"This is a fault of rbdc, or of the compiler or its flags: "
+    r"please report it with the description, the options and the compiler, .+\n$"
 )
 
 
@@ -118,12 +122,16 @@ def test_json_has_the_errors(tmp_path: Path) -> None:
     assert set(made["errors"]) == {"nle", "rnea"}
     assert all(0.0 < error < 1.0 for error in made["errors"].values())
     assert made["verification_seconds"] > 0.0
-    assert json.loads((tmp_path / "out" / "double_pendulum" / "manifest.json").read_text())["verified"] is True
+    assert (
+        json.loads((tmp_path / "out" / "double_pendulum" / "manifest.json").read_text())["verified"] is True
+    )
     (unverified,) = json.loads(build(tmp_path, "--json", "--no-verify").stdout)
     assert unverified["errors"] is None
 
 
-def test_what_comes_from_the_cache_is_not_verified_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_comes_from_the_cache_is_not_verified_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert build(tmp_path).exit_code == 0
 
     def refuse(*_: object) -> dict[str, float]:
@@ -138,11 +146,16 @@ def test_what_comes_from_the_cache_is_not_verified_again(tmp_path: Path, monkeyp
 
 
 def test_of_several_the_others_are_built(tmp_path: Path, store: Path, wrong: Path) -> None:
-    result = build(tmp_path, "--cc", str(wrong), robots=("cartpole", "double_pendulum", "double_pendulum_continuous"))
+    result = build(
+        tmp_path, "--cc", str(wrong), robots=("cartpole", "double_pendulum", "double_pendulum_continuous")
+    )
     assert result.exit_code == 3
     errors = [line for line in result.stderr.splitlines() if line.startswith("rbdc: error: ")]
     assert len(errors) == 1 and "double_pendulum.urdf: nle does not agree" in errors[0]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["cartpole", "double_pendulum_continuous"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "cartpole",
+        "double_pendulum_continuous",
+    ]
     manifests = [json.loads(path.read_text())["name"] for path in store.rglob("manifest.json")]
     assert sorted(manifests) == ["cartpole", "double_pendulum_continuous"]
     assert list((store / "scratch").iterdir()) == []
@@ -151,5 +164,7 @@ def test_of_several_the_others_are_built(tmp_path: Path, store: Path, wrong: Pat
 def test_what_is_cached_knows_nothing_of_where_it_was_verified(tmp_path: Path, store: Path) -> None:
     """The folder that it was made in is gone: no file names it, bytecode least of all."""
     assert build(tmp_path).exit_code == 0
-    assert [name for name, content in files(store).items() if str(store / "scratch").encode() in content] == []
+    assert [
+        name for name, content in files(store).items() if str(store / "scratch").encode() in content
+    ] == []
     assert not list(store.rglob("__pycache__"))

@@ -127,7 +127,10 @@ def test_an_empty_folder_may_be_filled(out: Path) -> None:
     assert names(out / "robot") == ["a.c", "manifest.json"]
 
 
-@pytest.mark.parametrize("manifest", [None, "{}", "[]", '{"generator": "other"}', "not json", '{"generator": "other", "files": {}}'])
+@pytest.mark.parametrize(
+    "manifest",
+    [None, "{}", "[]", '{"generator": "other"}', "not json", '{"generator": "other", "files": {}}'],
+)
 def test_a_folder_of_others_is_refused_and_untouched(out: Path, manifest: str | None) -> None:
     robot = out / "robot"
     robot.mkdir(parents=True)
@@ -136,7 +139,10 @@ def test_a_folder_of_others_is_refused_and_untouched(out: Path, manifest: str | 
         (robot / "manifest.json").write_text(manifest)
     before = names(robot)
     listed = "thesis.tex" if manifest is None else "manifest.json, thesis.tex"
-    message = f"{robot} holds what rbdc did not write: {listed}; move that elsewhere, or give another --out or --name"
+    message = (
+        f"{robot} holds what rbdc did not write: {listed}; move that elsewhere, "
+        "or give another --out or --name"
+    )
     with pytest.raises(OptionError, match=f"^{re.escape(message)}$"):
         put(robot, a_c="1")
     assert (robot / "thesis.tex").read_text() == "years of work"
@@ -148,7 +154,7 @@ def test_a_package_without_a_record_is_refused_and_untouched(out: Path) -> None:
     robot.mkdir(parents=True)
     (robot / "manifest.json").write_text('{"generator": "rbdc"}')
     (robot / "a.c").write_text("perhaps mine")
-    message = f"{robot} was made by an earlier rbdc, .*: it is left as it is; remove the folder if nothing in it is yours, or give"
+    message = f"{robot} was made by an earlier rbdc, .*: it is left as it is; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="1")
     done = remove_packages(out)
@@ -166,7 +172,7 @@ def test_a_package_that_lost_its_manifest_is_refused_and_untouched(manifest: str
     if manifest is not None:
         (robot / "manifest.json").write_text(manifest)
     before = names(robot)
-    message = f"{robot} has lost its manifest.json, .*: it is left as it is; remove the folder if nothing in it is yours, or give"
+    message = f"{robot} has lost its manifest.json, .*: it is left as it is; remove the folder if nothing"
     with pytest.raises(OptionError, match=message):
         put(robot, a_c="2")
     assert (names(robot), (robot / "a.c").read_text()) == (before, "1")
@@ -176,7 +182,10 @@ def test_what_stays_after_clean_is_refused_by_name(out: Path) -> None:
     put(out / "robot", a_c="1")
     (out / "robot" / "thesis.tex").write_text("years of work")
     remove_packages(out)
-    with pytest.raises(OptionError, match="holds what rbdc did not write: thesis.tex; move that elsewhere, or give another --out"):
+    with pytest.raises(
+        OptionError,
+        match="holds what rbdc did not write: thesis.tex; move that elsewhere, or give another --out",
+    ):
         put(out / "robot", a_c="1")
     assert names(out / "robot") == ["thesis.tex"]
 
@@ -187,7 +196,9 @@ def test_files_and_links_are_refused(tmp_path: Path, out: Path) -> None:
     (out / "link").symlink_to(out / "real")
     (out / "broken").symlink_to(out / "nowhere")
     for name in ("file", "link", "broken"):
-        with pytest.raises(OptionError, match="is not a folder of rbdc's; move it elsewhere, or give another --out or --name"):
+        with pytest.raises(
+            OptionError, match="is not a folder of rbdc's; move it elsewhere, or give another --out or --name"
+        ):
             put(out / name, a_c="1")
     with pytest.raises(OptionError, match="cannot write"):
         put(out / "file" / "robot", a_c="1")
@@ -228,11 +239,14 @@ print("whole")
 
 
 def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tmp_path: Path) -> None:
-    """What the next build makes good, and the user's files stay at every moment."""
+    """The next build mends what is left, and the user's files stay at every moment."""
     built = {}
     for version in ("old", "new"):
         (tmp_path / version).mkdir()
-        marks = {"mark.py": f"value = {version!r}\n", "__init__.py": "from .mark import value\nfrom .more import more\n"}
+        marks = {
+            "mark.py": f"value = {version!r}\n",
+            "__init__.py": "from .mark import value\nfrom .more import more\n",
+        }
         more = {"more.py": f"more = {version!r}\n", f"only_{version}.py": ""}
         built[version] = build_tiny(tmp_path / version / ROBOT, python={**marks, **more})
     for step in count():
@@ -293,7 +307,9 @@ def test_removing_takes_what_rbdc_wrote_and_names_the_rest(out: Path) -> None:
     assert (again.removed, again.kept) == ([], {})
 
 
-@pytest.mark.parametrize("name", ["../precious", "/precious", "sub/precious", "..", "", "\ud800", "x" * 300, "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["../precious", "/precious", "sub/precious", "..", "", "\ud800", "x" * 300, "a\0b"]
+)
 def test_a_manifest_cannot_reach_out_of_its_folder(name: str, out: Path, tmp_path: Path) -> None:
     robot = out / "robot"
     put(robot, a_c="1")

@@ -1,5 +1,6 @@
-"""Folders for work in progress. The owner of one holds a lock in it, which the system releases when the process ends, however it ends:
-a folder whose lock can be taken is a leftover, and the next process that works in the same place removes it.
+"""Folders for work in progress. The owner of one holds a lock in it, which the system releases when the
+process ends, however it ends: a folder whose lock can be taken is a leftover, and the next process that works
+in the same place removes it.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from rbdc.errors import OptionError
 
 _LOCK, _WORK, _TEMPORARY = "rbdc.lock", "work", "rbdc-"
 _RANDOM = "?" * 8
-"""What mkdtemp puts into a name."""
+"""Pattern of the characters that mkdtemp puts into a name."""
 
 
 @contextmanager
 def scratch(parent: Path, prefix: str = "", suffix: str = "") -> Iterator[Path]:
-    """An empty folder on the same file system as `parent`, removed at the end; what is to stay is moved out of it, or it itself is.
+    """An empty folder on the file system of `parent`, removed at the end unless it was moved away.
 
-    What killed processes left under such names in `parent` is removed first. Raises OSError where `parent` cannot be written.
+    What killed processes left under such names in `parent` is removed first. Raises OSError where `parent`
+    cannot be written.
     """
     parent.mkdir(parents=True, exist_ok=True)
     sweep(parent, prefix, suffix)
@@ -46,7 +48,9 @@ def temporary() -> Iterator[Path]:
         try:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), _TEMPORARY))
         except OSError as error:
-            raise OptionError(f"cannot make a temporary folder: {error}; set TMPDIR to one that can be written") from error
+            raise OptionError(
+                f"cannot make a temporary folder: {error}; set TMPDIR to one that can be written"
+            ) from error
         yield folder
 
 
@@ -57,8 +61,8 @@ def sweep_temporary() -> None:
 
 
 def sweep(parent: Path, prefix: str = "", suffix: str = "") -> None:
-    """Remove the scratch folders in `parent` that no running process owns; "*" in the prefix stands for any text. Those that cannot be
-    removed stay.
+    """Remove the scratch folders in `parent` that no running process owns; "*" in the prefix stands for any
+    text. Those that cannot be removed stay.
     """
     try:
         for folder in parent.glob(f"{prefix}{_RANDOM}{suffix}"):
@@ -90,7 +94,7 @@ def _is_own(folder: Path) -> bool:
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """A new folder and its lock, held. Another process may take the folder for a leftover before the lock is held: then once more."""
+    """A new folder and its lock, held. Tries again if another process took it for a leftover meanwhile."""
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))
         lock = FileLock(folder / _LOCK, blocking=False)

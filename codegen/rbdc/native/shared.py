@@ -1,4 +1,4 @@
-"""From C files to one shared library: every object and the library come from the cache where nothing has changed."""
+"""Compiling C files into one shared library; whatever has not changed comes from the cache."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Unit:
 
 @dataclass(frozen=True)
 class Figures:
-    """What compiling one C file gave: bytes of code and constants, the deepest function's stack, and the seconds that it took when
-    it was compiled (another file may have been compiled beside it).
+    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
+    seconds that it took when it was compiled (another file may have been compiled beside it).
     """
 
     code_bytes: int
@@ -44,15 +44,17 @@ class Figures:
 
 @dataclass(frozen=True)
 class SharedLibrary:
-    """A shared library in the cache, the figures of its C files by name, and what it and its objects are called in the cache."""
+    """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
 
     path: Path
     figures: dict[str, Figures]
     artefacts: tuple[str, ...]
 
 
-def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None) -> SharedLibrary:
-    """The library `name` linked from the units. It depends on them, their flags, the compiler and the interpreter.
+def shared_library(
+    name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None
+) -> SharedLibrary:
+    """The library `name`, linked from the units; it also depends on their flags, the compiler and Python.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -74,7 +76,7 @@ def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
 ) -> dict[str, tuple[Path, Figures]]:
-    """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
+    """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
         pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
@@ -86,7 +88,7 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Begin no more of them; those that have begun end by themselves or, where the user wants to stop, with their compilers."""
+    """Begin no more of them; those that have begun end by themselves or, at once, with their compilers."""
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:
