@@ -72,7 +72,7 @@ def compile_package(
     declarations: Sequence[FunctionDeclaration],
     compiler: Compiler,
     flags: Sequence[str],
-    workers: int | None = None,
+    jobs: int | None = None,
     march: str = "native",
 ) -> Native:
     """Compile the C among `files`, in the variants of `march`, and the extension around it; every object and
@@ -98,7 +98,7 @@ def compile_package(
     units.append(
         Unit("_native.c", glue, headers, ("-O2", "-fPIC", *least_flags(compiler), "-I", _python_headers()))
     )
-    library = shared_library(EXTENSION, units, compiler, workers)
+    library = shared_library(EXTENSION, units, compiler, jobs)
     figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
     return Native(
         library.path,

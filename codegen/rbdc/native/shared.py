@@ -52,7 +52,7 @@ class SharedLibrary:
 
 
 def shared_library(
-    name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None
+    name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
 ) -> SharedLibrary:
     """The library `name`, linked from the units; it also depends on their flags, the compiler and Python.
 
@@ -62,7 +62,7 @@ def shared_library(
     keys = {unit.name: unit.key(identity) for unit in units}
 
     def make(folder: Path) -> None:
-        objects = _objects(units, keys, compiler, workers)
+        objects = _objects(units, keys, compiler, jobs)
         link(compiler, [path for path, _ in objects.values()], folder / name)
         figures = {n: [f.code_bytes, f.stack_bytes, f.seconds] for n, (_, f) in objects.items()}
         (folder / "figures.json").write_text(json.dumps(figures))
@@ -74,11 +74,11 @@ def shared_library(
 
 
 def _objects(
-    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
+    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Figures]]:
     """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
         try:
             return {unit.name: pending[unit.name].result() for unit in units}
