@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from pathlib import Path
 
@@ -277,6 +278,38 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
             break
         assert done.returncode == -signal.SIGKILL, done.stderr
     assert step > 8
+
+
+def test_a_build_that_ends_while_another_looks_is_no_reason_to_refuse(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The manifest is not there yet when it is looked for, and the journal is gone when that is."""
+    robot = out / "robot"
+    put(robot, a_c="1")
+    manifest = (robot / "manifest.json").rename(out / "aside")
+    (robot / ".rbdc-unfinished.json").write_text("{}")
+    read_text = Path.read_text
+
+    def ending(path: Path, encoding: str | None = None) -> str:
+        if path.name == ".rbdc-unfinished.json" and manifest.exists():
+            manifest.rename(robot / "manifest.json")
+            path.unlink()
+            raise FileNotFoundError
+        return read_text(path, encoding)
+
+    monkeypatch.setattr(Path, "read_text", ending)
+    refuse_foreign(robot)
+
+
+def test_builds_at_once_take_turns(out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
+    made = [package(tmp_path / f"made{k}", a_c=f"{k}", b_c=f"{k}", **{f"only{k}_c": ""}) for k in range(3)]
+    with ThreadPoolExecutor(3) as threads:
+        warnings = threads.map(lambda k: install(made[k % 3], out / "robot"), range(60))
+        assert list(warnings) == [[]] * 60
+    found = {path.name: path.read_bytes() for path in (out / "robot").iterdir()}
+    assert found in [{path.name: path.read_bytes() for path in folder.iterdir()} for folder in made]
+    assert names(out) == ["robot"]
 
 
 def test_a_killed_build_can_be_cleaned(tmp_path: Path, out: Path) -> None:

@@ -195,7 +195,8 @@ def _json(path: Path) -> dict[str, Any]:
 
 def _record(folder: Path) -> Record | None:
     """The record of rbdc's files in a folder, by its manifest and the journal of a killed build, or None."""
-    notes = [_json(folder / name) for name in (MANIFEST, _JOURNAL)]
+    # A build that ends meanwhile writes the manifest before the journal goes: so it is looked for twice.
+    notes = [_json(folder / name) for name in (MANIFEST, _JOURNAL, MANIFEST)]
     own = [data.get("files") for data in notes if data.get("generator") == "rbdc"]
     listings = [files for files in own if isinstance(files, dict)]
     if not listings:
