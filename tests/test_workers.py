@@ -127,7 +127,8 @@ def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "print('begun')\nimport rbdc\n"
-        f"rbdc.build('cartpole', functions=['rnea', 'crba', 'aba', 'nle'], out={str(tmp_path)!r}, jobs=2, force=True)\n"
+        "functions = ['rnea', 'crba', 'aba', 'nle']\n"
+        f"rbdc.build('cartpole', functions=functions, out={str(tmp_path)!r}, jobs=2, force=True)\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout == "begun\n"

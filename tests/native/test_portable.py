@@ -148,7 +148,10 @@ def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pyte
 def test_on_an_older_processor(processor: str, variant: str) -> None:
     """The emulator stops with an illegal instruction where the variant is not for the processor."""
     folder = portable_package("panda")
-    code = f"import sys; sys.path.insert(0, {str(folder.parent)!r})\nimport panda as m; print(m.variant, m.crba(m.q_neutral)[-1, -1] > 0)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder.parent)!r})\n"
+        "import panda as m; print(m.variant, m.crba(m.q_neutral)[-1, -1] > 0)"
+    )
     command = ["qemu-x86_64", "-cpu", processor, sys.executable, "-c", code]
     done = subprocess.run(
         command,
@@ -176,8 +179,8 @@ def test_sizes_by_variant(robot: str) -> None:
 
 @pytest.mark.parametrize("robot", FORMS)
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
-    """Whatever is defined for other files at the head of a line, in all functions that there are, is renamed;
-    and what chooses hands on what each takes.
+    """All that is defined for other files, of every function, is renamed; the functions that choose between
+    variants pass on all arguments.
     """
     options, _, style = FORMS[robot]
     model = Model.from_urdf(resolve(robot), **options)
@@ -234,7 +237,8 @@ def caller(robot: str) -> str:
     inputs = "\n".join(f"    double x{k}[{size}] = {{0.3, 0.2, 0.1}};" for k, size in enumerate(sizes))
     arguments = ", ".join([*(f"x{k}" for k in range(len(sizes))), "y"])
     calls = "\n".join(
-        f"    if ({robot}_variant() >= {index}) {{ {robot}_{name}_{declaration.name}({arguments}); show(y); }}"
+        f"    if ({robot}_variant() >= {index}) {{ "
+        f"{robot}_{name}_{declaration.name}({arguments}); show(y); }}"
         for index, name in enumerate(VARIANTS)
     )
     return f"""#include "{robot}.h"
@@ -313,7 +317,8 @@ def test_cmake_builds_the_variants(tmp_path: Path) -> None:
         (robot / name).write_text(text)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.10)\nproject(user C CXX)\nset(objects nonsense)\n"
-        'add_subdirectory("with blanks/panda")\nadd_executable(user main.cpp)\ntarget_link_libraries(user PRIVATE panda)\n'
+        'add_subdirectory("with blanks/panda")\nadd_executable(user main.cpp)\n'
+        "target_link_libraries(user PRIVATE panda)\n"
     )
     variants = '#include "panda_variants.h"\n' if X86_64 else ""
     (tmp_path / "main.cpp").write_text(

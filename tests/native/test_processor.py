@@ -76,7 +76,10 @@ def test_a_module_for_another_processor_refuses_to_load(tmp_path: Path) -> None:
     )
     assert isinstance(caught.value.__cause__, ImportError)
     assert not [name for name in sys.modules if name.endswith(f"{ROBOT}._native")]
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\ntry: import {ROBOT}\nexcept ImportError as error: print(error.name, error)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"try: import {ROBOT}\nexcept ImportError as error: print(error.name, error)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (
         done.stdout.startswith(f"{ROBOT} {ROBOT}: compiled for processors that have ")
@@ -115,7 +118,10 @@ def test_what_asks_the_processor_is_compiled_for_every_one(
 def test_on_an_old_processor(tmp_path: Path) -> None:
     """The emulator stops with an illegal instruction where the check comes too late."""
     build_tiny(tmp_path / ROBOT, flags=(*FLAGS, "-mavx2", "-mfma"))
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\ntry: import {ROBOT}\nexcept ImportError as error: print(error)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"try: import {ROBOT}\nexcept ImportError as error: print(error)"
+    )
     command = ["qemu-x86_64", "-cpu", "Nehalem", sys.executable, "-c", code]
     done = subprocess.run(
         command,

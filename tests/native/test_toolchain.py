@@ -60,7 +60,8 @@ def test_temporary_files_of_the_compiler_are_beside_its_output(tmp_path: Path) -
     """So that they go with what a killed build leaves."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(
-        f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\nexec {find_compiler().path} "$@"\n'
+        f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\n'
+        f'exec {find_compiler().path} "$@"\n'
     )
     wrapper.chmod(0o755)
     folder = tmp_path / "folder"
