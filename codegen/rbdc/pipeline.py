@@ -21,8 +21,7 @@ from rbdc.model import Model
 from rbdc.model.lumping import gravity_of
 from rbdc.model.notes import place_of, warnings_of
 from rbdc.native import cache
-from rbdc.native.build import EXTENSION
-from rbdc.native.install import MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
+from rbdc.native.install import EXTENSION, MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.options import BuildOptions, Progress, check_options, recorded_options
@@ -163,7 +162,7 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
     generated = timed(_emitted(job, plan))
     native = timed(_compiled(job, generated))
     _written(job, plan, generated, native, folder)
-    errors = timed(_verified(job, generated, folder))
+    errors = timed(_verified(job, generated, native, folder))
     generation, compiling, verification = (after - before for before, after in pairwise(clock))
     return {"generation": generation, "compile": compiling, "verification": verification, "errors": errors}
 
@@ -237,8 +236,10 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
         (folder / name).write_bytes(content)
 
 
-def _verified(job: _Job, generated: Generated, folder: Path) -> dict[str, float] | None:
-    """Compare the package in a folder with the references; by function the largest error in parts of what it may be."""
+def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:
+    """Compare the package in a folder with the references; by function the largest error in parts of what it may be. What is wrong
+    leaves the cache, so that a compiler that has been mended is asked again.
+    """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import Checked, verify_package
 
@@ -252,6 +253,7 @@ def _verified(job: _Job, generated: Generated, folder: Path) -> dict[str, float]
     except LoadError as error:
         raise LoadError(f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same") from error
     except VerificationError as error:
+        cache.discard(native.artefacts)
         raise VerificationError(
             f"{place_of(job.model)}: {error}; nothing was installed. This is a fault of rbdc, or of the compiler or its flags: please "
             f"report it with the description, the options and the compiler, {job.compiler.version}"

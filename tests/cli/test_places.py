@@ -1,4 +1,6 @@
-"""Folders, caches and output that are not as they should be: files of the user's, files that are lost, places that cannot be written."""
+"""Folders, caches and output that are not as they should be: files of the user's, files that are lost, places
+that cannot be written.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def test_a_rebuild_and_clean_spare_what_the_user_has_there(tmp_path: Path) -> No
     (folder / "__pycache__").mkdir(exist_ok=True)
     again = build(tmp_path, "--targets", "c")
     assert (
-        f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: kept as double_pendulum_nle.c.orig"
+        f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: "
+        "kept as double_pendulum_nle.c.orig"
         in again.stderr
     )
     assert f"warning: {folder}: not written by rbdc, left as it is: notes.txt" in again.stderr

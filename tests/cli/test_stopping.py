@@ -1,4 +1,6 @@
-"""Builds that are stopped: what they print, their exit status, and that nothing is left, neither processes nor folders."""
+"""Builds that are stopped: what they print, their exit status, and that nothing is left, neither processes
+nor folders.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,7 @@ def wait_until(condition: object, seconds: float = 30.0) -> None:
 
 
 def leftovers(folder: Path) -> list[str]:
-    """What is left beside the artefacts of the cache."""
+    """Names of all that is left beside the artefacts of the cache."""
     places = [folder / "cache" / "scratch", folder / "temporary", folder / "out"]
     return sorted(
         str(entry.relative_to(folder)) for place in places if place.is_dir() for entry in place.iterdir()

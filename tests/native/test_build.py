@@ -11,8 +11,9 @@ import pytest
 
 import rbdc
 from rbdc.errors import ToolchainError
-from rbdc.native import build, cache
+from rbdc.native import cache
 from rbdc.native.build import compile_package, extension_source
+from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import Compiled, Compiler, compile_object, find_compiler
 from rbdc.native.variants import Variant
 from tests.support_handmade import DECLARATIONS, FLAGS, ROBOT, build_tiny, c_files, load_tiny
@@ -27,7 +28,11 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_figures_for_every_c_file() -> None:
     native = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
     assert native.extension.is_file()
-    assert sorted(native.code_bytes) == sorted(native.stack_bytes) == sorted(n for n in c_files() if n.endswith(".c"))
+    assert (
+        sorted(native.code_bytes)
+        == sorted(native.stack_bytes)
+        == sorted(n for n in c_files() if n.endswith(".c"))
+    )
     assert all(size >= 0 for size in (*native.code_bytes.values(), *native.stack_bytes.values()))
 
 
@@ -56,7 +61,7 @@ def test_a_source_that_does_not_compile_leaves_no_artefact(store: Path) -> None:
     files[f"{ROBOT}_mix.c"] += "nonsense nonsense;\n"
     with pytest.raises(ToolchainError, match=f"{ROBOT}_mix.c"):
         compile_package(files, ROBOT, DECLARATIONS, find_compiler(), FLAGS)
-    assert not list(store.rglob(build.EXTENSION))
+    assert not list(store.rglob(EXTENSION))
 
 
 def test_a_compiler_that_makes_nothing_is_named(tmp_path: Path) -> None:
@@ -64,12 +69,17 @@ def test_a_compiler_that_makes_nothing_is_named(tmp_path: Path) -> None:
     wrapper = tmp_path / "silent"
     wrapper.write_text('#!/bin/sh\ntest "$1" = --version && echo silent 1.0\nexit 0\n')
     wrapper.chmod(0o755)
-    with pytest.raises(ToolchainError, match=r"the compiler .*/silent ended with exit status 0 but made no .*\.o; name another"):
+    with pytest.raises(
+        ToolchainError,
+        match=r"the compiler .*/silent ended with exit status 0 but made no .*\.o; name another",
+    ):
         compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(str(wrapper)), FLAGS)
 
 
 def test_warnings_stop_a_build_only_where_asked() -> None:
-    """A warning that a newer compiler invents must not break a user's build; our own tests of the generated C ask for -Werror."""
+    """A warning that a newer compiler invents must not break a user's build; our own tests of the generated C
+    ask for -Werror.
+    """
     files = c_files()
     files[f"{ROBOT}_mix.c"] += "static int unused(void)\n{ return 1; }\n"
     with pytest.raises(ToolchainError, match="unused"):
@@ -91,7 +101,11 @@ def test_all_finite(tmp_path: Path, size: int) -> None:
     values = np.linspace(-1e307, 1e307, size)
 
     def finite() -> bool:
-        return bool(native.lib.rbdc_all_finite(size, native.ffi.cast("double *", int(ffi.cast("intptr_t", values.ctypes.data)))))
+        return bool(
+            native.lib.rbdc_all_finite(
+                size, native.ffi.cast("double *", int(ffi.cast("intptr_t", values.ctypes.data)))
+            )
+        )
 
     assert finite()
     for index in range(size):

@@ -30,7 +30,13 @@ def write(text: str) -> object:
 
 
 def test_parts_of_a_key_cannot_run_into_each_other() -> None:
-    keys = {cache.key("ab", "c"), cache.key("a", "bc"), cache.key("abc"), cache.key("", "abc"), cache.key("1:a")}
+    keys = {
+        cache.key("ab", "c"),
+        cache.key("a", "bc"),
+        cache.key("abc"),
+        cache.key("", "abc"),
+        cache.key("1:a"),
+    }
     assert len(keys) == 5
     assert cache.key("a", b"b") == cache.key("a", "b")
 
@@ -43,6 +49,19 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache.cache_folder() == tmp_path / ".cache" / "rbdc"
+
+
+def test_without_a_home_there_is_no_place_for_the_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_: int) -> object:
+        raise KeyError("no such user")
+
+    for name in ("RBDC_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    with pytest.raises(
+        OptionError, match="no place for the cache: you have no home folder; set RBDC_CACHE to a folder"
+    ):
+        cache.cache_folder()
 
 
 def test_a_thing_is_made_once(store: Path) -> None:
@@ -116,7 +135,11 @@ def test_clearing_counts_and_spares_what_is_not_its_own(store: Path) -> None:
     (store / "ab").mkdir(exist_ok=True)
     (store / "ab" / "chapter").write_text("mine")
     assert cache.clear() == (3, [])
-    assert sorted(str(p.relative_to(store)) for p in store.rglob("*") if p.is_file()) == ["ab/chapter", "notes.txt", "v2/thesis.tex"]
+    assert sorted(str(p.relative_to(store)) for p in store.rglob("*") if p.is_file()) == [
+        "ab/chapter",
+        "notes.txt",
+        "v2/thesis.tex",
+    ]
     assert cache.clear() == (0, [])
 
 
@@ -164,7 +187,9 @@ def test_what_cannot_be_made_anew_stays(store: Path) -> None:
     assert folder.is_dir()
 
 
-def test_a_cache_that_is_named_from_the_current_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_cache_that_is_named_from_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RBDC_CACHE", "here")
     assert cache.cache_folder() == tmp_path / "here"
@@ -172,7 +197,9 @@ def test_a_cache_that_is_named_from_the_current_folder(monkeypatch: pytest.Monke
 
 def test_a_cache_that_cannot_be_written_is_a_clear_error(store: Path) -> None:
     store.write_text("a file where the folder should be")
-    with pytest.raises(OptionError, match="cannot write the cache .*; set RBDC_CACHE to a folder that can be written"):
+    with pytest.raises(
+        OptionError, match="cannot write the cache .*; set RBDC_CACHE to a folder that can be written"
+    ):
         cache.obtain(NAME, lambda folder: None)
 
 

@@ -27,8 +27,12 @@ def test_cc_may_have_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert compile_object(compiler, source, ("-O1",)).path.is_file()
 
 
-@pytest.mark.parametrize("command", ["./wrapper", "tools/../wrapper", "env ./wrapper", "./folder/../wrapper -DVALUE=42"])
-def test_a_relative_compiler_is_the_one_in_the_current_folder(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "command", ["./wrapper", "tools/../wrapper", "env ./wrapper", "./folder/../wrapper -DVALUE=42"]
+)
+def test_a_relative_compiler_is_the_one_in_the_current_folder(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It runs in other folders."""
     for folder in ("tools", "folder", "other"):
         (tmp_path / folder).mkdir()
@@ -55,7 +59,10 @@ def test_a_bare_name_is_looked_for_on_the_path_only(tmp_path: Path, monkeypatch:
 def test_temporary_files_of_the_compiler_are_beside_its_output(tmp_path: Path) -> None:
     """So that they go with what a killed build leaves."""
     wrapper = tmp_path / "wrapper"
-    wrapper.write_text(f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\nexec {find_compiler().path} "$@"\n')
+    wrapper.write_text(
+        f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\n'
+        f'exec {find_compiler().path} "$@"\n'
+    )
     wrapper.chmod(0o755)
     folder = tmp_path / "folder"
     folder.mkdir()
@@ -74,7 +81,9 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolchainError, match="looked for clang, gcc, cc; install gcc or clang, or name one with --cc"):
+    with pytest.raises(
+        ToolchainError, match="looked for clang, gcc, cc; install gcc or clang, or name one with --cc"
+    ):
         find_compiler()
 
 
@@ -117,7 +126,9 @@ def test_sizes_are_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_linker_that_makes_nothing_is_named(tmp_path: Path) -> None:
     silent = Compiler(shutil.which("true") or "true", "silent")
-    with pytest.raises(ToolchainError, match=r"true ended with exit status 0 but made no a\.so; name another with --cc"):
+    with pytest.raises(
+        ToolchainError, match=r"true ended with exit status 0 but made no a\.so; name another with --cc"
+    ):
         link(silent, [tmp_path / "a.o"], tmp_path / "a.so")
 
 
@@ -128,7 +139,20 @@ def test_linking_an_object_that_is_none(tmp_path: Path) -> None:
     assert not (tmp_path / "a.so").exists()
 
 
-REFUSED = ["-o/tmp/x", "-oout", "--output=x", "-c", "-E", "-MF", "-MD", "-save-temps", "-xc++", "file.c", "@f", ""]
+REFUSED = [
+    "-o/tmp/x",
+    "-oout",
+    "--output=x",
+    "-c",
+    "-E",
+    "-MF",
+    "-MD",
+    "-save-temps",
+    "-xc++",
+    "file.c",
+    "@f",
+    "",
+]
 
 
 @pytest.mark.parametrize("flag", REFUSED)

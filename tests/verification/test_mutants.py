@@ -17,7 +17,8 @@ from rbdc.errors import ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
-from rbdc.native.build import EXTENSION, compile_package
+from rbdc.native.build import compile_package
+from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
 from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve

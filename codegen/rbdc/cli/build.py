@@ -38,46 +38,80 @@ class _Build(click.Command):
 
 @click.command(
     cls=_Build,
-    epilog="Example: rbdc build kuka_iiwa --preset full && python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\"",
+    epilog="Example: rbdc build kuka_iiwa --preset full && "
+    "python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\"",
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @model_options
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
-@click.option("--preset", default="control", show_default=True, help="control, optimisation or full: see below.")
-@click.option("--fuse", multiple=True, help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True)
-@click.option("--dtype", default="float64", show_default=True, help="float64; float32: single precision throughout, about 1e-6.")
-@click.option("--targets", default="c,batch", show_default=True, help="c; batch: many samples at once in vectors, else in a loop.")
-@click.option("--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto.")
 @click.option(
-    "--march", default="native", show_default=True, help="native: for this processor; portable: for every one, in several variants."
+    "--preset", default="control", show_default=True, help="control, optimisation or full: see below."
+)
+@click.option(
+    "--fuse",
+    multiple=True,
+    help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True
+)
+@click.option(
+    "--dtype",
+    default="float64",
+    show_default=True,
+    help="float64; float32: single precision throughout, about 1e-6.",
+)
+@click.option(
+    "--targets",
+    default="c,batch",
+    show_default=True,
+    help="c; batch: many samples at once in vectors, else in a loop.",
+)
+@click.option(
+    "--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto."
+)
+@click.option(
+    "--march",
+    default="native",
+    show_default=True,
+    help="native: for this processor; portable: for every one, in several variants.",
 )
 @click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
-@click.option("--jobs", type=int, help="Processes at once that generate or compile; by default one per processor.")
-@click.option("--force", is_flag=True, help="Generate and compile even if nothing changed.")
 @click.option(
-    "--no-verify", "verify", is_flag=True, flag_value=False, default=True,
-    help="Install what was compiled without comparing it with the recursions of the literature on the description.",
+    "--jobs", type=int, help="Processes at once that generate or compile; by default one per processor."
+)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Generate and verify even if nothing changed; the same C is not compiled again.",
+)
+@click.option(
+    "--no-verify",
+    "verify",
+    is_flag=True,
+    flag_value=False,
+    default=True,
+    help="Install what was compiled without comparing it with the recursions of the literature.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
-    """Generate and compile a module for each DESCRIPTION: a URDF file, or the name of a robot that ships with rbdc.
+    """Generate and compile a module for each DESCRIPTION: a URDF file, or a robot that ships with rbdc.
 
-    In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has changed, by the hashes in
-    manifest.json. What you added stays; a generated file that you edited is kept as NAME.orig.
+    In a folder that holds an older package only files are replaced or removed that rbdc wrote and nobody has
+    changed, by the hashes in manifest.json. What you added stays; a generated file that you edited is kept as
+    NAME.orig.
     """
     from rbdc.options import BuildOptions
 
     if given["name"] is not None and len(descriptions) > 1:
         raise OptionError("--name names one module; build the descriptions one at a time")
-    split = given["functions"], given["cflags"]
     options = BuildOptions(
         name=given["name"],
-        functions=None if split[0] is None else tuple(name.strip() for name in split[0].split(",") if name.strip()),
+        functions=None if given["functions"] is None else _names(given["functions"]),
         preset=given["preset"],
-        fuse=tuple(tuple(name.strip() for name in group.split(",") if name.strip()) for group in given["fuse"]),
+        fuse=tuple(_names(group) for group in given["fuse"]),
         root_joint=given["root_joint"],
         mimic=given["mimic"],
         joint_order=given["joint_order"],
@@ -90,7 +124,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         style=given["style"],
         march=given["march"],
         compiler=given["cc"],
-        cflags=None if split[1] is None else tuple(split[1].split()),
+        cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
         jobs=given["jobs"],
         force=given["force"],
         verify=given["verify"],
@@ -102,11 +136,19 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         for result in results:
             _show(result)
     if failures:
-        raise Failure("\nrbdc: error: ".join(f.message for f in failures), max(f.exit_status for f in failures))
+        messages = "\nrbdc: error: ".join(failed.message for failed in failures)
+        raise Failure(messages, max(failed.exit_status for failed in failures))
 
 
-def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[Failed]]:
-    """Results and failures: of one in this process, of several in processes of their own; warnings go to standard error."""
+def _names(text: str) -> tuple[str, ...]:
+    """The names in a comma-separated list."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _build_all(
+    descriptions: tuple[str, ...], options: BuildOptions
+) -> tuple[list[BuildResult], list[Failed]]:
+    """Results and failures, of one in this process, of several in their own; warnings to standard error."""
     from rbdc.pipeline import build_package
 
     _refuse_same_names(descriptions, options)
@@ -122,7 +164,9 @@ def _build_all(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[li
     return results, failures
 
 
-def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) -> tuple[list[BuildResult], list[Failed]]:
+def _build_in_processes(
+    descriptions: tuple[str, ...], options: BuildOptions
+) -> tuple[list[BuildResult], list[Failed]]:
     """All of them, whichever fail: results and failures, each in the order of the descriptions."""
     from rbdc.pipeline import sweep_leftovers
     from rbdc.workers import spread_apart
@@ -131,7 +175,9 @@ def _build_in_processes(descriptions: tuple[str, ...], options: BuildOptions) ->
         try:
             work = partial(_attempt, options=options)
             processes = os.cpu_count() or 1
-            outcomes = spread_apart(work, descriptions, processes, _killed, lambda d: progress(f"{d!a}: building"))
+            outcomes = spread_apart(
+                work, descriptions, processes, _killed, lambda d: progress(f"{d!a}: building")
+            )
         except KeyboardInterrupt:
             sweep_leftovers(options)  # of the processes that were ended
             raise
@@ -166,7 +212,9 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
     for description in descriptions:
         name = module_name(Path(description).stem)
         if name in names and options.name is None:
-            raise OptionError(f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name")
+            raise OptionError(
+                f"{names[name]!a} and {description!a} would both become {name}; build them apart with --name"
+            )
         names[name] = description
 
 
@@ -196,7 +244,8 @@ def _show(result: BuildResult) -> None:
     detail = "" if result.cached else f" ({seconds}, {verifying})"
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=_WIDE)
-    columns = _COLUMNS if console.width >= _WIDE else {k: c for k, c in _COLUMNS.items() if c not in ("add", "mul", "div", "libm")}
+    left_out = () if console.width >= _WIDE else ("add", "mul", "div", "libm")
+    columns = {key: heading for key, heading in _COLUMNS.items() if heading not in left_out}
     if any(figures.style != "unrolled" for figures in result.functions):
         columns = {"style": "style", **columns}
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"

@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands, what errors become, and what becomes of output that cannot be written.
+"""The command line as a whole: commands, errors, and output that cannot be written.
 
 Everything heavy is imported by the command that needs it.
 """
@@ -41,7 +41,9 @@ class _Commands(click.Group):
             raise Failure(message_of(three_numbers())) from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(rbdc.__version__, prog_name="rbdc")
 def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
@@ -52,8 +54,9 @@ for command in (build, compare, benchmark, experiment, info, list_robots, clean)
 
 
 def main() -> None:
-    """The console script. Where standard output cannot be written, one line says so, and the exit status is 2; a closed pipe, as by
-    `head`, is no fault: 141 without a word, as of a process that the system ends for it.
+    """The console script. Where standard output cannot be written, one line says so, and the exit status is
+    2; a closed pipe, as by `head`, is no fault: 141 without a word, as of a process that the system ends for
+    it.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # names can have characters that the terminal's encoding lacks

@@ -59,7 +59,8 @@ def list_robots(as_json: bool) -> None:
 
     rows = [(name, Model.from_urdf(resolve(name))) for name in robot_names()]
     if as_json:
-        click.echo(json.dumps([{"name": name, "nq": model.nq, "nv": model.nv, "joints": model.njoints} for name, model in rows]))
+        sizes = [{"name": name, "nq": m.nq, "nv": m.nv, "joints": m.njoints} for name, m in rows]
+        click.echo(json.dumps(sizes))
         return
     for name, model in rows:
         click.echo(f"{name:28} nq {model.nq:3}  nv {model.nv:3}")

@@ -1,4 +1,4 @@
-"""What the commands share: errors as messages, the options of a model, progress."""
+"""Parts that the commands share: errors as messages, the options of a model, progress."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Terminated(KeyboardInterrupt):
 
 
 class Stopped(click.ClickException):
-    """What an interrupt becomes: one line on standard error, and the exit status by which shells know it."""
+    """An interrupt as the command line reports it: one line, and the exit status by which shells know it."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
         terminated = isinstance(interrupt, Terminated)
@@ -43,7 +43,7 @@ class Stopped(click.ClickException):
 
 
 class Output:
-    """A standard stream that remembers what kept it from being written; in everything else it is that stream."""
+    """A standard stream that remembers why it could not be written, and is that stream in all else."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
@@ -77,7 +77,7 @@ def discard_output() -> None:
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
-"""What becomes a message; anything else is a defect of rbdc and keeps its traceback."""
+"""The errors that become messages; any other is a defect of rbdc and keeps its traceback."""
 
 
 def message_of(error: Exception) -> str:
@@ -116,10 +116,15 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=float,
             default=1e-11,
             show_default=True,
-            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0 takes angles as written.",
+            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
         ),
         click.option(
-            "--gravity", type=number, nargs=3, default=(0.0, 0.0, -9.81), show_default=True, help="Three numbers, m/s^2, world axes."
+            "--gravity",
+            type=number,
+            nargs=3,
+            default=(0.0, 0.0, -9.81),
+            show_default=True,
+            help="Three numbers, m/s^2, world axes.",
         ),
         click.option(
             "--joint-order",
@@ -135,7 +140,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Mimic joints as joints of their own, or following their leaders.",
         ),
-        click.option("--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True),
+        click.option(
+            "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True
+        ),
     ):
         command = option(command)
     return command
@@ -144,8 +151,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
 class Progress:
     """A spinner on a terminal, plain lines elsewhere; both on standard error.
 
-    While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts until it is heeded: CasADi's
-    bindings can swallow the KeyboardInterrupt that Python raises inside them, so it is raised again at the next sign of progress.
+    While it is open, SIGTERM and SIGHUP are interrupts too, so that everything is cleaned up, and one counts
+    until it is heeded: CasADi's bindings can swallow the KeyboardInterrupt that Python raises inside them, so
+    it is raised again at the next sign of progress.
     """
 
     def __init__(self, title: str) -> None:
@@ -157,7 +165,8 @@ class Progress:
     def __enter__(self) -> Callable[[str], None]:
         if current_thread() is main_thread():
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:  # nohup ignores SIGHUP
+                # nohup ignores SIGHUP, which then stays ignored.
+                if number == signal.SIGINT or signal.getsignal(number) == signal.SIG_DFL:
                     self.previous[number] = signal.signal(number, self._interrupted)
         if sys.stderr.isatty():
             from rich.console import Console

@@ -18,7 +18,7 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
 from rbdc.functions.evaluation import Part
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.runtime.load import load
+from rbdc.runtime.load import loaded
 from rbdc.runtime.robot import Entry
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
@@ -72,9 +72,9 @@ def verify_package(folder: Path, model: Model, functions: Sequence[Checked]) -> 
     Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
     state and the error.
     """
-    module = load(folder)
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
-    return {checked.declaration.name: _verified(module, references, checked) for checked in functions}
+    with loaded(folder) as module:
+        return {checked.declaration.name: _verified(module, references, checked) for checked in functions}
 
 
 def _verified(module: ModuleType, references: References, checked: Checked) -> float:
