@@ -22,6 +22,16 @@ ELSEWHERE = 1e-3
 """Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
 that is left is rounding.
 """
+ROUNDINGS = 64
+"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or column, of any output of the function:
+some (of C, of derivatives by v) are zero whatever the numbers are, as a difference of products that are each rounded.
+"""
+SOLVED = 1e-2
+"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less: blocks of M^-1 are zero where a
+free joint sets bodies apart, and elimination does not know.
+"""
+LOST = 0.1
+"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
 _SEED = 1
 
 
@@ -64,9 +74,11 @@ class References:
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-                framed = part.frame is not None
-                own = zip(found, outputs[len(result) :], strict=False)
-                result += [_expected(x, p, states, self.tolerance, framed=framed) for x, p in own]
+                own = outputs[len(result) : len(result) + len(found)]
+                rows = [_rows(entries, states) for entries in found]
+                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
+                last_place = float(np.finfo(declaration.scalar.dtype).eps)
+                result += _with_roundings(made, own, ROUNDINGS * last_place, SOLVED * self.tolerance)
         return result
 
     def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
@@ -84,15 +96,57 @@ def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> 
     return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
 
 
-def _expected(entries: Sequence[Scalar], output: Parameter, states: int, tolerance: float, *, framed: bool) -> Expected:
-    rows = np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float)  # (size, replicas, states)
+def _rows(entries: Sequence[Scalar], states: int) -> Array:
+    """(size, replicas, states)."""
+    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+
+
+def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    allowed = np.maximum(allowed, ELSEWHERE * np.max(np.where(np.isfinite(allowed), allowed, 0.0), axis=1, keepdims=True))
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & ~_lost(values, allowed)
+    usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
+    allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
-    defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
+
+
+def _lost(values: Array, allowed: Array) -> Array:
+    """For each state whether nothing is left of the digits that there are elsewhere."""
+    if not values.size:
+        return np.zeros(values.shape[1], dtype=bool)
+    sizes = np.max(np.abs(values), axis=0)
+    usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
+    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
+
+
+def _with_roundings(made: Sequence[Expected], outputs: Sequence[Parameter], rounding: float, solved: float) -> list[Expected]:
+    """The matrices among the outputs with tolerances of so much of the largest entries beside each."""
+    beside: dict[tuple[int, ...], Array] = {}
+    for one, output in zip(made, outputs, strict=True):
+        if len(output.shape) == 2 and one.values.size:
+            largest = np.maximum(*_beside(one.values, output))
+            beside[output.shape] = np.maximum(beside.get(output.shape, 0.0), largest)
+    result = []
+    for one, output in zip(made, outputs, strict=True):
+        tolerances = one.tolerances
+        if output.shape in beside:
+            least = 0.0 if output.in_space else solved * np.minimum(*_beside(one.values, output))
+            tolerances = np.maximum(tolerances, np.maximum(rounding * beside[output.shape], least))
+        result.append(Expected(one.values, tolerances))
+    return result
+
+
+def _beside(values: Array, output: Parameter) -> tuple[Array, Array]:
+    """For each entry (states, size) of a matrix the largest of its row and of its column; of three rows in space the largest of all."""
+    sizes = np.abs(values).reshape(-1, *output.shape)
+    if output.in_space:
+        threes = sizes.reshape(len(sizes), -1, 3, output.shape[1])
+        largest = np.broadcast_to(threes.max(axis=(2, 3), keepdims=True), threes.shape).reshape(values.shape)
+        return largest, largest
+    found = [np.broadcast_to(sizes.max(axis=axis, keepdims=True), sizes.shape).reshape(values.shape) for axis in (2, 1)]
+    return found[0], found[1]
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
