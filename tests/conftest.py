@@ -1,4 +1,4 @@
-"""One build cache for all tests of a checkout, examples that are the same in every run, and the tier of tests of robots."""
+"""One build cache for a checkout, examples that are the same in every run, and the tier of tests of robots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests of robots that `tests.support.QUICK` has not into the slow tier, before it is seen which tests are selected."""
+    """Mark the tests of robots that `tests.support.QUICK` lacks as slow, before -m selects."""
     from tests.support import is_quick
 
     for item in items:
@@ -30,4 +30,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def _words(params: Mapping[str, object]) -> Iterator[str]:
     """The strings that a test is parametrized by, those in tuples too."""
     for value in params.values():
-        yield from (word for word in (value if isinstance(value, tuple) else (value,)) if isinstance(word, str))
+        values = value if isinstance(value, tuple) else (value,)
+        yield from (word for word in values if isinstance(word, str))

@@ -48,7 +48,7 @@ QUICK = (
     *(("planar_floating", root) for root in ROOTS),
     ("hyq", "free-flyer"),
 )
-"""Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, M that is singular. Tests of others are slow."""
+"""Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others are slow."""
 QUICK_SINGLE = ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "planar_floating")
 """Those of them that the default tier also has in single precision."""
 

@@ -1,4 +1,4 @@
-"""The pages: every fenced command and code block of every README runs, links lead somewhere, the first page stays short."""
+"""The pages: every fenced block of every README runs, links lead somewhere, the first page stays short."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.support import COMPILERS
 ROOT = Path(__file__).parent.parent
 FIRST = ROOT / "README.md"
 PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md"))]
-PAGES += [page for name in ("generated", "robots", "templates", "tests") if (page := ROOT / name / "README.md").exists()]
+PAGES += [p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()]
 WORDS = 1200
 """Of the first page, at most."""
 COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")
@@ -62,7 +62,8 @@ def blocks(page: Path) -> Iterator[Block]:
 
 BLOCKS = [block for page in PAGES for block in blocks(page) if block.language != "text"]
 PARAMETERS = [
-    pytest.param(b, id=f"{b.page.relative_to(ROOT)}:{b.line}", marks=[pytest.mark.slow] if b.slow else []) for b in BLOCKS
+    pytest.param(b, id=f"{b.page.relative_to(ROOT)}:{b.line}", marks=[pytest.mark.slow] if b.slow else [])
+    for b in BLOCKS
 ]
 
 
@@ -70,25 +71,24 @@ PARAMETERS = [
 def folder(tmp_path: Path) -> Path:
     """A copy of what a clone has, and a description of the reader's own."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
     return tmp_path
 
 
-def run(command: list[str], folder: Path, **environment: str) -> str:
+def run(command: list[str], folder: Path) -> str:
     """The standard output of a command that must succeed, with this environment's programs first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    done = subprocess.run(
-        command, cwd=folder, env=os.environ | {"PATH": path} | environment, capture_output=True, text=True, check=False
-    )
+    own = os.environ | {"PATH": path}
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def run_shell(block: Block, folder: Path) -> None:
-    """All commands of a block, one after the other; of those at the top of the first page the tests themselves are left to `.ci/run`."""
+    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`."""
     lines = [line for line in block.text.splitlines() if not _runs_the_tests(line)]
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
@@ -132,7 +132,8 @@ def run_cmake(block: Block, folder: Path) -> None:
     run(["made/controller"], folder)
 
 
-RUNNERS: dict[str, Callable[[Block, Path], None]] = {"sh": run_shell, "python": run_python, "c": run_c, "cmake": run_cmake}
+Runner = Callable[[Block, Path], None]
+RUNNERS: dict[str, Runner] = {"sh": run_shell, "python": run_python, "c": run_c, "cmake": run_cmake}
 
 
 def _runs_the_tests(line: str) -> bool:
@@ -141,7 +142,7 @@ def _runs_the_tests(line: str) -> bool:
 
 @pytest.mark.parametrize("block", PARAMETERS)
 def test_blocks_run(block: Block, folder: Path) -> None:
-    assert block.language in RUNNERS, f"{block.words}: a block that only shows something has the language text"
+    assert block.language in RUNNERS, f"{block.words}: a block that only shows something has the language \"text\""
     RUNNERS[block.language](block, folder)
 
 

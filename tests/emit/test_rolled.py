@@ -37,7 +37,17 @@ from rbdc.planning import generation
 from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
-from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning, slow_but
+from tests.support import (
+    CASE_NAMES,
+    CASES,
+    FLAGS,
+    OUT,
+    Array,
+    assert_close,
+    build_module,
+    conditioning,
+    slow_but,
+)
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]

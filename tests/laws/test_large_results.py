@@ -17,8 +17,8 @@ from tests.support import COMPILERS, OUT, around, slow_but
 TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}
 FUNCTIONS = ("rnea", "crba", "frame_jacobian", "rnea_derivatives")
 
-SELDOM = [(c, t, d) for c in COMPILERS for t in TARGETS for d in ("float64", "float32") if (c, t) != (COMPILERS[-1], "native")]
-LARGE = [(COMPILERS[-1], "native", d) for d in ("float64", "float32")] + slow_but(SELDOM, ())
+USUAL = [(COMPILERS[-1], "native", dtype) for dtype in ("float64", "float32")]
+LARGE = slow_but([(c, t, d) for c in COMPILERS for t in TARGETS for d in ("float64", "float32")], USUAL)
 
 
 @pytest.fixture(scope="module", params=LARGE, ids="-".join)

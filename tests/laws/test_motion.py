@@ -124,7 +124,7 @@ def test_momentum_is_that_of_the_bodies(case: tuple[Model, ModuleType]) -> None:
 
 @pytest.mark.parametrize("seed", TREES[1::2])
 def test_momentum_changes_by_outer_forces_only(seed: int) -> None:
-    """Every other tree is free: the rate of its centroidal momentum is its weight and the force that the root joint is driven with."""
+    """Every other tree is free: the rate of its centroidal momentum is its weight and the force on its root joint."""
     model, module = case_of(seed)
     q, v, a = state(module)
     momentum = rate(lambda t: module.centroidal_momentum_matrix(module.integrate(q, t * v)) @ (v + t * a))

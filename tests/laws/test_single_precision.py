@@ -25,7 +25,8 @@ UNITS = 8.0
 SAMPLES = 33
 ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fixed")]
 
-PAIRS = [(*case, "float32", "unrolled") for case in SINGLE] + [(*case, "float32", "rolled") for case in ROLLED]
+PAIRS = [(*case, "float32", "unrolled") for case in SINGLE]
+PAIRS += [(*case, "float32", "rolled") for case in ROLLED]
 
 @pytest.fixture(scope="module", params=PAIRS, ids="-".join)
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:

@@ -1,4 +1,4 @@
-"""What the commands share: errors as messages, the options of a model, progress."""
+"""Shared parts of the commands: errors as messages, the options of a model, progress."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Terminated(KeyboardInterrupt):
 
 
 class Stopped(click.ClickException):
-    """What an interrupt becomes: one line on standard error, and the exit status by which shells know it."""
+    """An interrupt as one line on standard error, with the exit status by which shells know it."""
 
     def __init__(self, interrupt: KeyboardInterrupt) -> None:
         terminated = isinstance(interrupt, Terminated)
@@ -77,7 +77,7 @@ def discard_output() -> None:
 
 
 EXPECTED = (RbdcError, RecursionError, MemoryError)
-"""What becomes a message; anything else is a defect of rbdc and keeps its traceback."""
+"""Errors that become a message; any other is a defect of rbdc and keeps its traceback."""
 
 
 def message_of(error: Exception) -> str:

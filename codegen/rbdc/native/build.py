@@ -22,15 +22,17 @@ from rbdc.native.variants import Variant, least_flags, variants_of
 EXTENSION = "_native.abi3.so"
 
 _OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
-"""What the extension has beside the robot's functions."""
+"""C functions of the extension beside those of the robot."""
 _SUMS = 16
 """Additions that it checks numbers with at a time: enough that none waits for another."""
 
 
 @dataclass(frozen=True)
 class Native:
-    """What compiling gave: the extension's path in the cache; per C file its code bytes, of all variants together, and its stack bytes,
-    of the variant that takes most; and the variants with the code bytes of each.
+    """A compiled package.
+
+    extension: its path in the cache. code_bytes: by C file, all variants together.
+    stack_bytes: by C file, of the variant that takes most. variants: the code bytes of each.
     """
 
     extension: Path

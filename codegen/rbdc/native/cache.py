@@ -44,7 +44,7 @@ def key(*parts: str | bytes) -> str:
 
 
 def interpreter_tag() -> str:
-    """What a compiled extension depends on beside its source: platform, ABI and cffi."""
+    """Platform, ABI and version of cffi: all that a compiled extension depends on beside its source."""
     return f"{sysconfig.get_platform()} {sysconfig.get_config_var('SOABI')} cffi {version('cffi')} {_processor()}"
 
 

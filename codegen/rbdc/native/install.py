@@ -38,8 +38,10 @@ Record = dict[str, set[str]]
 
 @dataclass
 class Cleaned:
-    """What `remove_packages` did: the folders of the packages removed, what stayed in them because it is the user's, and what
-    went wrong.
+    """Outcome of `remove_packages`.
+
+    removed: folders of the packages removed. kept: files of the user's that stayed in them.
+    problems: messages on what went wrong.
     """
 
     removed: list[Path] = field(default_factory=list)
@@ -200,7 +202,7 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _record(folder: Path) -> Record | None:
-    """What rbdc wrote into a folder, by its manifest and the journal of a build that was killed; None where neither says so."""
+    """Files that rbdc wrote into a folder, by its manifest and the journal of a killed build; None without both."""
     notes = [
         data
         for data in (_json(folder / MANIFEST), _json(folder / _JOURNAL))
@@ -231,7 +233,7 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 
 
 def _others(folder: Path, names: Collection[str]) -> list[str]:
-    """What a folder holds beside the files of these names; a folder's name ends in a slash."""
+    """Entries of a folder other than the files of these names; a folder's name ends in a slash."""
     entries = sorted(folder.iterdir())
     return [
         f"{e.name}/" if e.is_dir() else e.name for e in entries if e.name not in names and e.name != _JOURNAL

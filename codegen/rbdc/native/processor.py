@@ -66,7 +66,9 @@ EXTENSIONS: Mapping[str, Extension] = {
     "AVX512FP16": Extension(7, 0, 3, 23, _ZMM),
     "APX_F": Extension(7, 1, 3, 21, _APX),
 }
-"""What compilers choose by themselves for plain C, under the names in their macros; not what only intrinsics reach, as AES and SHA.
+"""Extensions that compilers use by themselves for plain C, by the names of their macros.
+
+Those that only intrinsics reach, as AES, are left out.
 
 cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C and gcc 12 no APX_F.
 """

@@ -17,7 +17,7 @@ from rbdc.errors import OptionError
 
 _LOCK, _WORK, _TEMPORARY = "rbdc.lock", "work", "rbdc-"
 _RANDOM = "?" * 8
-"""What mkdtemp puts into a name."""
+"""Pattern of the random part of a name made by mkdtemp."""
 
 
 @contextmanager

@@ -33,8 +33,10 @@ class Unit:
 
 @dataclass(frozen=True)
 class Figures:
-    """What compiling one C file gave: bytes of code and constants, the deepest function's stack, and the seconds that it took when
-    it was compiled (another file may have been compiled beside it).
+    """Sizes of one compiled C file, and the seconds that compiling it took.
+
+    code_bytes: of code and constants. stack_bytes: of the deepest function.
+    seconds: when it was compiled, another file perhaps beside it.
     """
 
     code_bytes: int

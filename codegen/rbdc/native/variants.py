@@ -1,4 +1,4 @@
-"""What a library is compiled for: the processor at hand, or several kinds of them side by side."""
+"""Processors that a library is compiled for: the one at hand, or several kinds of them in one library."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Variant:
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""What takes back extensions that the compiler's own arguments ask for; without SSE3 there is no later SSE or AVX either."""
+"""Extensions to switch off, which the compiler's arguments may ask for; without SSE3 no later SSE or AVX is left."""
 
 
 def least_flags(compiler: Compiler) -> tuple[str, ...]:
-    """What makes code for every processor of the compiler's kind, whatever its command in $CC asks for."""
+    """Flags for code that runs on every processor of the compiler's kind, whatever $CC asks for."""
     if "__x86_64__" not in macros(compiler):
         return ()
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))

@@ -1,1 +1,1 @@
-"""What a generated module needs at run time, and loading one."""
+"""Run-time support of generated modules, and loading them."""
