@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rbdc.errors import OptionError, UnsupportedError
+from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.native.toolchain import MARCHES
 
@@ -53,14 +53,15 @@ class BuildOptions:
 
 def check_options(options: BuildOptions) -> None:
     """Raise OptionError or UnsupportedError for a value that no build takes."""
+    from rbdc.emit.registry import backends_of
+
     if options.style not in STYLES:
         raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
     if options.march not in MARCHES:
         raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
     if options.dtype not in SCALARS:
         raise OptionError(f"--dtype {options.dtype!a}; there are {', '.join(SCALARS)}")
-    if sorted(options.targets) not in (["c"], ["batch", "c"]):
-        raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c, or c,batch")
+    backends_of(options.targets)
     if not 0.0 <= options.snap <= MAXIMUM_SNAP:
         raise OptionError(f"--snap {options.snap} is not between 0 and {MAXIMUM_SNAP}")
     if options.jobs is not None and options.jobs < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -20,23 +21,25 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.emit.c.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
-from rbdc.emit.rolled.rolled import METHODS, rolled_source
+from rbdc.emit.rolled.rolled import rolled_source
 from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.availability import singular_joints
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
+from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning import generation
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
+from tests.model.screw_joint import Screw
 from tests.support import (
     CASE_NAMES,
     CASES,
@@ -78,10 +81,20 @@ INPUTS = {
 """Of the rolled functions the algorithm as it stands in the literature, and its inputs; t for tau."""
 
 
+def screws() -> Model:
+    """A random tree with screws in place of its revolute joints."""
+    tree = random_tree(5)
+    bodies = (
+        replace(body, joint=Screw(body.joint.axis, 0.2)) if isinstance(body.joint, Revolute) else body
+        for body in tree.bodies
+    )
+    return replace(tree, name="screws", bodies=tuple(bodies))
+
+
 def available(model: Model) -> tuple[str, ...]:
     """The rolled functions that are defined for the model."""
     singular = bool(singular_joints(model))
-    return tuple(name for name in METHODS if not (singular and name in FORWARD))
+    return tuple(name for name in rollable() if not (singular and name in FORWARD))
 
 
 def rolled_module(model: Model, tag: str) -> ModuleType:
@@ -119,7 +132,7 @@ def compare(model: Model, tag: str) -> None:
     # What gravity or an acceleration of 1 does at least: where a result is zero, rounding is measured by that.
     torque = 0.1 * sum(body.inertia.mass for body in model.bodies)
     tolerance = max(1e-12, 1e-14 * conditioning(module.crba(inputs["q"])))
-    floors = dict.fromkeys(METHODS, torque)
+    floors = dict.fromkeys(rollable(), torque)
     if "minverse" in module.functions:
         floors |= dict.fromkeys(FORWARD, torque * float(np.abs(module.minverse(inputs["q"])).max()))
     for name in module.functions:
@@ -203,13 +216,13 @@ def test_unknown_style() -> None:
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
-    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, style) for style in ("unrolled", "rolled"))
+    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, GenerationOptions(style)) for style in ("unrolled", "rolled"))
     assert [source.style for source in unrolled.sources] == ["unrolled", "columns", "unrolled"]
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
     monkeypatch.setattr(generation, "WORTH_ROLLING", small)
-    auto = generate(model, "two", names, "0", lambda _: None, "auto")
+    auto = generate(model, "two", names, "0", lambda _: None, GenerationOptions("auto"))
     assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]
     for name in ("two.h", "__init__.py", "__init__.pyi"):
@@ -218,7 +231,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
-    return [rolled_source(robot, catalogue[name].declaration, model, "0") for name in METHODS]
+    return [rolled_source(robot, catalogue[name], model, "0") for name in rollable()]
 
 
 def write(model: Model, folder: Path) -> list[str]:
@@ -307,7 +320,10 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 
 @pytest.mark.parametrize(
     "model",
-    [random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), Model.from_urdf(resolve("hyq"), root_joint="free-flyer")],
+    [
+        *(random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), screws()),
+        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+    ],
     ids=lambda model: model.name,
 )
 def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) -> None:
@@ -328,7 +344,7 @@ def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) ->
     command = ["g++", "-w", "-O0", "-D__FAST_MATH__", "-x", "c++", "-include", "counting.h", *names, "main.cpp", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.splitlines()
-    angles = sum(body.joint.kind == "revolute" for body in model.bodies)
+    angles = sum(body.joint.sampling == "revolute" for body in model.bodies)
     lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
     for source, line in zip(sources, printed, strict=True):
         c = source.cost

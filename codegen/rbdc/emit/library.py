@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.emit.c.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants

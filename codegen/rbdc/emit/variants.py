@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rbdc.emit.c.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
@@ -67,6 +67,7 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
         "prefix": prefix,
         "constant": prefix.upper(),
         "extensions": VARIANTS[name],
+        "needs": ", ".join(VARIANTS[name]) or "x86-64",
         "prototypes": [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")],  # C++ reads no restrict
     }
 

@@ -48,7 +48,7 @@ def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], va
     functions = [prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")]
     ffi.cdef("\n".join(f"{p};" for p in [*functions, *(own.format(scalar=scalar) for own in _OWN)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
-    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, sums=_SUMS)
+    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, sums=_SUMS, numbers=range(_SUMS), later=range(1, _SUMS))
     ffi.set_source("_native", prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]), compiler_verbose=0)
     text = StringIO()
     ffi.emit_c_code(text)

@@ -92,4 +92,4 @@ def processor_source(variants: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     the extensions that it may use. For an object that is compiled for every processor.
     """
     lines = [" ".join([name, prefix, *extensions]) for name, prefix, extensions in variants]
-    return render("processor.c.jinja", extensions=EXTENSIONS, lines=lines)
+    return render("processor.c.jinja", extensions=list(EXTENSIONS.items()), lines=lines)

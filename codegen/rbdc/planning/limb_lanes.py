@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.functions.catalogue import Function
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import InLanes
+from rbdc.functions.record import Function
 from rbdc.ir.builder import rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -19,44 +20,63 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
-from rbdc.model import Body, Model
-from rbdc.model.joint_space import JointSpaceBody, turned
-from rbdc.model.joints import Revolute
-from rbdc.reduction.limbs import Group, aligned, constants, groups, united
+from rbdc.model import Model
+from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
-from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
-from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
-
-BY_POSITION = ("q", "q0", "q1")
-"""Inputs with entries for each coordinate; others have one for each degree of freedom."""
 
 WORTH_NESTING = 0.95
 """Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
 
 
 @dataclass(frozen=True)
-class LaneBody(JointSpaceBody):
-    """A body of a limb with its constants given as scalars: those of `rbdc.reduction.limbs.constants`, in that order, the rows and the
-    origin of the chosen frame, and the sign of the joint.
-    """
+class LaneConstants:
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the sign of its joint."""
 
-    scalars: tuple[Scalar, ...] = field(default=())
+    link: LinkConstants
+    chosen: Placement
+    sign: Scalar
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> LaneConstants:
+        """From `scalars`."""
+        count = len(LinkConstants._fields)
+        rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
+        chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
+        return LaneConstants(LinkConstants(*scalars[:count]), chosen, scalars[-1])
+
+    def scalars(self) -> list[Scalar]:
+        """All of them in a row."""
+        return [*self.link, *self.chosen.scalars(), self.sign]
+
+
+@dataclass(frozen=True)
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars."""
+
+    link: LinkConstants = field(kw_only=True)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """As that of the joint-space model."""
-        cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
-        steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
-        translation = Vector3(*p)
-        if isinstance(self.joint, Revolute):
-            steps.append(turned(theta, q[0]))
+        """The placement of the joint-space model's body, by the constants."""
+        link = self.link
+        steps: list[Step] = [
+            AxisRotation("z", link.cos_gamma, link.sin_gamma),
+            AxisRotation("x", link.cos_alpha, link.sin_alpha),
+        ]
+        translation = link.offset
+        if self.joint.rotation == "angle":
+            steps.append(about_z(link.theta, q[0]))
         else:
-            steps.append(Turn("z", cos(theta), sin(theta)))
-            translation = translation + turns(steps).apply(self.joint.placement(q).translation)
-        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+            steps.append(AxisRotation("z", cos(link.theta), sin(link.theta)))
+            slide = self.joint.placement(q).translation
+            translation = translation + rotation_product(steps).apply(slide)
+        return Placement(rotation_product(steps), translation)
 
 
 @dataclass(frozen=True)
@@ -65,7 +85,7 @@ class LaneModel:
     same in all limbs of the group.
     """
 
-    model: Model
+    model: JointSpaceModel
     groups: tuple[Group, ...]
     numbers: dict[int, tuple[float, ...]]
     same: dict[int, tuple[bool, ...]]
@@ -94,11 +114,9 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     return LaneModel(alike, tuple(found), numbers, same)
 
 
-def _numbers(body: Body, sign: float) -> list[float]:
-    """What `LaneBody` has as scalars."""
-    if not isinstance(body, JointSpaceBody):
-        raise TypeError(f"{body.name} is not of a joint-space model")
-    return [*constants(body), *(float(x) for x in body.chosen.scalars()), sign]
+def _numbers(body: JointSpaceBody, sign: float) -> list[float]:
+    """The constants of a body of the aligned model."""
+    return [float(x) for x in LaneConstants(constants(body), body.chosen, sign).scalars()]
 
 
 _SAME = 4e-15
@@ -126,16 +144,31 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     table = symbols(CONSTANTS, len(slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
-    signs = _signs(limbs, scalars)
-    inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
     recorder = Recorder()
-    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, recorder.record)
-    outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
-        program = pack(program, _exchange(limbs, size, slots, list(given)))
+        program = pack(program, _exchange(limbs, size, slots, declaration.required))
     return optimise(program)
+
+
+def evaluated(
+    limbs: LaneModel,
+    scalars: Mapping[int, tuple[Scalar, ...]],
+    declaration: FunctionDeclaration,
+    evaluate: InLanes,
+    given: Mapping[str, Sequence[Scalar]],
+    trace: Trace,
+) -> list[tuple[str, list[Scalar]]]:
+    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the limbs' constants.
+
+    Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
+    """
+    signs = _signs(limbs, scalars)
+    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
+    return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
@@ -156,10 +189,11 @@ def _scalars(
     return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
 
 
-def _signs(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
     """By entry of q and of v the sign of its joint, where that is not +1."""
     bodies = limbs.model.bodies
-    found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
+    given = {index: LaneConstants.of(values).sign for index, values in scalars.items()}
+    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in found.items()},
         "v": {bodies[index].index_v: sign for index, sign in found.items()},
@@ -190,40 +224,39 @@ def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar],
     return result
 
 
-def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> Model:
+def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
     for index, values in scalars.items():
-        body = bodies[index]
-        fields: dict[str, Any] = {name: getattr(body, name) for name in JointSpaceBody.__dataclass_fields__}
-        m, hx, hy, hz, *k = values[8:18]
-        fields["inertia"] = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
-        chosen = values[18:30]
-        fields["chosen"] = Placement(Rotation.from_rows([chosen[0:3], chosen[3:6], chosen[6:9]]), Vector3.of(chosen[9:]))
-        bodies[index] = LaneBody(**fields, scalars=values)
+        own = LaneConstants.of(values)
+        given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
+        given |= {"inertia": own.link.inertia, "chosen": own.chosen}
+        bodies[index] = LaneBody(**given, link=own.link)
     return replace(limbs.model, bodies=tuple(bodies))
 
 
-def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
+def _exchange(
+    limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
+) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
-    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
     own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 
 def _moves(
-    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     for here, there in step.items():
-        for name in names:
-            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
-            moves[name, places[0]] = (name, places[1])
+        for p in inputs:
+            places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[p.name, places[0]] = (p.name, places[1])
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])

@@ -21,6 +21,7 @@ class Recorded:
     """
 
     __slots__ = ("index", "tape", "value")
+    __array_ufunc__ = None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
         self.value, self.tape, self.index = value, tape, index
@@ -69,7 +70,7 @@ class Recorded:
 
 
 class Tape:
-    """What was made of what: for each value the earlier ones that it depends on, with its derivatives by them."""
+    """A record of operations: for each value those that it depends on, with its derivatives by them."""
 
     def __init__(self) -> None:
         self._sources: list[list[tuple[int, Scalar]]] = []

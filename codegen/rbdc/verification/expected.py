@@ -1,34 +1,30 @@
-"""What a function should give at some states, and what each entry may be off by."""
+"""The values that a function should give at some states, and by how much each entry may be off."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.record import Requirement
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
+from rbdc.verification.roundings import Resistance, least_of
 
 Array = NDArray[np.float64]
 
 ELSEWHERE = 1e-3
 """Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
 that is left is rounding.
-"""
-ROUNDINGS = 64
-"""An entry of a matrix may be off by so many units in the last place of the largest entry in its row or column, of any output of the function:
-some (of C, of derivatives by v) are zero whatever the numbers are, as a difference of products that are each rounded.
-"""
-SOLVED = 1e-2
-"""Of the tolerance, an entry may be off by that of the largest in its row, or in its column if that is less: blocks of M^-1 are zero where a
-free joint sets bodies apart, and elimination does not know.
 """
 LOST = 0.1
 """A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
@@ -69,7 +65,7 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -78,22 +74,43 @@ class References:
                 rows = [_rows(entries, states) for entries in found]
                 made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
                 last_place = float(np.finfo(declaration.scalar.dtype).eps)
-                result += _with_roundings(made, own, ROUNDINGS * last_place, SOLVED * self.tolerance)
+                least = least_of(own, [x.values for x in made], last_place, self._resistance(part, inputs))
+                result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
         return result
 
-    def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
-        if parameter.configuration:
-            return self.perturbation.configuration(self.model, values)
-        wrench = parameter.shape == (self.model.njoints, 6)
-        return self.perturbation.wrenches(values) if wrench else self.perturbation.tangent(self.model, values)
+    def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
+        """M at the states, for what solves with it."""
+        function = functions_of(self.model)[part.name]
+        if Requirement.REGULAR_INERTIA not in function.requires:
+            return None
+        (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
+        return Resistance.of(self.model, inputs[q])
+
+    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
+        match parameter.kind:
+            case Kind.CONFIGURATION:
+                return self.perturbation.configuration(self.model, values)
+            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+                return self.perturbation.tangent(self.model, values)
+            case Kind.WRENCHES:
+                return self.perturbation.wrenches(values)
+            case _:
+                given = f"{parameter.name} ({parameter.kind.value})"
+                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
-    arguments = [inputs[name] for name in part.inputs if name in inputs and name != "fext"]
+    function = functions_of(model)[part.name]
+    given = [p for p in function.declaration.inputs if p.name in inputs]
+    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
+    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)
-    fext = inputs.get("fext") if "fext" in part.inputs else None
-    forces = {} if fext is None else {"fext": [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]}
-    return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *place, **forces))
+
+
+def _forces(entries: Sequence[Scalar]) -> list[Force]:
+    """A wrench for each body."""
+    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
@@ -104,7 +121,7 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    defined = np.all(np.isfinite(rows), axis=(0, 1)) & ~_lost(values, allowed)
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
     usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
     allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
@@ -119,34 +136,6 @@ def _lost(values: Array, allowed: Array) -> Array:
     sizes = np.max(np.abs(values), axis=0)
     usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
     return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
-
-
-def _with_roundings(made: Sequence[Expected], outputs: Sequence[Parameter], rounding: float, solved: float) -> list[Expected]:
-    """The matrices among the outputs with tolerances of so much of the largest entries beside each."""
-    beside: dict[tuple[int, ...], Array] = {}
-    for one, output in zip(made, outputs, strict=True):
-        if len(output.shape) == 2 and one.values.size:
-            largest = np.maximum(*_beside(one.values, output))
-            beside[output.shape] = np.maximum(beside.get(output.shape, 0.0), largest)
-    result = []
-    for one, output in zip(made, outputs, strict=True):
-        tolerances = one.tolerances
-        if output.shape in beside:
-            least = 0.0 if output.in_space else solved * np.minimum(*_beside(one.values, output))
-            tolerances = np.maximum(tolerances, np.maximum(rounding * beside[output.shape], least))
-        result.append(Expected(one.values, tolerances))
-    return result
-
-
-def _beside(values: Array, output: Parameter) -> tuple[Array, Array]:
-    """For each entry (states, size) of a matrix the largest of its row and of its column; of three rows in space the largest of all."""
-    sizes = np.abs(values).reshape(-1, *output.shape)
-    if output.in_space:
-        threes = sizes.reshape(len(sizes), -1, 3, output.shape[1])
-        largest = np.broadcast_to(threes.max(axis=(2, 3), keepdims=True), threes.shape).reshape(values.shape)
-        return largest, largest
-    found = [np.broadcast_to(sizes.max(axis=axis, keepdims=True), sizes.shape).reshape(values.shape) for axis in (2, 1)]
-    return found[0], found[1]
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:

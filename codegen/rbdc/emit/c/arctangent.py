@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from rbdc.emit.c.trigonometry import in_pairs, signed, widths
+from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 
@@ -54,11 +55,14 @@ def header_name(robot: str) -> str:
 def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
     made = _OF[scalar]
+    vectors = [vector_view(scalar, lanes) for lanes in (widths(scalar)[1], scalar.lanes)]
     return render(
         "arctangent.h.jinja",
         robot=robot,
         version=version,
-        widths=(widths(scalar)[1], scalar.lanes),
+        vectors=vectors,
+        shortest=vectors[0],
+        functions=elementary_functions(scalar),
         units=f"{UNITS} units",
         polynomial=in_pairs([signed(scalar, x) for x in made.coefficients]),
         oblique=scalar.literal(math.tan(math.pi / 8)),

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
-from rbdc.emit.c.csource import FunctionSource, add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -100,16 +100,48 @@ def kernel(program: Program, plan: Plan) -> Program:
 
 
 @dataclass(frozen=True)
+class Sum:
+    """The sum of one block: its number in the row, the entry of y where it lies, and whether the row has numbers there already."""
+
+    block: int
+    entry: int
+    filled: bool
+
+
+@dataclass(frozen=True)
+class Term:
+    """Another row times an entry of W: for each of its blocks the number in the row and the entry of y."""
+
+    factor: int
+    blocks: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class Row:
-    """One row of the solve: its C, and how many blocks are multiplied and added, or only scaled."""
+    """One row of the solve: sums over blocks and what is added to them. pivot: whose inverse scales the row, as C; empty for none."""
 
     title: str
-    lines: list[str]
-    products: int
-    scaled: int
+    sums: list[Sum]
+    terms: list[Term]
+    pivot: str
+
+    @property
+    def products(self) -> int:
+        """Blocks that are multiplied and added."""
+        return sum(len(term.blocks) for term in self.terms)
+
+    @property
+    def scaled(self) -> int:
+        """Blocks that are only scaled."""
+        return len(self.sums) if self.pivot else 0
+
+    @property
+    def statements(self) -> int:
+        """Lines of C."""
+        return 1 + len(self.terms) + len(self.sums)
 
 
-def solve(robot: str, plan: Plan) -> list[Row]:
+def solve(plan: Plan) -> list[Row]:
     """Y = D^-1 W^T B in the order of the rows, then X = W Y in the opposite one: what a row needs has not been overwritten yet."""
     below = {k: [(number, i) for number, (i, j) in enumerate(plan.factor) if j == k] for k in range(plan.size)}
     above = {k: [(number, j) for number, (i, j) in enumerate(plan.factor) if i == k] for k in range(plan.size)}
@@ -117,25 +149,19 @@ def solve(robot: str, plan: Plan) -> list[Row]:
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
     solved = {k: filled[k].union(*(filled[i] for _, i in below[k])) for k in range(plan.size)}
-    rows = [_row(robot, plan, f"row {k} of Y = D^-1 W^T B", k, below[k], filled, f"pivots[{k}] * ") for k in range(plan.size)]
-    rows += [_row(robot, plan, f"row {k} of X = W Y", k, above[k], solved, "") for k in reversed(range(plan.size)) if above[k]]
-    return rows
+    rows = [
+        replace(_row(plan, k, below[k], filled), title=f"row {k} of Y = D^-1 W^T B", pivot=f"pivots[{k}]") for k in range(plan.size)
+    ]
+    upward = [k for k in reversed(range(plan.size)) if above[k]]
+    return rows + [replace(_row(plan, k, above[k], solved), title=f"row {k} of X = W Y") for k in upward]
 
 
-def _row(
-    robot: str, plan: Plan, title: str, k: int, terms: Sequence[tuple[int, int]], filled: Mapping[int, set[int]], scale: str
-) -> Row:
-    """Row k plus the rows of `terms` times their entries of W, in the blocks that are not all zeros, then times `scale`."""
+def _row(plan: Plan, k: int, terms: Sequence[tuple[int, int]], filled: Mapping[int, set[int]]) -> Row:
+    """Row k plus the rows of `terms` times their entries of W, in the blocks that are not all zeros."""
     used = sorted(filled[k].union(*(filled[i] for _, i in terms)))
-    zero = f"({robot}_vector{plan.lanes}){{{plan.scalar.literal(0.0)}}}"
-    lines = [f"a{b} = {f'y[{k * plan.blocks + b}]' if b in filled[k] else zero}" for b in used]
-    lines = [f"{robot}_vector{plan.lanes} {', '.join(lines)};"]
-    for number, i in terms:
-        both = sorted(filled[i])
-        if both:
-            lines.append(" ".join(f"a{b} += factor[{number}] * y[{i * plan.blocks + b}];" for b in both))
-    lines += [f"y[{k * plan.blocks + b}] = {scale}a{b};" for b in used]
-    return Row(title, lines, sum(len(filled[i]) for _, i in terms), len(used) if scale else 0)
+    sums = [Sum(b, k * plan.blocks + b, b in filled[k]) for b in used]
+    products = [Term(number, [(b, i * plan.blocks + b) for b in sorted(filled[i])]) for number, i in terms if filled[i]]
+    return Row("", sums, products, "")
 
 
 def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
@@ -146,7 +172,7 @@ def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
 def column_weight(program: Program, size: int, scalar: ScalarType) -> float:
     """The work of a function that is made so, to be compared with `Cost.weight`."""
     plan = plan_of([program], size, scalar)
-    return cost(kernel(program, plan)).weight + BLOCK_WEIGHT * _cost(solve("", plan), plan).operations
+    return cost(kernel(program, plan)).weight + BLOCK_WEIGHT * _cost(solve(plan), plan).operations
 
 
 def column_source(
@@ -156,14 +182,14 @@ def column_source(
     `preparation` declares, the first of two without the optional input; `loop`: its batch is a loop over samples.
     """
     plan, name = plan_of(programs, size, declaration.scalar), f"{robot}_{declaration.name}"
-    kernels, made = [kernel(program, plan) for program in programs], solve(robot, plan)
+    kernels, made = [kernel(program, plan) for program in programs], solve(plan)
     source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
     add_lanes_header(source, robot, version)
     views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
     solves = _solve_parts(name, made)
-    source.statements += sum(len(row.lines) for row in made)
+    source.statements += sum(row.statements for row in made)
     source.files[f"{name}.c"] = render(
         "columns.c.jinja",
         robot=robot,
@@ -175,23 +201,70 @@ def column_source(
         foreign=views.foreign,
         parts=views.parts,
         solves=solves,
-        plan=plan,
+        sizes=_sizes(plan),
         lanes=plan.lanes,
         **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
-        calls=views.calls,
-        outputs=[p.name for p in declaration.outputs],
+        call=views.call,
+        outputs=[_Output(p.name, number * size) for number, p in enumerate(declaration.outputs)],
+        inverse=declaration.outputs[-1].name,
         known=[(declaration.outputs[m].name, row * size + column) for m, row, column in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
     )
     return source
 
 
-def _solve_parts(name: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """The views of the C functions of the solve, cut between rows."""
+@dataclass(frozen=True)
+class _Output:
+    """An output as the template lays it out: the first of its columns among all."""
+
+    name: str
+    first: int
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row of columns; all of them; entries of `factor`
+    and `known`, at least one; what a step along the diagonal of the identity takes, and where that begins.
+    """
+
+    rows: int
+    blocks: int
+    row: int
+    columns: int
+    factor: int
+    known: int
+    diagonal: int
+    identity: int
+
+
+def _sizes(plan: Plan) -> _Sizes:
+    row = plan.blocks * plan.lanes
+    return _Sizes(
+        plan.size,
+        plan.blocks,
+        row,
+        columns=plan.size * row,
+        factor=max(len(plan.factor), 1),
+        known=max(len(plan.known), 1),
+        diagonal=row + 1,
+        identity=plan.sides * plan.size,
+    )
+
+
+@dataclass(frozen=True)
+class _SolvePart:
+    """A C function with some rows of the solve."""
+
+    name: str
+    rows: list[Row]
+
+
+def _solve_parts(name: str, rows: Sequence[Row]) -> list[_SolvePart]:
+    """The C functions of the solve, cut between rows."""
     parts: list[list[Row]] = [[]]
     for row in rows:
         if parts[-1] and sum(r.products for r in parts[-1]) + row.products > PART:
             parts.append([])
         parts[-1].append(row)
-    return [{"name": f"{name}_solve{number + 1}", "rows": part} for number, part in enumerate(parts)]
+    return [_SolvePart(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]

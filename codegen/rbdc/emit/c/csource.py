@@ -4,41 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.expressions import Block, Writer
+from rbdc.emit.c.vectors import vector_view
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ATAN2
 from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
 from rbdc.reduction.limbs import LANES
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
-
-
-@dataclass
-class FunctionSource:
-    """What was made of one function: C files by name, those of its batch apart, its cost, and how it was made: the algorithm, and the
-    style of the C.
-
-    `internal`: names that these files share with each other or with those of other functions, beside the two of the declaration.
-    """
-
-    declaration: FunctionDeclaration
-    cost: Cost
-    files: dict[str, str] = field(default_factory=dict)
-    statements: int = 0
-    method: str = ""
-    style: str = "unrolled"
-    batch_files: dict[str, str] = field(default_factory=dict)
-    internal: list[str] = field(default_factory=list)
 
 
 def function_source(
@@ -53,7 +37,7 @@ def function_source(
     whole = declaration.optional is None
     add_headers(source, robot, programs, version)
     kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
-    entry = None if whole else {"prototype": declaration.c_prototype(robot, batch=False), "lines": kernels.calls}
+    entry = None if whole else _Entry(declaration.c_prototype(robot, batch=False), kernels.call)
     source.files[f"{name}.c"] = render(
         "function.c.jinja",
         robot=robot,
@@ -67,6 +51,7 @@ def function_source(
         parts=kernels.parts,
         entry=entry,
         batch=batch_view(robot, declaration) if loop else None,
+        **declaration.scalar.words,
     )
     return source
 
@@ -98,14 +83,48 @@ def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program
 
 
 @dataclass(frozen=True)
-class Kernels:
-    """The kernels of one function as a template has them: their C functions, prototypes of those in other files, and the statements
-    that call them.
+class Part:
+    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it does not read; calls: of
+    the parts of a program that is in several.
     """
 
-    parts: list[dict[str, Any]]
-    foreign: list[str]
+    comment: str
+    prototype: str
+    workspaces: list[str]
+    unused: list[str]
+    blocks: list[Block]
     calls: list[str]
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """The call of the kernels of a function. given: of the only one, or of that which takes the optional input, for which `zeros` entries
+    of zeros stand where it is NULL; without: of the kernel that does without it, where there is one.
+    """
+
+    given: str
+    optional: str = ""
+    without: str = ""
+    zeros: int = 0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry point that calls kernels."""
+
+    prototype: str
+    call: KernelCall
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of one function as a template has them: their C functions, prototypes of those in other files, and how they are
+    called.
+    """
+
+    parts: list[Part]
+    foreign: list[str]
+    call: KernelCall
 
 
 def add_kernels(
@@ -119,24 +138,24 @@ def add_kernels(
     if optional is not None and len(programs) == 2:
         names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
     made = [kernel_parts(robot, k, p, source, version, storage="" if public else "static ") for k, p in zip(names, programs, strict=True)]
-    calls = _call_lines(source.declaration, list(zip(names, programs, strict=True)))
-    return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], calls)
+    call = _kernel_call(source.declaration, list(zip(names, programs, strict=True)))
+    return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call)
 
 
-def _call_lines(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> list[str]:
-    """The statements that call the one kernel, or that which suits the optional input: the second takes it, the first does without; a
-    single one gets zeros where it is NULL.
+def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> KernelCall:
+    """The call of the one kernel, or of that which suits the optional input: the second takes it, the first does without; a single one
+    gets zeros where it is NULL.
     """
-    optional, scalar = declaration.optional, declaration.scalar
-    calls = [f"{kernel}({arguments(program)});" for kernel, program in kernels]
+    optional = declaration.optional
+    calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
     if optional is None:
-        return calls
+        return KernelCall(calls[0])
     if len(calls) == 2:
-        return [f"if ({optional.name} != NULL) {{", f"    {calls[1]}", "} else {", f"    {calls[0]}", "}"]
+        return KernelCall(calls[1], optional.name, without=calls[0])
     ((kernel, program),) = kernels
     given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return [f"static const {scalar.name} none[{optional.size}] = {{{scalar.literal(0.0)}}};", f"{kernel}({passed});"]
+    return KernelCall(f"{kernel}({passed})", optional.name, zeros=optional.size)
 
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
@@ -154,7 +173,7 @@ def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarTy
     found = {}
     if any(takes_both(program) for program in programs):
         found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
-    if any(value.operation == "atan2" for program in programs for value in program.values):
+    if any(value.operation is ATAN2 for program in programs for value in program.values):
         found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
     if any(rotations.has_rotations(program) for program in programs):
         found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
@@ -164,7 +183,8 @@ def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarTy
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
     """The internal header of vectors: of limbs side by side, and of columns."""
     scalar = source.declaration.scalar
-    context = {"robot": robot, "version": version, "widths": (*LANES, scalar.lanes)}
+    vectors = [vector_view(scalar, lanes) for lanes in (*LANES, scalar.lanes)]
+    context = {"robot": robot, "version": version, "vectors": vectors, "longest": vectors[-1]}
     source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
 
 
@@ -181,13 +201,13 @@ def kernel_parts(
     version: str,
     *,
     storage: str = "static ",
-) -> tuple[list[dict[str, Any]], list[str]]:
+) -> tuple[list[Part], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = Writer(robot, program, chunks, scalar)
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
-        source.statements += _statements(part["blocks"])
+        source.statements += _statements(part.blocks)
         return [part], []
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
@@ -197,8 +217,8 @@ def kernel_parts(
         part = _part(
             writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts."
         )
-        part["unused"] += sorted(set(spaces) - writer.used_workspaces(number))
-        source.statements += _statements(part["blocks"])
+        part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
+        source.statements += _statements(part.blocks)
         prototypes.append(prototype)
         source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
@@ -216,30 +236,23 @@ def kernel_parts(
             entry=None,
             batch=None,
         )
-    main = {
-        "comment": "",
-        "prototype": f"{storage}void {name}({parameters(robot, program, scalar)})",
-        "workspaces": [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()],
-        "unused": [],
-        "blocks": [],
-        "calls": calls,
-    }
-    return [main], prototypes
+    owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
+    return [Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)], prototypes
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> dict[str, Any]:
+def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> Part:
     """The view of one C function that holds the whole of a program, however large."""
     return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment)
 
 
-def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> dict[str, Any]:
+def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
     """The view of one C function."""
     blocks = [_safe(block) for block in writer.blocks(number)]
     text = "\n".join(line for block in blocks for line in block.lines)
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
-    return {"comment": comment, "prototype": prototype, "workspaces": [], "unused": unused, "blocks": blocks, "calls": []}
+    return Part(comment, prototype, [], unused, blocks, [])
 
 
 def _safe(block: Block) -> Block:
@@ -265,17 +278,26 @@ def arguments(program: Program) -> str:
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 
-def batch_view(robot: str, declaration: FunctionDeclaration) -> dict[str, str]:
-    """The loop over samples stored one after the other."""
+@dataclass(frozen=True)
+class BatchView:
+    """The function over samples stored one after the other: the call for sample i, and the expression that runs as many whole blocks of
+    samples as there are and says how many samples that were, where something does.
+    """
+
+    prototype: str
+    call: str
+    blocks: str = ""
+
+
+def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
+    """The view of a loop over samples."""
 
     def place(p: Parameter) -> str:
         here = f"{p.name} + {p.size} * i"
         return p.where_given(here) if p.optional else here
 
-    return {
-        "prototype": declaration.c_prototype(robot, batch=True),
-        "call": f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})",
-    }
+    call = f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})"
+    return BatchView(declaration.c_prototype(robot, batch=True), call)
 
 
 def figures(total: Cost) -> str:

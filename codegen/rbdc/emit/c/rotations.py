@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c.trigonometry import horner, nested
+from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.ir.nodes import CALL_OF, Program
+from rbdc.ir.nodes import Program
 
 FARTHEST = 22.5
 """The largest squared angle (rad^2) of the polynomials of exponentials."""
@@ -98,15 +99,15 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 def has_rotations(program: Program) -> bool:
     """Whether a program needs any of the ratios."""
-    return any(value.operation in CALL_OF for value in program.values)
+    return any(value.operation.call for value in program.values)
 
 
 def calls(program: Program, chunk_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """For each of the ratios those that the same call computes in its chunk."""
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
-        if value.operation in CALL_OF:
-            groups.setdefault((CALL_OF[value.operation], value.arguments, chunk_of[index]), []).append(index)
+        if value.operation.call:
+            groups.setdefault((value.operation.call, value.arguments, chunk_of[index]), []).append(index)
     return {index: tuple(group) for group in groups.values() for index in group}
 
 
@@ -125,6 +126,8 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         robot=robot,
         version=version,
         lanes=scalar.lanes,
+        vector=vector_view(scalar, scalar.lanes),
+        functions=elementary_functions(scalar),
         exponential=_together(scalar, made.exponential, 4, "u"),
         logarithm=_together(scalar, made.logarithm, 2, "x"),
         cosine=cosine,
@@ -139,7 +142,24 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     )
 
 
-def _together(scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str) -> dict[str, object]:
+@dataclass(frozen=True)
+class _Power:
+    """A power of the variable in C, and the one whose square it is."""
+
+    name: str
+    root: str
+
+
+@dataclass(frozen=True)
+class _Together:
+    """Polynomials side by side: the C that evaluates them, the powers that this takes, and the bytes of the vector of their values."""
+
+    text: str
+    powers: list[_Power]
+    bytes: int
+
+
+def _together(scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes: int, variable: str) -> _Together:
     """Polynomials side by side in vectors of so many lanes, as C: neighbouring terms first (Estrin 1960) until three are left; and the
     powers of the variable that this takes.
     """
@@ -147,12 +167,12 @@ def _together(scalar: ScalarType, polynomials: Sequence[Sequence[float]], lanes:
         f"(vector){{{', '.join([*(scalar.literal(c) for c in column), *[scalar.literal(0.0)] * (lanes - len(column))])}}}"
         for column in zip(*polynomials, strict=True)
     ]
-    power, powers = 1, []
+    power, powers = 1, list[_Power]()
     while len(words) > 3:
         words = [nested(words[k : k + 2], _power(variable, power)) for k in range(0, len(words), 2)]
         power *= 2
-        powers.append(power)
-    return {"text": nested(words, _power(variable, power)), "powers": powers}
+        powers.append(_Power(_power(variable, power), _power(variable, power // 2)))
+    return _Together(nested(words, _power(variable, power)), powers, lanes * scalar.size)
 
 
 def _power(variable: str, power: int) -> str:
