@@ -8,11 +8,11 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
-        from rbdc.cli.commands import commands as cli
+        from rbdc.cli.commands import main as run_commands
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         raise SystemExit(130) from None
-    cli.main()
+    run_commands()
 
 
 if __name__ == "__main__":

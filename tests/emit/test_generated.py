@@ -173,6 +173,7 @@ def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[s
     return "{\n" + "\n".join(lines) + "\n}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""

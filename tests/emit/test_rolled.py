@@ -40,13 +40,22 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.model.screw_joint import Screw
-from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
+from tests.support import (
+    CASE_NAMES,
+    CASES,
+    FLAGS,
+    OUT,
+    Array,
+    assert_close,
+    build_module,
+    conditioning,
+    slow_but,
+)
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 FORWARD = ("minverse", "aba", "aba_derivatives")
 SAMPLES = 3
-TREES = range(10)
 COUPLED = ("panda", "tiago_pro")
 
 EVALUATE: dict[str, Callable[..., Any]] = {
@@ -144,7 +153,7 @@ def test_robots_agree_with_the_algorithms(robot: str, root: str) -> None:
     compare(Model.from_urdf(resolve(robot), root_joint=root), f"{robot}_{root}".replace("-", "_"))
 
 
-@pytest.mark.parametrize("seed", TREES)
+@pytest.mark.parametrize("seed", slow_but(range(10), (0, 1, 2)))
 def test_trees_agree_with_the_algorithms(seed: int) -> None:
     compare(random_tree(seed), f"tree{seed}")
 
@@ -271,6 +280,7 @@ def batch_call(source: FunctionSource, n: int) -> str:
     return "\n".join(["{", *lines, *(f"free({name});" for name in sizes), "}"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [random_tree(6), mimic_tree("coupled")], ids=lambda model: model.name)
 def test_sanitizers_find_nothing(model: Model, tmp_path: Path) -> None:
     names, body = write(model, tmp_path), "\n".join(batch_call(source, 2) for source in sources_of(model))
@@ -351,6 +361,7 @@ def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) ->
     return {f.name: f.code_bytes for f in build_package(robot, options).functions}
 
 
+@pytest.mark.slow
 def test_code_is_small() -> None:
     """A fraction of the unrolled, and hardly more for a robot five times as large: the tables are all that grows."""
     if shutil.which("size") is None:

@@ -19,7 +19,7 @@ from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import COMPILERS
+from tests.support import COMPILERS, slow_but
 from tests.support_trees import mimic_tree, random_tree
 
 STRICT = ("-Werror", "-Wshadow", "-Wdouble-promotion", "-Wfloat-conversion")
@@ -60,7 +60,7 @@ def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, ("coupled", "rolled")))
 def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
     files = write(name, tmp_path)
     unsuffixed = ["-Wunsuffixed-float-constants"] if compiler == "gcc" else []
@@ -69,7 +69,7 @@ def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86")
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["limbs in lanes", "rolled"])
+@pytest.mark.parametrize("name", slow_but(["limbs in lanes", "rolled"], ["rolled"]))
 def test_no_instruction_is_of_double_precision(compiler: str, name: str, tmp_path: Path) -> None:
     files = [file for file in write(name, tmp_path) if "derivatives" not in file]
     compile_c(compiler, [*OPTIMISATION_FLAGS, "-S"], files, tmp_path)

@@ -18,14 +18,14 @@ from rbdc.spatial import Force, Vector3
 from rbdc.spatial.quaternions import multiply
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
-from tests.support_trees import SEEDS, random_tree
+from tests.support_trees import TREES, random_tree
 
 FUNCTIONS = ("crba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
 TINY = 1e-200
 """The complex step: its square vanishes, so there is neither truncation nor cancellation."""
 
 
-@pytest.fixture(params=SEEDS, scope="module")
+@pytest.fixture(params=TREES, scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Model]:
     """One random tree, compiled and as a model."""
     tree = random_tree(request.param)

@@ -26,7 +26,7 @@ from rbdc.model import Model as Tree
 from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
 from rbdc.planning.pass_statistics import limb_groups
 from rbdc.spatial import Force
-from tests.support import FLAGS, Array, assert_close, build_module
+from tests.support import FLAGS, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement
 
 OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
@@ -133,7 +133,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1, 6)))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
@@ -147,8 +147,8 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     ("fingers", "kinds", "root"),
     [
         (2, ("revolute", "prismatic"), "fixed"),
-        (3, ("prismatic",), "free-flyer"),
-        (4, ("revolute",), "fixed"),
+        pytest.param(3, ("prismatic",), "free-flyer", marks=pytest.mark.slow),
+        pytest.param(4, ("revolute",), "fixed", marks=pytest.mark.slow),
     ],
 )
 def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ...], root: str) -> None:
@@ -157,12 +157,14 @@ def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ..
     check(build_module(model, functions=FUNCTIONS), model, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
 def test_fingers_in_every_width_of_registers(target: str) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
     check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"), model, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fingers", "root"), [(2, "free-flyer"), (4, "fixed")])
 def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) -> None:
     model = with_hands(1, fingers, ("revolute", "revolute"), root)
@@ -190,12 +192,14 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeyp
     assert other.weight < 0.9 * one.weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_width_of_registers(target: str) -> None:
     model = creature(7)
     check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"), model, 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
     model = creature(5)

@@ -24,7 +24,7 @@ from rbdc.model.numbers import with_numbers
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.spatial import Force
 from tests.laws.test_manifold import chain_model, large_rotation
-from tests.support import Array, assert_close
+from tests.support import Array, assert_close, slow_but
 from tests.support_references import FRAMED, METHODS, reference_of
 from tests.support_trees import mimic_tree, random_tree
 
@@ -104,7 +104,7 @@ def lane_models(which: int | str) -> tuple[Model, list[Model]]:
 
 
 @pytest.mark.parametrize(("name", "method"), NAMES)
-@pytest.mark.parametrize("which", TREES)
+@pytest.mark.parametrize("which", slow_but(TREES, (0, 3, 5, "coupled")))
 def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
     model = tree(which)
     together, alone = lane_models(which)
@@ -119,7 +119,7 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
 
 
 @pytest.mark.parametrize(("name", "method"), NAMES)
-@pytest.mark.parametrize("which", TREES)
+@pytest.mark.parametrize("which", slow_but(TREES, (0, 3, 5, "coupled")))
 def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
     """Over floats, so that neither passes over programs nor C take part; frames by their climb to the root."""
     model = tree(which)

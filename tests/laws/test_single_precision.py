@@ -25,12 +25,14 @@ UNITS = 8.0
 SAMPLES = 33
 ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fixed")]
 
+PAIRS = [(*case, "float32", "unrolled") for case in SINGLE]
+PAIRS += [(*case, "float32", "rolled") for case in ROLLED]
 
-@pytest.fixture(scope="module", params=[(*case, "") for case in SINGLE] + [(*case, "rolled") for case in ROLLED], ids="-".join)
+@pytest.fixture(scope="module", params=PAIRS, ids="-".join)
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
     """The module over floats and that over doubles: of all functions, or of those that have a rolled form."""
-    robot, root, rolled = request.param
-    if not rolled:
+    robot, root, _, style = request.param
+    if style == "unrolled":
         return full_module(robot, root, "float32"), full_module(robot, root)
     made = {"root_joint": root, "style": "rolled", "functions": rollable(), "name": f"{robot}_rolled"}
     return build_module(robot, dtype="float32", **made), build_module(robot, **made)

@@ -32,7 +32,7 @@ from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
 from tests.support_references import reference_of
-from tests.support_trees import SEEDS, random_inertia, random_tree
+from tests.support_trees import TREES, random_inertia, random_tree
 
 UNCHANGED = 1e-12
 Floats = list[float]
@@ -61,7 +61,7 @@ def same(one: Any, other: Any, tolerance: float, what: str) -> None:
         assert_close(np.array(x, dtype=float), np.array(y, dtype=float), tolerance, what=f"{what} {k}")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", TREES)
 @pytest.mark.parametrize("last", range(len(PASSES)), ids=[step.name for step in PASSES])
 def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     model = trees(seed)

@@ -32,7 +32,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import COMPILERS, OUT, Array, assert_close
+from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 
 X86_64 = platform.machine() == "x86_64"
 FLAGS = ("-O1", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
@@ -107,7 +107,7 @@ def nothing_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @only_x86_64
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = portable_package(robot)
     own = rbdc.load(folder)
@@ -155,7 +155,7 @@ def test_on_an_older_processor(processor: str, variant: str) -> None:
     assert done.stdout == f"{variant} True\n"
 
 
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_sizes_by_variant(robot: str) -> None:
     if shutil.which("size") is None:
         pytest.skip("size is not installed")
@@ -169,7 +169,7 @@ def test_sizes_by_variant(robot: str) -> None:
     ) <= sum(sizes)
 
 
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
     """All that is defined for other files, of every function, is renamed; the functions that choose between
     variants pass on all arguments.
@@ -253,6 +253,7 @@ int main(void)
 
 
 @only_x86_64
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("robot", ["solo12", "panda"])
 def test_every_variant_from_c(robot: str, compiler: str, tmp_path: Path) -> None:
@@ -298,6 +299,7 @@ def test_the_c_files_alone_are_one_library(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_cmake_builds_the_variants(tmp_path: Path) -> None:
     """In a folder with a blank, for a user in C++ whose own names must not get in."""
     if shutil.which("cmake") is None:
