@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc import generate as generation
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
@@ -34,6 +33,7 @@ from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
+from rbdc.planning import generation
 from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force

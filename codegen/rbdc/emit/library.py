@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from rbdc.emit.backend import FunctionSource
+from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
@@ -35,21 +36,25 @@ def render_library(
     }
 
 
+@dataclass(frozen=True)
+class CompiledFigures:
+    """Figures of compiling for the manifest: the compiler and its flags; the variants of the library, for which processors, with the code
+    bytes of each; by function the code bytes of all variants together and the stack bytes.
+    """
+
+    compiler: Mapping[str, Any] = field(default_factory=dict)
+    variants: Sequence[Mapping[str, Any]] = ()
+    sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
 def render_manifest(
-    model: Model,
-    robot: str,
-    sources: Sequence[FunctionSource],
-    version: str,
-    build: Mapping[str, Any],
-    compiler: Mapping[str, Any],
-    variants: Sequence[Mapping[str, Any]],
-    sizes: Mapping[str, Mapping[str, int]],
+    package: Package, sources: Sequence[FunctionSource], build: Mapping[str, Any], compiled: CompiledFigures | None = None
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options, the hashes of the other files and the like, put at the top level. `variants`: for which processors, with the code
-    bytes of each. `sizes`: code bytes, of all variants together, and stack bytes of each function.
+    `build`: options, the hashes of the other files and the like, put at the top level. `compiled`: None before compiling.
     """
+    compiled = compiled or CompiledFigures()
     functions = {
         s.declaration.name: {
             "inputs": [_parameter(p) for p in s.declaration.inputs],
@@ -63,19 +68,19 @@ def render_manifest(
             "divisions": s.cost.divisions,
             "calls": s.cost.calls,
             "statements": s.statements,
-            **sizes.get(s.declaration.name, {}),
+            **compiled.sizes.get(s.declaration.name, {}),
         }
         for s in sources
     }
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "generator": "rbdc",
-        "version": version,
-        "name": robot,
-        "description_sha256": model.description_hash,
+        "version": package.version,
+        "name": package.robot,
+        "description_sha256": package.model.description_hash,
         **build,
-        "compiler": dict(compiler),
-        "variants": [dict(variant) for variant in variants],
+        "compiler": dict(compiled.compiler),
+        "variants": [dict(variant) for variant in compiled.variants],
         "functions": functions,
     }
     return json.dumps(manifest, indent=2, sort_keys=False) + "\n"

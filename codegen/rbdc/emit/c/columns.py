@@ -19,14 +19,14 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
 BLOCK_WEIGHT = 1.6
-"""What an operation on a block takes in single ones, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
+"""Single operations that one on a block takes the time of, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
 
 PART = 600
 """About so many products of a block in one C function."""
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """What the kernel computes for a function whose last output is M^-1 (size, size) and whose others are solutions with M."""
+    """The outputs that the kernel computes for a function whose last output is M^-1 (size, size) and whose others are solutions with M."""
     names = [p.name for p in declaration.outputs[:-1]]
     outputs = [*(f"side_{name}" for name in names), *(f"known_{name}" for name in names), "factor", "pivots"]
     return replace(declaration, outputs=tuple(Parameter(name, (size, size), "") for name in outputs))

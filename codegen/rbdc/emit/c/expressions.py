@@ -18,7 +18,7 @@ _INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div":
 _CALLS = ("sin", "cos", "sqrt", "atan2", *CALL_OF)
 _CONDITIONS = ("less",)
 _LIBRARY = ("sqrt", "atan2")
-"""What lanes have a function for, which takes the places of its arguments and result: vectors as such are no matter for every ABI."""
+"""Operations that lanes have a function for, which takes the places of its arguments and result: not every ABI passes vectors as such."""
 MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
 
@@ -185,7 +185,7 @@ class Writer:
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
-        """What is added to angles in so many lanes."""
+        """The numbers that are added to angles in so many lanes."""
         value = self.program.values[offset[0]] if offset else Value("constant", constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 

@@ -31,14 +31,14 @@ _LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
     "frame_velocity_derivatives": (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
     "frame_acceleration_derivatives": (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
 }
-"""What the loops of a function's template execute: once, for each body and for each degree of freedom on the frame's path."""
+"""Costs of the loops of a function's template: once, for each body and for each degree of freedom on the frame's path."""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
-"""What the functions share, as `frames.h.jinja` declares it."""
+"""Names that the functions share, as `frames.h.jinja` declares it."""
 
 
 def frames_cost(model: Model, name: str, steps: Sequence[Program]) -> Cost:
-    """What a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
+    """The operations that a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
     once, body, dof = _LOOPS[name]
     loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
     return sum((cost(step) for step in steps), loops)
@@ -75,7 +75,7 @@ def frames_source(
 
 @dataclass(frozen=True)
 class FrameNames:
-    """What the templates of frames call types, constants and the climb.
+    """Names of types, constants and the climb in the templates of frames.
 
     p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays of the caller. zero, zeros:
     such a value, and what initialises an array of them. spread: what makes a number such a value. climb: the name of the climb.

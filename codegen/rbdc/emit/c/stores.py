@@ -12,7 +12,7 @@ LONGEST = 8
 """So many constants go in one copy, which compilers write as one or two instructions."""
 
 CLEARING = 8
-"""What clearing an output takes beside an instruction for each 64 bytes."""
+"""Instructions that clearing an output takes beside an instruction for each 64 bytes."""
 
 
 @dataclass(frozen=True)

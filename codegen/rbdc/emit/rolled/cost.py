@@ -1,4 +1,4 @@
-"""What the rolled functions execute, operation by operation: each C function of the templates has its count here, by the same name.
+"""Costs of the rolled functions, operation by operation: each C function of the templates has its count here, by the same name.
 
 A test compiles the C with a counting type in place of double and finds the same numbers, so that the two cannot drift. External
 forces are not counted: they may be NULL.
@@ -242,5 +242,5 @@ def _below(paths: Paths) -> list[int]:
 
 
 def rolled_cost(rolled: RolledModel, function: str, method: str) -> Cost:
-    """What one call of the function by the method executes, without external forces."""
+    """The operations of one call of the function by the method, without external forces."""
     return _Counter(rolled).count(function, method)

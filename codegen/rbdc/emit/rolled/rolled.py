@@ -45,7 +45,7 @@ METHODS: Mapping[str, Mapping[str, tuple[str, tuple[str, ...]]]] = {
 
 _TABLES = ("body", "path", "paths", "column", "row", "rows", "turn")
 _STEPS = ("placements", "world", "forces", "torque", "mass", "factor", "solve", "solve_rows", "invert", "derivatives")
-"""What the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
+"""Names that the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
 
 
 def rolled_source(robot: str, declaration: FunctionDeclaration, model: Model, version: str) -> FunctionSource:

@@ -48,7 +48,7 @@ class Paths:
         return Paths(tuple(depth), tuple(start), tuple(end), tuple(entries))
 
     def above(self, number: int) -> tuple[int, ...]:
-        """What lies above the number, from the root."""
+        """The numbers above this one, from the root."""
         return self.entries[self.start[number] : self.start[number] + self.depth[number]]
 
 
@@ -66,7 +66,7 @@ class RolledBody:
 
 @dataclass(frozen=True)
 class RolledModel:
-    """What the tables of a model hold beside the model itself.
+    """A model with what its tables hold beside it.
 
     `paths` are over the degrees of freedom of all joints, `rows` over the entries of v: what elimination fills of each row of M.
     """
