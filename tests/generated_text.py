@@ -20,7 +20,7 @@ from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve, robot_names
 
 ROOTS = ("fixed", "free-flyer")
@@ -30,7 +30,8 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(functions_of(model)), None)
-    return generate(model, robot, names, rbdc.__version__, lambda _: None, targets=("c", "batch"), processes=processes).files
+    options = GenerationOptions(targets=("c", "batch"), processes=processes)
+    return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files
 
 
 def digests(robots: Sequence[str], processes: int) -> dict[str, str]:

@@ -68,10 +68,11 @@ class Peer:
 @cache
 def peer(robot: str, root: str) -> Peer:
     """The model of a robot that ships with rbdc; Pinocchio's own reading of the same file."""
-    return _built(resolve(robot).read_text(encoding="utf-8"), root)
+    return peer_of(resolve(robot).read_text(encoding="utf-8"), root)
 
 
-def _built(text: str, root: str) -> Peer:
+def peer_of(text: str, root: str) -> Peer:
+    """Pinocchio's own reading of a description."""
     model = pin.buildModelFromXML(text) if root == "fixed" else pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
     # Links fixed to the world: Pinocchio keeps their inertia at the universe.
     return Peer(model, model.createData(), model.inertias[0])

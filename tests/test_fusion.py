@@ -10,8 +10,8 @@ from rbdc import Model
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
+from rbdc.planning.candidates import chosen
 from rbdc.planning.fusion import fused
-from rbdc.planning.generation import chosen
 from rbdc.resources import resolve
 from tests.support import assert_close, build_module
 

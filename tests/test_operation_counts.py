@@ -12,7 +12,7 @@ from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT
-from rbdc.planning.generation import chosen
+from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
 
 TABLE = Path(__file__).parent / "operation_counts.json"

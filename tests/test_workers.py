@@ -7,13 +7,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import rbdc
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.workers import spread, spread_apart
 from tests.support_trees import random_tree
 
@@ -89,15 +88,16 @@ def test_what_is_printed_is_no_answer() -> None:
 
 def test_the_text_is_the_same_by_any_number_of_processes() -> None:
     tree, names = random_tree(1), ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate")
-    options: Any = {"fuse": [("rnea", "crba")], "targets": ("c", "batch")}
-    made = [generate(tree, "robot", names, rbdc.__version__, lambda _: None, processes=n, **options) for n in (1, 3)]
+    options = [GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)]
+    made = [generate(tree, "robot", names, rbdc.__version__, lambda _: None, one) for one in options]
     assert made[0].files == made[1].files
     assert made[0].sources == made[1].sources
 
 
 def test_a_wrong_group_is_refused_by_helpers_too() -> None:
     with pytest.raises(OptionError, match="each once"):
-        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, fuse=[("rnea", "rnea")], processes=2)
+        twice = GenerationOptions(fuse=[("rnea", "rnea")], processes=2)
+        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, twice)
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:

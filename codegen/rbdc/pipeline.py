@@ -119,6 +119,7 @@ class _Job:
     def key(self) -> str:
         """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and the interpreter."""
         from rbdc.emit.registry import backends_of
+        from rbdc.functions.catalogue import fingerprint
 
         model, options = self.model, self.options
         return cache.key(
@@ -127,6 +128,7 @@ class _Job:
             repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
             self.robot,
             repr((options.functions, options.preset, recorded_options(options))),
+            fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
             self.compiler.path,
@@ -182,16 +184,18 @@ def _planned(job: _Job) -> _Plan:
 
 def _emitted(job: _Job, plan: _Plan) -> Generated:
     """The text of the package."""
-    from rbdc.planning.generation import generate
+    from rbdc.planning.generation import GenerationOptions, generate
 
     options = job.options
-    return generate(
-        *(job.model, job.robot, plan.functions, rbdc.__version__, job.progress, options.style, options.fuse),
+    chosen = GenerationOptions(
+        style=options.style,
+        fuse=options.fuse,
         targets=options.targets,
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
         processes=options.jobs or cpu_count() or 1,
     )
+    return generate(job.model, job.robot, plan.functions, rbdc.__version__, job.progress, chosen)
 
 
 def _compiled(job: _Job, generated: Generated) -> Native:
@@ -255,15 +259,16 @@ def _check_size(model: Model, names: Sequence[str], style: str) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library. Rolled
     functions keep some hundred numbers for each body on the stack.
     """
-    from rbdc.emit.rolled.rolled import MAXIMUM_BODIES, METHODS
-    from rbdc.planning.generation import MAXIMUM_DOF
+    from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
+    from rbdc.functions.catalogue import rollable
+    from rbdc.planning.policy import MAXIMUM_DOF
 
-    unrolled = [name for name in names if style == "unrolled" or name not in METHODS]
+    unrolled = [name for name in names if style == "unrolled" or name not in rollable()]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(
             f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, or give --style rolled with --functions among "
-            f"{', '.join(METHODS)}"
+            f"{', '.join(rollable())}"
         )
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints")

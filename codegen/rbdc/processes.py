@@ -37,7 +37,9 @@ def run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str, s
 
     An interrupt ends it. Raises OSError where it cannot be started.
     """
-    environment: Mapping[str, str] = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
+    environment: Mapping[str, str] = (
+        os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
+    )
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(command, cwd=folder, env=environment, **streams) as process:
         _RUNNING.add(process)

@@ -44,12 +44,18 @@ def test_a_rebuild_and_clean_spare_what_the_user_has_there(tmp_path: Path) -> No
     (folder / "double_pendulum_nle.c").write_text("edited")
     (folder / "__pycache__").mkdir(exist_ok=True)
     again = build(tmp_path, "--targets", "c")
-    assert f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: kept as double_pendulum_nle.c.orig" in again.stderr
+    assert (
+        f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: kept as double_pendulum_nle.c.orig"
+        in again.stderr
+    )
     assert f"warning: {folder}: not written by rbdc, left as it is: notes.txt" in again.stderr
     assert rbdc.load(folder).nle([0.1, 0.2], [0.0, 0.0]).shape == (2,)
     cleaned = run("clean", "--out", str(tmp_path))
     assert cleaned.exit_code == 0
-    assert f"removed {folder}\nkept in {folder}, not as rbdc wrote it: double_pendulum_nle.c.orig, notes.txt\n" in cleaned.stdout
+    assert (
+        f"removed {folder}\nkept in {folder}, not as rbdc wrote it: double_pendulum_nle.c.orig, notes.txt\n"
+        in cleaned.stdout
+    )
     assert sorted(p.name for p in folder.iterdir()) == ["double_pendulum_nle.c.orig", "notes.txt"]
     assert (folder / "notes.txt").read_text() == "years of work"
 
@@ -76,7 +82,10 @@ def test_clean_tells_of_packages_that_it_cannot_be_sure_of(tmp_path: Path) -> No
     assert result.exit_code == 2
     assert "0 packages, 0 cached artefacts removed" in result.stdout
     assert len(result.stderr.splitlines()) == 1
-    assert "was made by an earlier rbdc, which did not record the files that it wrote: it is left as it is" in result.stderr
+    assert (
+        "was made by an earlier rbdc, which did not record the files that it wrote: it is left as it is"
+        in result.stderr
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +97,9 @@ def test_clean_tells_of_packages_that_it_cannot_be_sure_of(tmp_path: Path) -> No
         ("package", "_native.abi3.so", True),
     ],
 )
-def test_what_was_lost_is_made_again(where: str, lost: str, emptied: bool, tmp_path: Path, store: Path) -> None:
+def test_what_was_lost_is_made_again(
+    where: str, lost: str, emptied: bool, tmp_path: Path, store: Path
+) -> None:
     """By cleaners of caches, and by crashes, which leave empty files."""
     out = tmp_path / "out"
     build(out)
@@ -124,7 +135,9 @@ def test_a_compiler_that_makes_nothing(tmp_path: Path, store: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_clean_where_nothing_can_be_removed(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clean_where_nothing_can_be_removed(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "out"
     build(out)
 
@@ -141,7 +154,9 @@ def test_clean_where_nothing_can_be_removed(tmp_path: Path, store: Path, monkeyp
     assert f"cannot empty the cache: {store}" in message
 
 
-def test_a_cache_that_cannot_be_written_cannot_be_forced(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_written_cannot_be_forced(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     build(tmp_path / "out")
 
     def read_only(*_: object, **__: object) -> str:
@@ -155,12 +170,21 @@ def test_a_cache_that_cannot_be_written_cannot_be_forced(tmp_path: Path, store: 
 
 
 @pytest.mark.parametrize(
-    ("command", "unbuffered"), [(["list"], ""), (["list", "--json"], "1"), (["info", "cartpole"], ""), (["--help"], "")]
+    ("command", "unbuffered"),
+    [(["list"], ""), (["list", "--json"], "1"), (["info", "cartpole"], ""), (["--help"], "")],
 )
-def test_a_full_device_behind_standard_output(command: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_device_behind_standard_output(
+    command: list[str], unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([sys.executable, "-m", "rbdc", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "rbdc", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 2
     *warnings, message = done.stderr.splitlines()
     assert message == "rbdc: error: cannot write the output: No space left on device"
@@ -169,13 +193,20 @@ def test_a_full_device_behind_standard_output(command: list[str], unbuffered: st
 
 def test_a_full_device_behind_standard_error() -> None:
     with Path("/dev/full").open("w") as full:
-        done = subprocess.run([sys.executable, "-m", "rbdc", "info", "nothing"], stdout=subprocess.PIPE, stderr=full, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "rbdc", "info", "nothing"],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            check=False,
+        )
     assert (done.returncode, done.stdout) == (2, b"")
 
 
 def test_a_closed_pipe_is_no_fault() -> None:
     """As behind head: not a word, and not the exit status of a comparison."""
-    with subprocess.Popen([sys.executable, "-m", "rbdc", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", "rbdc", "list"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         assert process.stderr.read() == b""

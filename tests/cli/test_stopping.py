@@ -21,14 +21,30 @@ def building(folder: Path, robots: tuple[str, ...], *options: str) -> Iterator[s
     """A build that takes long, in a session of its own; begun when this begins."""
     environment = {**os.environ, "RBDC_CACHE": str(folder / "cache"), "TMPDIR": str(folder / "temporary")}
     (folder / "temporary").mkdir(exist_ok=True)
-    command = [sys.executable, "-m", "rbdc", "build", *robots, "--preset", "full", "--jobs", "2", "--out", str(folder / "out"), *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True) as process:
+    command = [
+        sys.executable,
+        "-m",
+        "rbdc",
+        "build",
+        *robots,
+        "--preset",
+        "full",
+        "--jobs",
+        "2",
+        "--out",
+        str(folder / "out"),
+        *options,
+    ]
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as process:
         assert process.stderr is not None
         try:
             assert process.stderr.readline(), "it has begun"
             yield process
         finally:
-            process.kill()
+            for left in alive(process.pid):
+                os.kill(left, signal.SIGKILL)
 
 
 def alive(session: int) -> list[int]:
@@ -57,7 +73,9 @@ def wait_until(condition: object, seconds: float = 30.0) -> None:
 def leftovers(folder: Path) -> list[str]:
     """What is left beside the artefacts of the cache."""
     places = [folder / "cache" / "scratch", folder / "temporary", folder / "out"]
-    return sorted(str(entry.relative_to(folder)) for place in places if place.is_dir() for entry in place.iterdir())
+    return sorted(
+        str(entry.relative_to(folder)) for place in places if place.is_dir() for entry in place.iterdir()
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,7 +88,9 @@ def leftovers(folder: Path) -> list[str]:
         (signal.SIGTERM, SEVERAL, False),
     ],
 )
-def test_stopping_is_clean(number: signal.Signals, robots: tuple[str, ...], everyone: bool, tmp_path: Path) -> None:
+def test_stopping_is_clean(
+    number: signal.Signals, robots: tuple[str, ...], everyone: bool, tmp_path: Path
+) -> None:
     """`everyone`: as a terminal does, which signals the whole group; else as `kill` does."""
     status, word = (130, "interrupted") if number == signal.SIGINT else (143, "terminated")
     with building(tmp_path, robots) as process:
@@ -89,7 +109,9 @@ def test_stopping_is_clean(number: signal.Signals, robots: tuple[str, ...], ever
 
 def test_compilers_are_ended_too(tmp_path: Path) -> None:
     compiler = tmp_path / "compiler"
-    compiler.write_text(f'#!/bin/sh\ncase "$*" in *-c*) touch {tmp_path}/compiling; sleep 600;; *) exec cc "$@";; esac\n')
+    compiler.write_text(
+        f'#!/bin/sh\ncase "$*" in *-c*) touch {tmp_path}/compiling; sleep 600;; *) exec cc "$@";; esac\n'
+    )
     compiler.chmod(0o755)
     with building(tmp_path, ("double_pendulum",), "--cc", str(compiler)) as process:
         wait_until((tmp_path / "compiling").exists)
@@ -101,7 +123,9 @@ def test_compilers_are_ended_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("robots", "after"), [(SEVERAL, "build"), (SINGLE, "clean")])
-def test_the_next_command_sweeps_what_a_killed_build_left(robots: tuple[str, ...], after: str, tmp_path: Path) -> None:
+def test_the_next_command_sweeps_what_a_killed_build_left(
+    robots: tuple[str, ...], after: str, tmp_path: Path
+) -> None:
     with building(tmp_path, robots) as process:
         wait_until(lambda: leftovers(tmp_path))
         process.kill()
@@ -110,6 +134,13 @@ def test_the_next_command_sweeps_what_a_killed_build_left(robots: tuple[str, ...
     assert leftovers(tmp_path)
     environment = {**os.environ, "RBDC_CACHE": str(tmp_path / "cache"), "TMPDIR": str(tmp_path / "temporary")}
     small = ["build", "double_pendulum", "--functions", "nle", "--cflags", "-O0"]
-    command = [sys.executable, "-m", "rbdc", *{"build": small, "clean": ["clean"]}[after], "--out", str(tmp_path / "out")]
+    command = [
+        sys.executable,
+        "-m",
+        "rbdc",
+        *{"build": small, "clean": ["clean"]}[after],
+        "--out",
+        str(tmp_path / "out"),
+    ]
     subprocess.run(command, env=environment, check=True, capture_output=True)
     assert leftovers(tmp_path) == (["out/double_pendulum"] if after == "build" else [])

@@ -59,6 +59,6 @@ def expression(value: Value) -> str:
         return repr(value.constant)
     if value.source is not None:
         return f"{value.source[0]}[{value.source[1]}]"
-    if value.operation not in PRINTED:
-        raise UnsupportedError(f"--targets toy: no NumPy for the operation {value.operation}")
-    return PRINTED[value.operation].format(*(f"x{k}" for k in value.arguments))
+    if value.operation.name not in PRINTED:
+        raise UnsupportedError(f"--targets toy: no NumPy for the operation {value.operation.name}")
+    return PRINTED[value.operation.name].format(*(f"x{k}" for k in value.arguments))

@@ -6,6 +6,7 @@ import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Parameter
 from rbdc.model import Model
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.emit.support_numpy_target import NumpyTarget
 from tests.support import UNOPTIMISED, assert_close
@@ -39,6 +40,11 @@ def module(toy: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mod
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
     options = {"functions": FUNCTIONS, "targets": ("c", "toy"), "cflags": UNOPTIMISED, "jobs": 1}
     return rbdc.build("double_pendulum", out=tmp_path, root_joint="free-flyer", **options)
+
+
+def text_of(model: Model, names: list[str], **options: Any) -> Generated:
+    """The package of some functions."""
+    return generate(model, "robot", names, "0", lambda _: None, GenerationOptions(**options))
 
 
 def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> None:
@@ -65,7 +71,7 @@ def declared(name: str) -> tuple[Parameter, ...]:
 
 def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
-    alone, both = (generate(model, "robot", ["rnea", "aba"], "0", lambda _: None, targets=t) for t in (("c",), ("c", "toy")))
+    alone, both = (text_of(model, ["rnea", "aba"], targets=targets) for targets in (("c",), ("c", "toy")))
     assert {name for name in both.files if name not in alone.files} == {"robot_rnea_numpy.py", "robot_aba_numpy.py"}
     assert {name: both.files[name] for name in alone.files} == alone.files
     assert both.compiled == alone.compiled
@@ -75,20 +81,20 @@ def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
 @pytest.mark.parametrize("style", ["rolled", "auto"])
 def test_a_target_of_programs_gets_one_whatever_form_the_c_has(toy: Backend, style: str) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
-    straight, other = (generate(model, "robot", ["rnea"], "0", lambda _: None, s, targets=("c", "toy")) for s in ("unrolled", style))
+    straight, other = (text_of(model, ["rnea"], style=one, targets=("c", "toy")) for one in ("unrolled", style))
     assert other.files["robot_rnea_numpy.py"] == straight.files["robot_rnea_numpy.py"]
 
 
 def test_a_target_refuses_what_it_cannot_print(toy: Backend) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     with pytest.raises(UnsupportedError, match="no functions of frames, such as frame_jacobian"):
-        generate(model, "robot", ["rnea", "frame_jacobian"], "0", lambda _: None, targets=("c", "toy"))
+        text_of(model, ["rnea", "frame_jacobian"], targets=("c", "toy"))
 
 
 def test_a_target_refuses_an_operation_that_it_does_not_know(toy: Backend) -> None:
     model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
     with pytest.raises(UnsupportedError, match="no NumPy for the operation half_cosine"):
-        generate(model, "robot", ["integrate"], "0", lambda _: None, targets=("c", "toy"))
+        text_of(model, ["integrate"], targets=("c", "toy"))
 
 
 def test_the_key_of_a_package_depends_on_a_target_from_outside(toy: Backend) -> None:
@@ -116,4 +122,4 @@ def test_two_targets_of_one_file_are_a_fault(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setitem(registry.BACKENDS, "greedy", Greedy())
     with pytest.raises(ValueError, match=r"greedy gives README\.md"):
-        generate(Model.from_urdf(resolve("double_pendulum")), "robot", ["rnea"], "0", lambda _: None, targets=("c", "greedy"))
+        text_of(Model.from_urdf(resolve("double_pendulum")), ["rnea"], targets=("c", "greedy"))

@@ -8,16 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rbdc.planning.generation
+import rbdc.planning.candidates
 from rbdc import Model
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.c.columns import column_weight, kernel, plan_of, solve
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.planning.generation import chosen, left_to_solve
+from rbdc.planning.candidates import chosen, left_to_solve
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import assert_close, build_module, conditioning
@@ -26,7 +27,7 @@ from tests.support_trees import random_tree
 
 @pytest.mark.parametrize("seed", range(8))
 def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rbdc.planning.generation, "ALWAYS_IN_COLUMNS", 0)
+    monkeypatch.setattr(rbdc.planning.candidates, "ALWAYS_IN_COLUMNS", 0)
     tree = random_tree(seed)
     module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"columns{seed}")
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]

@@ -25,7 +25,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.native.install import recorded
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import build_module
 from tests.support_trees import random_inertia, random_tree
@@ -34,11 +34,13 @@ ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ("double_pendulum", "cartpole")
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
+BATCH = GenerationOptions(targets=("c", "batch"))
+
 
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, targets=("c", "batch"))
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
     about = {"left_out": [], "files": hashes}
     manifest = render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about)
@@ -100,7 +102,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 
 def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
     """The text of functions of a model, by default of all, by file."""
-    return generate(model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, targets=("c", "batch")).files
+    return generate(model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, BATCH).files
 
 
 @cache

@@ -23,18 +23,18 @@ from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rn
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
-from rbdc.emit.rolled.rolled import METHODS, rolled_source
+from rbdc.emit.rolled.rolled import rolled_source
 from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.availability import singular_joints
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning import generation
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
@@ -72,7 +72,7 @@ INPUTS = {
 def available(model: Model) -> tuple[str, ...]:
     """The rolled functions that are defined for the model."""
     singular = bool(singular_joints(model))
-    return tuple(name for name in METHODS if not (singular and name in FORWARD))
+    return tuple(name for name in rollable() if not (singular and name in FORWARD))
 
 
 def rolled_module(model: Model, tag: str) -> ModuleType:
@@ -110,7 +110,7 @@ def compare(model: Model, tag: str) -> None:
     # What gravity or an acceleration of 1 does at least: where a result is zero, rounding is measured by that.
     torque = 0.1 * sum(body.inertia.mass for body in model.bodies)
     tolerance = max(1e-12, 1e-14 * conditioning(module.crba(inputs["q"])))
-    floors = dict.fromkeys(METHODS, torque)
+    floors = dict.fromkeys(rollable(), torque)
     if "minverse" in module.functions:
         floors |= dict.fromkeys(FORWARD, torque * float(np.abs(module.minverse(inputs["q"])).max()))
     for name in module.functions:
@@ -194,13 +194,13 @@ def test_unknown_style() -> None:
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
-    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, style) for style in ("unrolled", "rolled"))
+    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, GenerationOptions(style)) for style in ("unrolled", "rolled"))
     assert [source.style for source in unrolled.sources] == ["unrolled", "columns", "unrolled"]
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
     monkeypatch.setattr(generation, "WORTH_ROLLING", small)
-    auto = generate(model, "two", names, "0", lambda _: None, "auto")
+    auto = generate(model, "two", names, "0", lambda _: None, GenerationOptions("auto"))
     assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]
     for name in ("two.h", "__init__.py", "__init__.pyi"):
@@ -209,7 +209,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
-    return [rolled_source(robot, catalogue[name].declaration, model, "0") for name in METHODS]
+    return [rolled_source(robot, catalogue[name], model, "0") for name in rollable()]
 
 
 def write(model: Model, folder: Path) -> list[str]:

@@ -12,13 +12,12 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.emit.rolled.rolled import METHODS
 from rbdc.errors import UnsupportedError
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import generate
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS
 from tests.support_trees import mimic_tree, random_tree
@@ -37,8 +36,8 @@ MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
     "every joint type": (lambda: random_tree(4), None, "unrolled"),
     "coupled": (lambda: mimic_tree("coupled"), None, "unrolled"),
     "limbs in lanes": (hyq, LIMBS, "unrolled"),
-    "rolled": (lambda: random_tree(1), tuple(METHODS), "rolled"),
-    "rolled and coupled": (lambda: mimic_tree("coupled"), tuple(METHODS), "rolled"),
+    "rolled": (lambda: random_tree(1), rollable(), "rolled"),
+    "rolled and coupled": (lambda: mimic_tree("coupled"), rollable(), "rolled"),
 }
 
 
@@ -46,8 +45,8 @@ def write(name: str, folder: Path) -> list[str]:
     """The C of a model in a folder; the names of its C files."""
     make, functions, style = MODELS[name]
     model = make()
-    names, targets = functions or list(functions_of(model)), ("c", "batch")
-    made = generate(model, "robot", names, rbdc.__version__, lambda _: None, style, targets=targets, scalar=FLOAT)
+    options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
+    made = generate(model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, options)
     for file, text in made.files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file
@@ -132,4 +131,4 @@ def test_a_model_that_floats_cannot_hold_is_refused() -> None:
     generate(model, "heavy", ["crba"], "0", lambda _: None)
     for style in ("unrolled", "rolled"):
         with pytest.raises(UnsupportedError, match="too large for float32"):
-            generate(model, "heavy", ["crba"], "0", lambda _: None, style, scalar=FLOAT)
+            generate(model, "heavy", ["crba"], "0", lambda _: None, GenerationOptions(style, scalar=FLOAT))

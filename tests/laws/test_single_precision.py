@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.rolled.rolled import METHODS
-from rbdc.functions.catalogue import FORWARD_DYNAMICS
+from rbdc.functions.catalogue import requiring, rollable
+from rbdc.functions.record import Requirement
 from tests.laws.test_batches import arguments, as_tuple, names_of
 from tests.support import SINGLE, Array, build_module, full_module
 
@@ -32,7 +32,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
     robot, root, rolled = request.param
     if not rolled:
         return full_module(robot, root, "float32"), full_module(robot, root)
-    made = {"root_joint": root, "style": "rolled", "functions": tuple(METHODS), "name": f"{robot}_rolled"}
+    made = {"root_joint": root, "style": "rolled", "functions": rollable(), "name": f"{robot}_rolled"}
     return build_module(robot, dtype="float32", **made), build_module(robot, **made)
 
 
@@ -59,7 +59,7 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
         parameters = inspect.signature(getattr(double, name)).parameters
         given: dict[str, Any] = arguments(single, name, SAMPLES)
         extra = {"frame": double.frame_names[-1], "reference": "WORLD"} if "frame" in parameters else {}
-        bound = UNITS * (conditioning(double, given["q"].astype(float)) if name in FORWARD_DYNAMICS else 1.0)
+        bound = UNITS * (conditioning(double, given["q"].astype(float)) if name in requiring(Requirement.REGULAR_INERTIA) else 1.0)
         forces: list[dict[str, Any]] = [{}]
         if "fext" in parameters:
             forces.append({"fext": rng.standard_normal((SAMPLES, double.njoints, 6)).astype(np.float32)})

@@ -11,7 +11,7 @@ import pytest
 from rbdc.algorithms import jvp as tangents
 from rbdc.algorithms import vjp as adjoints
 from rbdc.algorithms.reference import products
-from rbdc.report.inputs import draw
+from rbdc.report.accuracy.inputs import draw
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value

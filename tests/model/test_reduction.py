@@ -21,17 +21,17 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.reference.table import reference_of
 from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
-from rbdc.planning.generation import chosen
+from rbdc.planning.candidates import chosen
 from rbdc.reduction.passes import PASSES, reduced
 from rbdc.reduction.regrouping import regrouped
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
+from tests.support_references import reference_of
 from tests.support_trees import SEEDS, random_inertia, random_tree
 
 UNCHANGED = 1e-12

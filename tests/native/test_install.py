@@ -126,7 +126,10 @@ def test_an_empty_folder_may_be_filled(out: Path) -> None:
     assert names(out / "robot") == ["a.c", "manifest.json"]
 
 
-@pytest.mark.parametrize("manifest", [None, "{}", "[]", '{"generator": "other"}', "not json", '{"generator": "other", "files": {}}'])
+@pytest.mark.parametrize(
+    "manifest",
+    [None, "{}", "[]", '{"generator": "other"}', "not json", '{"generator": "other", "files": {}}'],
+)
 def test_a_folder_of_others_is_refused_and_untouched(out: Path, manifest: str | None) -> None:
     robot = out / "robot"
     robot.mkdir(parents=True)
@@ -205,7 +208,10 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
     built = {}
     for version in ("old", "new"):
         (tmp_path / version).mkdir()
-        marks = {"mark.py": f"value = {version!r}\n", "__init__.py": "from .mark import value\nfrom .more import more\n"}
+        marks = {
+            "mark.py": f"value = {version!r}\n",
+            "__init__.py": "from .mark import value\nfrom .more import more\n",
+        }
         more = {"more.py": f"more = {version!r}\n", f"only_{version}.py": ""}
         built[version] = build_tiny(tmp_path / version / ROBOT, python={**marks, **more})
     for step in count():
@@ -266,7 +272,9 @@ def test_removing_takes_what_rbdc_wrote_and_names_the_rest(out: Path) -> None:
     assert (again.removed, again.kept) == ([], {})
 
 
-@pytest.mark.parametrize("name", ["../precious", "/precious", "sub/precious", "..", "", "\ud800", "x" * 300, "a\0b"])
+@pytest.mark.parametrize(
+    "name", ["../precious", "/precious", "sub/precious", "..", "", "\ud800", "x" * 300, "a\0b"]
+)
 def test_a_manifest_cannot_reach_out_of_its_folder(name: str, out: Path, tmp_path: Path) -> None:
     robot = out / "robot"
     put(robot, a_c="1")

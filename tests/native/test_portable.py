@@ -28,7 +28,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.planning.generation import Generated, generate
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, Array, assert_close
 
@@ -59,8 +59,8 @@ def portable_package(robot: str) -> Path:
 def generated(robot: str) -> Generated:
     """Its text."""
     options, functions, style = FORMS[robot]
-    model, targets = Model.from_urdf(resolve(robot), **options), ("c", "batch")
-    return generate(model, robot, functions, "0", lambda _: None, style, targets=targets, portable=True)
+    chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
+    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, "0", lambda _: None, chosen)
 
 
 def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
@@ -151,8 +151,8 @@ def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -
     """
     options, _, style = FORMS[robot]
     model = Model.from_urdf(resolve(robot), **options)
-    names, targets = list(functions_of(model)), ("c", "batch")
-    files = generate(model, robot, names, "0", lambda _: None, style, targets=targets, portable=True).files
+    chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
+    files = generate(model, robot, list(functions_of(model)), "0", lambda _: None, chosen).files
     renamed = set(re.findall(r"^#define (\w+) RBDC_NAME", files[f"{robot}_rename.h"], re.MULTILINE))
     external = re.compile(rf"^(?!static|typedef|return)(?:\w+ )+\**({robot}_\w+)[\[(]", re.MULTILINE)
     sources = [text for name, text in files.items() if name.endswith(".c") and not name.endswith("_dispatch.c")]

@@ -84,9 +84,13 @@ def test_what_is_moved_out_stays(tmp_path: Path) -> None:
 
 def test_temporary_files_are_swept_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    code = CODE.replace("import scratch", "import temporary").replace('scratch(Path(sys.argv[1]), ".robot.", ".new")', "temporary()")
+    code = CODE.replace("import scratch", "import temporary").replace(
+        'scratch(Path(sys.argv[1]), ".robot.", ".new")', "temporary()"
+    )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
         sweep_temporary()

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms.reference.table import METHODS, reference_of
-from rbdc.report.inputs import draw
+from rbdc.report.accuracy.inputs import draw
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import Array, assert_close
 from tests.support_pinocchio import ARGUMENTS, REFERENCE, REFERENCES, Peer, kinematics, peer, pin
+from tests.support_references import METHODS, reference_of
 
 TOLERANCE = 1e-10
 SAMPLES = 3

@@ -20,7 +20,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Part
 from rbdc.native.build import EXTENSION, compile_package
 from rbdc.native.toolchain import find_compiler
-from rbdc.planning.generation import Generated, generate
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.verification.package import Checked, Question, answers, questions, verify_package
 from tests.support import UNOPTIMISED, Array
@@ -54,7 +54,7 @@ class Package:
     @property
     def checked(self) -> Checked:
         declaration = self.generated.sources[0].declaration
-        return Checked(declaration, (Part(declaration.name, declaration.names),))
+        return Checked(declaration, (Part(declaration.name),))
 
 
 def installed(folder: Path, model: Model, robot: str, generated: Generated, files: dict[str, str]) -> Path:
@@ -91,10 +91,10 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
     made = {}
     for name in itertools.cycle(names):
         if name not in made:
-            generated = generate(model, robot, [name], "0", lambda _: None, targets=("c", "batch"))
+            generated = generate(model, robot, [name], "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
             declaration = generated.sources[0].declaration
             whole = installed(folder / name, model, robot, generated, generated.files)
-            checked = Checked(declaration, (Part(name, declaration.names),))
+            checked = Checked(declaration, (Part(name),))
             assert verify_package(whole, model, [checked])[name] < 1.0
             made[name] = Package(model, robot, generated, results(whole, model, checked))
         yield made[name]

@@ -13,8 +13,8 @@ from rbdc.cli.support import Failure, Progress, model_options
 from rbdc.errors import ToolchainError
 
 if TYPE_CHECKING:
-    from rbdc.report.baseline import Verdict
     from rbdc.report.options import CompareOptions
+    from rbdc.report.present.baseline import Verdict
 
 _NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
 
@@ -43,9 +43,9 @@ def compare(description: str, baseline: Path | None, out: Path | None, as_json: 
     """
     _, terminal, write = _report_modules()
     from rbdc.emit.names import module_name
-    from rbdc.report.baseline import Verdict, judge
     from rbdc.report.compare import compare as measure
-    from rbdc.report.document import document, wrong_results
+    from rbdc.report.present.baseline import Verdict, judge
+    from rbdc.report.present.document import document, wrong_results
 
     earlier = None if baseline is None else write.read_baseline(baseline)
     with Progress(description) as progress:
@@ -61,7 +61,7 @@ def compare(description: str, baseline: Path | None, out: Path | None, as_json: 
 
 def _tell(report: dict[str, Any], verdict: Verdict, paths: Sequence[Path], show: Callable[[dict[str, Any]], None] | None) -> None:
     """The report, shown or else as JSON, the verdict, and where it was written."""
-    from rbdc.report.terminal import show_verdict
+    from rbdc.report.present.terminal import show_verdict
 
     if show is None:
         click.echo(json.dumps(report, indent=1))
@@ -128,10 +128,10 @@ def benchmark(
     of ours is wrong, or worse than in the baseline; 2: a robot that was there could not be measured.
     """
     _, terminal, write = _report_modules()
-    from rbdc.report.baseline import Verdict, judge_benchmark
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import wrong_in_any
-    from rbdc.report.suite import entrants
+    from rbdc.report.benchmark_suite import entrants
+    from rbdc.report.present.baseline import Verdict, judge_benchmark
 
     chosen = entrants(robots, root_joint)
     earlier = None if baseline is None else write.read_baseline(baseline, "benchmark")
@@ -189,9 +189,10 @@ _DEFAULTS: dict[str, Any] = {"functions": None, "methods": None, "checked": 4, "
 
 
 def _report_modules() -> tuple[Any, Any, Any]:
-    """The modules experiments, terminal and write, or ToolchainError naming what must be installed."""
+    """The modules experiments, terminal and files, or ToolchainError naming what must be installed."""
     try:
-        from rbdc.report import experiments, terminal, write
+        from rbdc.report import experiments
+        from rbdc.report.present import files, terminal
     except ModuleNotFoundError as error:
         raise ToolchainError(f"{_NEEDED} ({error})") from error
-    return experiments, terminal, write
+    return experiments, terminal, files

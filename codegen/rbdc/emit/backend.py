@@ -12,6 +12,7 @@ from enum import Enum, auto
 from typing import Protocol
 
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
@@ -53,12 +54,17 @@ class PlannedFunction:
     loop over samples. program: one scalar straight-line program over all inputs, there if a target `needs_program`.
     """
 
-    declaration: FunctionDeclaration
+    function: Function
     form: Form
     method: str = ""
     programs: tuple[Program, ...] = ()
     samples: tuple[Program, ...] = ()
     program: Program | None = None
+
+    @property
+    def declaration(self) -> FunctionDeclaration:
+        """That of the function."""
+        return self.function.declaration
 
 
 @dataclass

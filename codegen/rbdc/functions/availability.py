@@ -1,5 +1,5 @@
-"""What is not defined for a model: forward dynamics where the joint-space inertia is singular whatever the configuration, the centre of
-mass of nothing.
+"""The functions that are not defined for a model: forward dynamics where the joint-space inertia is singular in every configuration, the
+centre of mass of nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from rbdc.algorithms.reference.centroidal import total_mass
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.errors import SingularModelError
-from rbdc.functions.catalogue import CENTRES_OF_MASS, FORWARD_DYNAMICS
+from rbdc.functions.catalogue import requiring
+from rbdc.functions.record import Requirement
 from rbdc.model import Model
 from rbdc.model.xml import shown
 
@@ -59,12 +60,13 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
 
 def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
     """Functions that are not defined for the model, why, and what would mend it."""
-    joints = singular_joints(model) if set(names) & set(FORWARD_DYNAMICS) else []
+    forward_dynamics = requiring(Requirement.REGULAR_INERTIA)
+    joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
     if joints:
         listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
-        yield FORWARD_DYNAMICS, why, "give mass to the links that these joints carry"
+        yield forward_dynamics, why, "give mass to the links that these joints carry"
     if total_mass(model) == 0.0:
-        yield CENTRES_OF_MASS, "no link has mass", "give some an <inertial>"
+        yield requiring(Requirement.MASS), "no link has mass", "give some an <inertial>"
     elif total_mass(model, with_base=False) == 0.0:
-        yield ("centroidal_momentum_matrix",), "no moving link has mass", "give some an <inertial>"
+        yield requiring(Requirement.MOVING_MASS), "no moving link has mass", "give some an <inertial>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from math import prod
 
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -12,21 +13,58 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
 
 
+EXTERNAL_FORCES = "fext"
+"""The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name, a `Force` for each body."""
+
+
+class Kind(Enum):
+    """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes with a joint's direction."""
+
+    CONFIGURATION = "configuration"
+    """q: one entry for each coordinate (nq); quaternions are of unit length."""
+    VELOCITY = "velocity"
+    """v: a tangent vector (nv)."""
+    ACCELERATION = "acceleration"
+    """a: a tangent vector (nv)."""
+    TANGENT = "tangent vector"
+    """A step or a direction (nv)."""
+    FORCE = "generalised force"
+    """tau: a covector (nv)."""
+    WEIGHTS = "weights"
+    """One number for each row of a result (nv)."""
+    WRENCHES = "wrench of each body"
+    """A force and a moment for each body, in its joint frame (njoints, 6)."""
+    JOINT_ROWS = "rows of joints"
+    """An output with a row for each joint's direction."""
+    SPACE_ROWS = "rows of space"
+    """An output whose rows are directions in space, or a single number."""
+    OTHER = "other"
+    """Neither an input nor an output of a function of the catalogue; nothing can be drawn for it."""
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One array argument or result of a function.
 
-    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the unit.
-    optional: inputs only; None in Python, NULL in C. configuration: inputs only; must be finite (checked in Python).
-    in_space: outputs only; rows are directions in space, or there is but a number, where others have a row for each joint's direction.
+    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the unit. kind: see `Kind`.
+    optional: inputs only; None in Python, NULL in C.
     """
 
     name: str
     shape: tuple[int, ...]
     meaning: str
+    kind: Kind = Kind.OTHER
     optional: bool = False
-    configuration: bool = False
-    in_space: bool = False
+
+    @property
+    def configuration(self) -> bool:
+        """Whether it is a configuration, which must be finite (checked in Python)."""
+        return self.kind is Kind.CONFIGURATION
+
+    @property
+    def in_space(self) -> bool:
+        """Whether it is an output over directions in space, or a number, where others have a row for each joint's direction."""
+        return self.kind is Kind.SPACE_ROWS
 
     @property
     def size(self) -> int:
@@ -58,11 +96,6 @@ class FunctionDeclaration:
     framed: bool = False
     lanes: bool = False
     scalar: ScalarType = DOUBLE
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Of the inputs, in their order."""
-        return tuple(p.name for p in self.inputs)
 
     @property
     def optional(self) -> Parameter | None:

@@ -1,4 +1,6 @@
-"""Algorithms as the catalogue holds them: from arrays of scalars to arrays of scalars, on the robot's model or the joint-space one."""
+"""Algorithms as the records of functions hold them: from arrays of scalars to arrays of scalars, on a robot's model or its joint-space
+model.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
-from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.joint_coordinates import flat
 from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import EXTERNAL_FORCES
 from rbdc.model import Model
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
@@ -23,29 +24,17 @@ Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 
 @dataclass(frozen=True)
 class Part:
-    """A function of the catalogue as part of an entry point: the names of its inputs, and the frame's index and the reference's name if
-    it takes them.
-    """
+    """A function of the catalogue as part of an entry point, and the frame's index and the reference's name if it takes them."""
 
     name: str
-    inputs: tuple[str, ...]
     frame: int | None = None
     reference: str | None = None
 
 
-_FRAMED: Mapping[str, Callable[..., Any]] = {
-    "frame_jacobian": frame_jacobian,
-    "frame_velocity": frame_velocity,
-    "frame_acceleration": frame_acceleration,
-    "frame_velocity_derivatives": frame_velocity_derivatives,
-    "frame_acceleration_derivatives": frame_acceleration_derivatives,
-}
-
-
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the model's own frames."""
-    arguments = [value for name, value in inputs.items() if name != "fext"]
-    fext = inputs.get("fext")
+    arguments = [value for name, value in inputs.items() if name != EXTERNAL_FORCES]
+    fext = inputs.get(EXTERNAL_FORCES)
     if fext is None:
         return algorithm(model, *arguments, trace=trace)
     given = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
@@ -124,11 +113,11 @@ def _framed_outputs(result: Any) -> list[list[Scalar]]:
     return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
 
 
-def for_one_frame(name: str, frame: Callable[[Model], int], reference: str) -> Evaluate:
-    """A function of frames for one of them, which may depend on the model, by the climb from it to the root."""
+def for_one_frame(algorithm: Callable[..., Any], frame: Callable[[Model], int], reference: str) -> Evaluate:
+    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the climb from it to the root."""
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # the steps of a frame's climb have no names of their own
-        return _framed_outputs(_FRAMED[name](model, *inputs.values(), frame(model), reference))
+        return _framed_outputs(algorithm(model, *inputs.values(), frame(model), reference))
 
     return evaluate

@@ -66,13 +66,17 @@ def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Pa
                     (folder / _LISTING).write_text(json.dumps(hashes(folder)))
                     _put(folder, target)
     except OSError as error:
-        raise OptionError(f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written") from error
+        raise OptionError(
+            f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written"
+        ) from error
     return target
 
 
 def hashes(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file in a folder and below, by its path there."""
-    return {str(path.relative_to(folder)): file_hash(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): file_hash(path) for path in sorted(folder.rglob("*")) if path.is_file()
+    }
 
 
 def file_hash(path: Path) -> str:
@@ -98,7 +102,9 @@ def _put(folder: Path, target: Path) -> None:
             target.rename(folder.with_name("replaced"))
         folder.rename(target)
     except OSError:
-        if not _is_whole(target):  # else another process has made the same: the lock was removed together with the cache
+        if not _is_whole(
+            target
+        ):  # else another process has made the same: the lock was removed together with the cache
             raise
 
 
@@ -118,7 +124,9 @@ def clear() -> tuple[int, list[str]]:
     count, problems = 0, []
     for folder in [*sorted(store.glob("[0-9a-f]" * 2)), store / "locks"]:
         for entry in sorted(folder.glob("*")):
-            if re.fullmatch("[0-9a-f]{64}", entry.name) and (folder.name == "locks" or entry.name.startswith(folder.name)):
+            if re.fullmatch("[0-9a-f]{64}", entry.name) and (
+                folder.name == "locks" or entry.name.startswith(folder.name)
+            ):
                 problem = _remove(entry)
                 count += problem is None and folder.name != "locks"
                 problems += [] if problem is None else [problem]
@@ -153,7 +161,9 @@ def _processor() -> str:
         lines: Sequence[str] = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return ""
-    return hashlib.sha256(next((line for line in lines if line.startswith(("flags", "Features"))), "").encode()).hexdigest()[:16]
+    return hashlib.sha256(
+        next((line for line in lines if line.startswith(("flags", "Features"))), "").encode()
+    ).hexdigest()[:16]
 
 
 @cache_in_process

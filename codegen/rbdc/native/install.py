@@ -96,7 +96,11 @@ def _is_current(package: Path, destination: Path) -> bool:
     try:
         same = (destination / MANIFEST).read_bytes() == (package / MANIFEST).read_bytes()
         files = _manifest(package)["files"].items() if same else ()
-        return same and all(_is_ours(destination / n, {h}) for n, h in files) and not (destination / _JOURNAL).exists()
+        return (
+            same
+            and all(_is_ours(destination / n, {h}) for n, h in files)
+            and not (destination / _JOURNAL).exists()
+        )
     except OSError:
         return False
 
@@ -116,7 +120,10 @@ def _replace(new: Path, destination: Path) -> list[str]:
         (new / name).replace(destination / name)
     (destination / _JOURNAL).unlink()
     warnings = [f"{destination / name} was not as rbdc wrote it: kept as {kept}" for name, kept in aside]
-    return [*warnings, *([f"{destination}: not written by rbdc, left as it is: {_listed(stay)}"] if stay else [])]
+    return [
+        *warnings,
+        *([f"{destination}: not written by rbdc, left as it is: {_listed(stay)}"] if stay else []),
+    ]
 
 
 def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[tuple[str, str]]:
@@ -194,7 +201,11 @@ def _json(path: Path) -> dict[str, Any]:
 
 def _record(folder: Path) -> Record | None:
     """What rbdc wrote into a folder, by its manifest and the journal of a build that was killed; None where neither says so."""
-    notes = [data for data in (_json(folder / MANIFEST), _json(folder / _JOURNAL)) if data.get("generator") == "rbdc"]
+    notes = [
+        data
+        for data in (_json(folder / MANIFEST), _json(folder / _JOURNAL))
+        if data.get("generator") == "rbdc"
+    ]
     listings = [data["files"] for data in notes if isinstance(data.get("files"), dict)]
     if not listings:
         return None
@@ -222,12 +233,16 @@ def _is_ours(path: Path, hashes: set[str]) -> bool:
 def _others(folder: Path, names: Collection[str]) -> list[str]:
     """What a folder holds beside the files of these names; a folder's name ends in a slash."""
     entries = sorted(folder.iterdir())
-    return [f"{e.name}/" if e.is_dir() else e.name for e in entries if e.name not in names and e.name != _JOURNAL]
+    return [
+        f"{e.name}/" if e.is_dir() else e.name for e in entries if e.name not in names and e.name != _JOURNAL
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
-    return ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED]) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def _set_aside(path: Path) -> tuple[str, str]:

@@ -54,7 +54,9 @@ def temporary() -> Iterator[Path]:
         try:
             folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), _TEMPORARY))
         except OSError as error:
-            raise OptionError(f"cannot make a temporary folder: {error}; set TMPDIR to one that can be written") from error
+            raise OptionError(
+                f"cannot make a temporary folder: {error}; set TMPDIR to one that can be written"
+            ) from error
         yield folder
 
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.trace import Trace
 from rbdc.errors import OptionError
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, for_one_frame
+from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.reduction.passes import Space
@@ -19,7 +20,7 @@ from rbdc.spatial import Scalar
 
 @dataclass(frozen=True)
 class Fused:
-    """An `Evaluate` of several: for each the names of its inputs and how it is evaluated."""
+    """An `Evaluate` of several functions: for each the names of its inputs and its own `Evaluate`."""
 
     parts: tuple[tuple[tuple[str, ...], Evaluate], ...]
 
@@ -35,7 +36,7 @@ class FusedInLanes(Fused):
     space: Space = "regrouped"
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """See `rbdc.functions.catalogue.InLanes`."""
+        """See `rbdc.functions.evaluation.InLanes`."""
         return [
             x
             for names, evaluate in self.parts
@@ -96,22 +97,22 @@ def asked(model: Model, catalogue: Mapping[str, Function], text: str) -> tuple[F
 def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
     """By name of every entry point that a package can have, with these groups of --fuse, the functions of the catalogue that it is."""
     catalogue = functions_of(model)
-    parts: dict[str, tuple[Part, ...]] = {name: (Part(name, function.declaration.names),) for name, function in catalogue.items()}
+    parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in catalogue}
     for group in groups:
         found = [asked(model, catalogue, text) for text in group]
         name = "_and_".join(function.declaration.name for function, _, _ in found)
-        parts[name] = tuple(Part(f.declaration.name, f.declaration.names, frame, reference) for f, frame, reference in found)
+        parts[name] = tuple(Part(f.name, frame, reference) for f, frame, reference in found)
     return parts
 
 
 def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
     """A function of the catalogue; one that takes a frame for that frame alone."""
     function, frame, reference = asked(model, catalogue, text)
-    if frame is None or reference is None:
+    if frame is None or reference is None or function.at_frame is None:
         return function
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
     declaration = replace(function.declaration, summary=summary, framed=False)
-    return Function(declaration, {"climb": for_one_frame(function.declaration.name, lambda _: frame, reference)})
+    return Function(declaration, {"climb": for_one_frame(function.at_frame, lambda _: frame, reference)})
 
 
 def _frame(model: Model, text: str, name: str) -> int:

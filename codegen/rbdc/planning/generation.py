@@ -1,76 +1,51 @@
-"""From a model to the text of its package: trace, simplify, emit."""
+"""From a model to the text of its package: trace, simplify, choose, emit."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 
-from rbdc.algorithms.frames import frame_step
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c.columns import column_weight, preparation
+from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
 from rbdc.emit.registry import assembled, backends_of, emitted
-from rbdc.emit.rolled.rolled import METHODS
-from rbdc.functions.catalogue import LEADERS, Function, functions_of
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes import optimise
-from rbdc.ir.passes.angles import gather_angles
-from rbdc.ir.passes.section_order import order_sections
-from rbdc.ir.passes.slp_vectorise import join_neighbours
-from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
+from rbdc.planning.candidates import finished, is_in_columns, least, left_to_solve, of_samples, tried
 from rbdc.planning.fusion import fused
-from rbdc.planning.limb_lanes import lane_model, laned
-from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
+from rbdc.planning.tracing import frame_step_programs
 from rbdc.workers import spread
 
-WORTH_ROLLING = 16_000
-"""`auto` rolls a function whose straight-line program has more operations than this.
 
-Measured on iiwa, HyQ and a humanoid (7 to 35 degrees of freedom), gcc 12 and clang 19, a core with 32 KiB of instruction cache and 1 MiB
-behind it: with warm caches straight-line code is faster throughout, 1.5 to 4 times, but its code grows by 8 bytes an operation. The first
-call after the caches were emptied took with 7000 operations 4.7 us (5.7 us rolled), with 16000 and 17500 (120 to 180 KB) 12.1 and 25.5 us
-(10.2 and 12.1 us rolled, in 20 KB), with 76000 66 us (31 us rolled).
-"""
+@dataclass(frozen=True)
+class GenerationOptions:
+    """Choices of what is generated.
 
-MAXIMUM_DOF = 128
-"""What is unrolled at most: beyond it straight-line matrices take minutes and end in an unusable library."""
+    style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets: names of those of
+    `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with what it takes to compile it in several variants.
+    processes: how many make functions at once; the text does not depend on it.
+    """
 
-WORTH_A_KERNEL = 0.03
-"""A function gets a second kernel, without its optional input, if that saves more than this part of the operations."""
+    style: str = "unrolled"
+    fuse: Sequence[Sequence[str]] = ()
+    targets: Sequence[str] = ("c",)
+    scalar: ScalarType = DOUBLE
+    portable: bool = False
+    processes: int = 1
 
-WORTH_A_FORM = 0.05
-"""Likewise for batches, whose kernels take longest to compile."""
 
-ALWAYS_IN_COLUMNS = 24
-"""Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on every robot tried, and tracing
-the other form takes longest of all. A batch is a loop then: lanes are full as it is.
-"""
-
-DERIVATIVES_IN_COLUMNS = 12
-"""The same for derivatives without a batch where no limbs are alike: on robots and random trees of 13 to 21 they take 0.67 to 0.92 of the
-work of the other form.
-"""
-
-WORTH_A_BATCH = 20_000
-"""Kernels of several samples up to so many operations: beyond it compiling them takes minutes."""
-
-WORTH_FOLLOWING = 0.9
-"""The products of derivatives take articulated bodies if aba by them takes less than this part of its work by L^T D L: what they solve with
-M beside aba costs more so, while aba itself goes up the tree once for both.
-"""
-
-WORTH_LANES = 0.8
-"""Limbs run in lanes if that takes less than this part of the work."""
+PLAIN = GenerationOptions()
+"""Straight-line C of doubles with loops for batches."""
 
 
 @dataclass(frozen=True)
@@ -89,30 +64,23 @@ def generate(
     names: Sequence[str],
     version: str,
     progress: Callable[[str], None],
-    style: str = "unrolled",
-    fuse: Sequence[Sequence[str]] = (),
-    *,
-    targets: Sequence[str] = ("c",),
-    scalar: ScalarType = DOUBLE,
-    portable: bool = False,
-    processes: int = 1,
+    options: GenerationOptions = PLAIN,
 ) -> Generated:
-    """The package of `names` for the model, `style` unrolled, rolled or auto, and one function more for each group of `fuse`;
-    `targets`: names of those of `rbdc.emit.registry`; `scalar`: what all of it computes with; `portable` with what it takes to compile
-    it in several variants; `progress` hears of each function, which so many `processes` make at once.
+    """The package of `names` for the model; `progress` hears of each function.
 
     The same arguments give the same bytes, by any number of processes.
     """
-    catalogue, backends = functions_of(model), backends_of(targets)
-    package = Package(model, robot, version, tuple(catalogue), scalar, portable)
+    catalogue, fuse, backends = functions_of(model), options.fuse, backends_of(options.targets)
+    package = Package(model, robot, version, tuple(catalogue), options.scalar, options.portable)
     for backend in backends:
         backend.check(package, [catalogue[name].declaration for name in names])
     framed = tuple(name for name in names if catalogue[name].declaration.framed)
-    alone = [_Task((name,)) for name in reversed(names) if name not in framed]  # the longest first: a catalogue ends with derivatives
+    # the longest first: a catalogue ends with derivatives
+    alone = [_Task((name,)) for name in reversed(names) if name not in framed]
     tasks = [*(_Task(tuple(group), fused=True) for group in fuse), *alone, *([_Task(framed)] if framed else [])]
-    work = partial(_sources, package, backends=backends, style=style)
-    made = spread(work, tasks, processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
-    together, single = ([source for sources in part for source in sources] for part in (made[: len(fuse)], made[len(fuse) :]))
+    work = partial(_sources, package, backends=backends, style=options.style)
+    made = spread(work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating"))
+    together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
     text = assembled(package, sources, backends)
     return Generated(text.files, tuple(sources), text.compiled)
@@ -127,8 +95,11 @@ class _Task:
 
 
 def _sources(package: Package, task: _Task, *, backends: Sequence[Backend], style: str) -> list[FunctionSource]:
-    model, catalogue = package.model, functions_of(package.model)
-    functions = [fused(model, catalogue, task.names)] if task.fused else [catalogue[name] for name in task.names]
+    catalogue = functions_of(package.model)
+    if task.fused:
+        functions = [fused(package.model, catalogue, task.names)]
+    else:
+        functions = [catalogue[name] for name in task.names]
     with _uncollected():
         return [_source(package, over(function, package.scalar), backends, style) for function in functions]
 
@@ -154,13 +125,12 @@ def over(function: Function, scalar: ScalarType) -> Function:
 
 def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
     """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the operations that it took."""
-    model, declaration = package.model, function.declaration
-    loops = PlannedFunction(declaration, Form.LOOPS)
-    may_roll = style != "unrolled" and declaration.name in METHODS
+    model, loops = package.model, PlannedFunction(function, Form.LOOPS)
+    may_roll = style != "unrolled" and bool(function.policy.rolled)
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
-        return emitted(package, _with_program(model, function, loops, backends), backends)
+        return emitted(package, _with_program(model, loops, backends), backends)
     planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
-    planned = _with_program(model, function, planned, backends)
+    planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
@@ -169,163 +139,35 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
     """The function without loops over the model, in the form that takes the least work; `batch`: with programs for several samples."""
     if function.declaration.framed:
-        return _climb(model, function.declaration, batch=batch)
+        return _climb(model, function, batch=batch)
     solved = left_to_solve(model, function)
-    if solved is not None and _is_in_columns(model, function.declaration.name, batch=batch):
-        return PlannedFunction(function.declaration, Form.COLUMNS, programs=tuple(solved))
+    if solved is not None and is_in_columns(model, function, batch=batch):
+        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
     return _tried_form(model, function, solved, batch=batch)
 
 
-def _with_program(
-    model: Model, function: Function, planned: PlannedFunction, backends: Sequence[Backend]
-) -> PlannedFunction:
+def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:
     """The same with the scalar program over all inputs, where a target prints it and the function is no climb."""
     if planned.form is Form.CLIMB or not any(backend.needs_program for backend in backends):
         return planned
-    return replace(planned, program=verify(chain_sums(_of_samples(_tried(model, function))[-1])))
-
-
-def _is_in_columns(model: Model, name: str, *, batch: bool) -> bool:
-    """Whether solves are in columns side by side without a look at the other form."""
-    alike = batch or name != "aba_derivatives" or lane_model(model) is not None
-    return model.nv > (ALWAYS_IN_COLUMNS if alike else DERIVATIVES_IN_COLUMNS)
+    return replace(planned, program=verify(chain_sums(of_samples(tried(model, planned.function))[-1])))
 
 
 def _tried_form(model: Model, function: Function, solved: list[Program] | None, *, batch: bool) -> PlannedFunction:
     """The function by the method, and in the form, that takes the least work."""
-    made, declaration = _tried(model, function), function.declaration
-    method = _least(_by_kernels(made))
-    kernels = _finished(made[method].kernels)
-    samples = _of_samples(made)
+    made = tried(model, function)
+    method = least(made)
+    kernels = finished(made[method].kernels)
+    samples = of_samples(made)
     batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
-    finished = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
-    if solved is not None and column_weight(solved[0], model.nv, declaration.scalar) < cost(kernels[0]).weight:
-        return PlannedFunction(declaration, Form.COLUMNS, programs=tuple(solved), samples=finished)
-    return PlannedFunction(declaration, Form.STRAIGHT_LINE, method, tuple(kernels), finished)
+    chained = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
+    if solved is not None and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight:
+        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
+    return PlannedFunction(function, Form.STRAIGHT_LINE, method, tuple(kernels), chained)
 
 
-def _of_samples(made: Mapping[str, Variants]) -> list[Program]:
-    """The scalar programs for several samples, by the method that takes the least work there."""
-    return min((tried.samples for tried in made.values()), key=lambda programs: cost(programs[0]).weight)
-
-
-def _climb(model: Model, declaration: FunctionDeclaration, *, batch: bool) -> PlannedFunction:
+def _climb(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
+    """A function of a frame, by the steps of the climb to the root."""
     steps = tuple(frame_step_programs(model))
-    batch = batch and frames_cost(model, declaration.name, steps).operations <= WORTH_A_BATCH
-    return PlannedFunction(declaration, Form.CLIMB, programs=steps, samples=steps if batch else ())
-
-
-def left_to_solve(model: Model, function: Function) -> list[Program] | None:
-    """The programs of what is left to solve for, where the function has such a form."""
-    if function.to_solve is None:
-        return None
-    left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})
-    return programs(model, left, "columns")
-
-
-@dataclass(frozen=True)
-class Variants:
-    """The simplified programs of one method of a function.
-
-    kernels: for one sample; with two of them the first goes without the optional input. samples: for several, one in each lane, likewise.
-    """
-
-    kernels: list[Program]
-    samples: list[Program]
-
-
-def chosen(model: Model, function: Function) -> tuple[str, list[Program]]:
-    """The method of a function that is generated for this model, and its programs: that with the least work, the first named of equals.
-    """
-    made = _tried(model, function)
-    best = _least(_by_kernels(made))
-    return best, _finished(made[best].kernels)
-
-
-def _tried(model: Model, function: Function) -> dict[str, Variants]:
-    """The programs by each method that comes into question."""
-    name = function.declaration.name
-    if name in LEADERS.values():
-        return _leading(model, name)
-    leader = LEADERS.get(name)
-    methods = function.methods if leader is None else [_following(_by_kernels(_leading(model, leader)))]
-    return {method: variants(model, function, method) for method in methods}
-
-
-@lru_cache(maxsize=1)
-def _leading(model: Model, name: str) -> dict[str, Variants]:
-    """The programs of a function whose method others take, by each of its methods."""
-    function = functions_of(model)[name]
-    return {method: variants(model, function, method) for method in function.methods}
-
-
-def _least(work: Mapping[str, float]) -> str:
-    """The method with the least work, the first named of equals."""
-    return min(work, key=lambda method: work[method])
-
-
-def _following(work: Mapping[str, float]) -> str:
-    """The method that followers take, by the work of each in the function that leads."""
-    *_, first, other = work
-    return first if work[first] < WORTH_FOLLOWING * work[other] else other
-
-
-def _by_kernels(made: Mapping[str, Variants]) -> dict[str, float]:
-    return {method: cost(variants.kernels[0]).weight for method, variants in made.items()}
-
-
-def programs(model: Model, function: Function, method: str) -> list[Program]:
-    """The optimised program of a function; before it, where leaving out its optional input or running limbs in lanes saves enough,
-    that program without the optional input.
-    """
-    return _finished(variants(model, function, method).kernels)
-
-
-def variants(model: Model, function: Function, method: str) -> Variants:
-    """The programs of a function by one of its methods."""
-    program = traced(model, function, method)
-    optional = [p.name for p in function.declaration.inputs if p.optional]
-    without = optimise(without_input(program, optional[0])) if optional else program
-    limbs = laned(model, function, method)
-    if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(without).weight:
-        kernels = [limbs, program] if optional else [limbs]
-    elif optional and cost(program).operations > (1.0 + WORTH_A_KERNEL) * cost(without).operations:
-        kernels = [without, program]
-    else:
-        kernels = [program]
-    both = optional and cost(program).operations > (1.0 + WORTH_A_FORM) * cost(without).operations
-    samples = [without, program] if both else [program]
-    return Variants(kernels, samples)
-
-
-def _finished(kernels: Sequence[Program]) -> list[Program]:
-    """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
-    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel))))) for kernel in kernels]
-
-
-def traced(model: Model, function: Function, method: str) -> Program:
-    """The optimised program of one method over all inputs."""
-    recorder = Recorder()
-    arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
-    values = function.methods[method](model, arguments, recorder.record)
-    outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
-    return optimise(verify(from_casadi(function.declaration.name, list(arguments.items()), outputs, recorder)))
-
-
-@lru_cache(maxsize=1)
-def frame_step_programs(model: Model) -> list[Program]:
-    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as twelve numbers."""
-    made = []
-    for index, body in enumerate(model.bodies):
-        q, x = symbols("q", model.nq), symbols("x", 12)
-        placement = Placement(Rotation.from_rows([x[0:3], x[3:6], x[6:9]]), Vector3.of(x[9:]))
-        columns, up = frame_step(model, index, q, placement)
-        outputs: list[tuple[str, list[Scalar]]] = [
-            ("J", [entry for column in columns for entry in column.scalars()]),
-            ("up", up.scalars()),
-        ]
-        recorder = Recorder()
-        recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
-        recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
-        made.append(verify(chain_sums(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder)))))
-    return made
+    batch = batch and frames_cost(model, function, steps).operations <= WORTH_A_BATCH
+    return PlannedFunction(function, Form.CLIMB, programs=steps, samples=steps if batch else ())

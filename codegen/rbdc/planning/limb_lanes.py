@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.functions.catalogue import Function
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.evaluation import InLanes
+from rbdc.functions.record import Function
 from rbdc.ir.builder import rewrite
 from rbdc.ir.cost import cost
 from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
@@ -30,9 +31,6 @@ from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
-
-BY_POSITION = ("q", "q0", "q1")
-"""Inputs with entries for each coordinate; others have one for each degree of freedom."""
 
 WORTH_NESTING = 0.95
 """Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
@@ -126,16 +124,31 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     table = symbols(CONSTANTS, len(slots))
     given = {p.name: symbols(p.name, p.size) for p in declaration.required}
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
-    signs = _signs(limbs, scalars)
-    inputs = {n: _signed(x, signs["q" if n in BY_POSITION else "v"]) for n, x in given.items()}
     recorder = Recorder()
-    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, recorder.record)
-    outputs = [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
     program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
-        program = pack(program, _exchange(limbs, size, slots, list(given)))
+        program = pack(program, _exchange(limbs, size, slots, declaration.required))
     return optimise(program)
+
+
+def evaluated(
+    limbs: LaneModel,
+    scalars: Mapping[int, tuple[Scalar, ...]],
+    declaration: FunctionDeclaration,
+    evaluate: InLanes,
+    given: Mapping[str, Sequence[Scalar]],
+    trace: Trace,
+) -> list[tuple[str, list[Scalar]]]:
+    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the limbs' constants.
+
+    Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
+    """
+    signs = _signs(limbs, scalars)
+    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
+    return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
@@ -156,7 +169,7 @@ def _scalars(
     return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
 
 
-def _signs(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
     """By entry of q and of v the sign of its joint, where that is not +1."""
     bodies = limbs.model.bodies
     found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
@@ -190,7 +203,7 @@ def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar],
     return result
 
 
-def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> Model:
+def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> Model:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
     for index, values in scalars.items():
@@ -204,26 +217,28 @@ def _traced_model(limbs: LaneModel, scalars: dict[int, tuple[Scalar, ...]]) -> M
     return replace(limbs.model, bodies=tuple(bodies))
 
 
-def _exchange(limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], names: Sequence[str]) -> Exchange:
+def _exchange(
+    limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
+) -> Exchange:
     """The permutation that moves every limb of the groups of one size to the next."""
     chosen = [group for group in limbs.groups if len(group.limbs) == size]
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
-    steps = [_moves(limbs, step, slots, names) for step in united(group.steps() for group in chosen)]
+    steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
     own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 
 def _moves(
-    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], names: Sequence[str]
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
 ) -> dict[Source, Source]:
     """A permutation of bodies as one of their entries in the inputs."""
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     for here, there in step.items():
-        for name in names:
-            places = [(b.index_q if name in BY_POSITION else b.index_v) for b in (bodies[here], bodies[there])]
-            moves[name, places[0]] = (name, places[1])
+        for p in inputs:
+            places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[p.name, places[0]] = (p.name, places[1])
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])

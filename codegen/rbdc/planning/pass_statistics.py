@@ -1,4 +1,4 @@
-"""What the model passes save: operations of the main recursions after each pass."""
+"""Operations of the main recursions after each model pass."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.rnea_derivatives import rnea_derivatives
-from rbdc.functions.catalogue import Function, functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import on_model
+from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.model import Model
-from rbdc.planning.generation import traced
 from rbdc.planning.limb_lanes import lane_model
+from rbdc.planning.tracing import traced
 from rbdc.reduction.passes import PASSES
 
 RECURSIONS: dict[str, Callable[..., Any]] = {"rnea": newton_euler, "crba": crba, "rnea_derivatives": rnea_derivatives}

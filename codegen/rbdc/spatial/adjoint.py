@@ -21,6 +21,7 @@ class Recorded:
     """
 
     __slots__ = ("index", "tape", "value")
+    __array_ufunc__ = None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
         self.value, self.tape, self.index = value, tape, index

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.record import Requirement
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
+from rbdc.verification.roundings import Resistance, least_of
 
 Array = NDArray[np.float64]
 
@@ -22,6 +26,8 @@ ELSEWHERE = 1e-3
 """Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
 that is left is rounding.
 """
+LOST = 0.1
+"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
 _SEED = 1
 
 
@@ -59,40 +65,77 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-                framed = part.frame is not None
-                own = zip(found, outputs[len(result) :], strict=False)
-                result += [_expected(x, p, states, self.tolerance, framed=framed) for x, p in own]
+                own = outputs[len(result) : len(result) + len(found)]
+                rows = [_rows(entries, states) for entries in found]
+                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
+                last_place = float(np.finfo(declaration.scalar.dtype).eps)
+                least = least_of(own, [x.values for x in made], last_place, self._resistance(part, inputs))
+                result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
         return result
 
-    def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
-        if parameter.configuration:
-            return self.perturbation.configuration(self.model, values)
-        wrench = parameter.shape == (self.model.njoints, 6)
-        return self.perturbation.wrenches(values) if wrench else self.perturbation.tangent(self.model, values)
+    def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
+        """M at the states, for what solves with it."""
+        function = functions_of(self.model)[part.name]
+        if Requirement.REGULAR_INERTIA not in function.requires:
+            return None
+        (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
+        return Resistance.of(self.model, inputs[q])
+
+    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
+        match parameter.kind:
+            case Kind.CONFIGURATION:
+                return self.perturbation.configuration(self.model, values)
+            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+                return self.perturbation.tangent(self.model, values)
+            case Kind.WRENCHES:
+                return self.perturbation.wrenches(values)
+            case _:
+                given = f"{parameter.name} ({parameter.kind.value})"
+                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
-    arguments = [inputs[name] for name in part.inputs if name in inputs and name != "fext"]
+    function = functions_of(model)[part.name]
+    given = [p for p in function.declaration.inputs if p.name in inputs]
+    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
+    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)
-    fext = inputs.get("fext") if "fext" in part.inputs else None
-    forces = {} if fext is None else {"fext": [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]}
-    return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *place, **forces))
 
 
-def _expected(entries: Sequence[Scalar], output: Parameter, states: int, tolerance: float, *, framed: bool) -> Expected:
-    rows = np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float)  # (size, replicas, states)
+def _forces(entries: Sequence[Scalar]) -> list[Force]:
+    """A wrench for each body."""
+    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
+
+
+def _rows(entries: Sequence[Scalar], states: int) -> Array:
+    """(size, replicas, states)."""
+    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+
+
+def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    allowed = np.maximum(allowed, ELSEWHERE * np.max(np.where(np.isfinite(allowed), allowed, 0.0), axis=1, keepdims=True))
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
+    usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
+    allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
-    defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
+
+
+def _lost(values: Array, allowed: Array) -> Array:
+    """For each state whether nothing is left of the digits that there are elsewhere."""
+    if not values.size:
+        return np.zeros(values.shape[1], dtype=bool)
+    sizes = np.max(np.abs(values), axis=0)
+    usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
+    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Model
 from rbdc.model.joints import Prismatic
 
@@ -17,6 +18,8 @@ Draw = Callable[[np.random.Generator, Body], list[float]]
 
 STATES = 20
 """A block of samples side by side, sixteen of them in single precision, and some that are left over."""
+DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
+"""Kinds of inputs that any numbers may be."""
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
@@ -24,7 +27,7 @@ LARGE = 1000.0
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
     """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same arguments."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    return {p.name: _values(model, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
+    return {p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
 
 
 def name_of_state(state: int) -> str:
@@ -32,9 +35,14 @@ def name_of_state(state: int) -> str:
     return _KINDS[_draw_of(state)]
 
 
-def _values(model: Model, parameter: Parameter, rng: np.random.Generator) -> Array:
-    if parameter.configuration:
+def _values(
+    model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
+) -> Array:
+    if parameter.kind is Kind.CONFIGURATION:
         return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+    if parameter.kind not in DRAWN:
+        given = f"{parameter.name} ({parameter.kind.value})"
+        raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
     values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
     values[0] = 0.0
     return values

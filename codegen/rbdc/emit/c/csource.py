@@ -16,6 +16,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ATAN2
 from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
 from rbdc.reduction.limbs import LANES
@@ -172,7 +173,7 @@ def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarTy
     found = {}
     if any(takes_both(program) for program in programs):
         found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
-    if any(value.operation == "atan2" for program in programs for value in program.values):
+    if any(value.operation is ATAN2 for program in programs for value in program.values):
         found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
     if any(rotations.has_rotations(program) for program in programs):
         found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)

@@ -9,16 +9,13 @@ from rbdc.emit.c.rotations import calls
 from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.nodes import CALL_OF, LANE_OPERATIONS, ROTATIONS, Program, Value
+from rbdc.ir.forms import Form, Precedence, VectorForm
+from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, SIN
 from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.function_splitting import Chunks
+from rbdc.ir.verify import MalformedProgram
 
-_SUM, _PRODUCT, _UNARY, _ATOM = 1, 2, 3, 4
-_INFIX = {"add": ("+", _SUM), "sub": ("-", _SUM), "mul": ("*", _PRODUCT), "div": ("/", _PRODUCT)}
-_CALLS = ("sin", "cos", "sqrt", "atan2", *CALL_OF)
-_CONDITIONS = ("less",)
-_LIBRARY = ("sqrt", "atan2")
-"""Operations that lanes have a function for, which takes the places of its arguments and result: not every ABI passes vectors as such."""
 MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
 
@@ -89,7 +86,7 @@ class Writer:
             if value.section != section:
                 self._close(blocks, section, lines)
                 section, lines = value.section, []
-            if value.operation in _CONDITIONS:
+            if value.operation.is_condition:
                 continue
             lines += self._made(index, number)
             if not self._inline[index] and index in self.chunks.slot_of:
@@ -113,10 +110,11 @@ class Writer:
         if self._inline[index]:
             return []
         kind, name = self._type(value), self._names[index]
-        if value.width > 1 and value.operation in _LIBRARY:
+        if self._is_function_of_vectors(value):
             arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
-            return [f"{kind} {name};", f"{self.robot}_{value.operation}{value.width}({arguments}, &{name});"]
-        row = self.program.row(value.arguments) if value.operation == "gather" else None
+            call = f"{self.robot}_{value.operation.spelling}{value.width}"
+            return [f"{kind} {name};", f"{call}({arguments}, &{name});"]
+        row = self.program.row(value.arguments) if value.operation is GATHER else None
         if row is not None:
             return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
         return [f"const {kind} {name} = {self._expression(index, number)};"]
@@ -162,7 +160,8 @@ class Writer:
         value = self.program.values[index]
         angle = value.arguments[0]
         names = {self.program.values[k].operation: self._names[k] for k in here}
-        sine, cosine = names.get("sin", f"sine_of_{names.get('cos')}"), names.get("cos", f"cosine_of_{names.get('sin')}")
+        sine = names.get(SIN) or f"sine_of_{names[COS]}"
+        cosine = names.get(COS) or f"cosine_of_{names[SIN]}"
         which = "" if is_joint_angle(self.program, angle) else "any_"
         function = "sincos1" if value.width == 1 else f"{which}sine_and_cosine{value.width}"
         return [
@@ -175,9 +174,11 @@ class Writer:
         group = self._together[index]
         if index != group[0]:
             return []
-        value, call = self.program.values[index], CALL_OF[self.program.values[index].operation]
+        value = self.program.values[index]
+        call = value.operation.call
         known = {self.program.values[k].operation: self._names[k] for k in group}
-        results = [known.get(operation, f"{operation}_of_{self._names[index]}") for operation in ROTATIONS[call]]
+        name = self._names[index]
+        results = [known.get(operation, f"{operation}_of_{name}") for operation in JOINT_CALLS[call]]
         given = [f"{'&' if value.width > 1 else ''}{self._operand(k, 0, number)}" for k in value.arguments]
         return [
             f"{self._type(value)} {', '.join(results)};",
@@ -186,7 +187,7 @@ class Writer:
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
         """The numbers that are added to angles in so many lanes."""
-        value = self.program.values[offset[0]] if offset else Value("constant", constant=0.0)
+        value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 
     def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
@@ -194,9 +195,9 @@ class Writer:
         value = self.program.values[index]
         if value.width == 1:
             return [self._operand(index, 0, number)] * width
-        if value.operation == "gather":
+        if value.operation is GATHER:
             return [self._operand(k, 0, number) for k in value.arguments]
-        return [f"{self._operand(index, _ATOM, number)}[{m}]" for m in range(value.width)]
+        return [f"{self._operand(index, Precedence.ATOM, number)}[{m}]" for m in range(value.width)]
 
     def _type(self, value: Value) -> str:
         """The C type of a value."""
@@ -232,20 +233,20 @@ class Writer:
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] = {values};"
         kind, whole = self._type_of(len(store.values)), self._whole(store.values)
-        vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, _ATOM, number)
+        vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
         return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
 
     def _whole(self, values: Sequence[int]) -> int | None:
         """The vector whose lanes these values are, one after the other and all of them."""
         lanes = [self.program.values[index] for index in values]
-        vector = lanes[0].arguments[0] if lanes[0].operation == "extract" else None
+        vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
         if vector is None or self.program.values[vector].width != len(lanes):
             return None
         taken = [(value.operation, value.arguments, value.lane) for value in lanes]
-        return vector if taken == [("extract", (vector,), m) for m in range(len(lanes))] else None
+        return vector if taken == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None
 
     def _is_leaf(self, index: int) -> bool:
-        return self.program.values[index].operation in ("constant", "input")
+        return self.program.values[index].operation.is_leaf
 
     def _foreign(self, index: int, number: int) -> bool:
         return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
@@ -253,32 +254,37 @@ class Writer:
     def _is_inlined(self, index: int) -> bool:
         """A value is written where it is used if that is one place nearby and the expression stays short."""
         value = self.program.values[index]
-        if value.operation in ("constant", "input", *_CONDITIONS):
+        operation = value.operation
+        if operation.is_leaf or operation.is_condition:
             return True
-        if value.operation == "extract":
+        if operation is EXTRACT:
             return index not in self.chunks.slot_of
-        if value.operation in ("gather", "lanes") and all(user in self._angles for user in self._uses[index]):
+        if operation in (GATHER, LANES) and all(user in self._angles for user in self._uses[index]):
             return True  # nothing but the lists of angles and offsets has them, one by one
-        if value.width > 1 and value.operation in _LIBRARY:
+        if self._is_function_of_vectors(value):
             return False
-        if value.width > 1 and (value.operation in ("lanes", "gather", "rotate") or self._is_taken_apart(index)):
+        if value.width > 1 and (operation.form is Form.INITIALIZER or self._needs_name(index)):
             return False
         weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
         users = self._uses[index]
-        inlined = (
-            len(users) == 1 and index not in self.program.symbols and value.operation not in _CALLS and weight <= MAXIMUM_INLINED
-        )
+        inlined = len(users) == 1 and index not in self.program.symbols
+        inlined = inlined and not operation.is_elementary and weight <= MAXIMUM_INLINED
         if inlined and users[0] >= 0:
             user = self.program.values[users[0]]
             inlined = user.section == value.section and self.chunks.chunk_of[users[0]] == self.chunks.chunk_of[index]
-            inlined = inlined and user.operation not in _CONDITIONS
+            inlined = inlined and not user.operation.is_condition
         self._weight[index] = weight if inlined else 0
         return inlined
 
-    def _is_taken_apart(self, index: int) -> bool:
-        """Whether a value's lanes are used one by one, so that it needs a name."""
-        taken = ("extract", "rotate", "reduce", "sin", "cos", *_LIBRARY, *CALL_OF)
-        return any(user >= 0 and self.program.values[user].operation in taken for user in self._uses[index])
+    @staticmethod
+    def _is_function_of_vectors(value: Value) -> bool:
+        """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
+        return value.width > 1 and value.operation.vector_form is VectorForm.FUNCTION
+
+    def _needs_name(self, index: int) -> bool:
+        """Whether a vector's lanes are used one by one, or its address is."""
+        users = [self.program.values[user] for user in self._uses[index] if user >= 0]
+        return any(user.operation.needs_names for user in users)
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "offset", "sine", "cosine", "constants"}
@@ -287,7 +293,7 @@ class Writer:
         for index, value in enumerate(self.program.values):
             if self._inline[index]:
                 continue
-            own = value.operation if value.operation in CALL_OF else f"t{index}"
+            own = value.operation.name if value.operation.call else f"t{index}"
             name = self._trigonometric_name(value) or self.program.symbols.get(index) or own
             if name in taken:
                 name = f"t{index}"
@@ -296,8 +302,8 @@ class Writer:
         return names
 
     def _trigonometric_name(self, value: Value) -> str | None:
-        source = self.program.values[value.arguments[0]].source if value.operation in ("sin", "cos") else None
-        return None if source is None else f"{value.operation}_{source[0]}{source[1]}"
+        source = self.program.values[value.arguments[0]].source if value.operation.is_trigonometric else None
+        return None if source is None else f"{value.operation.spelling}_{source[0]}{source[1]}"
 
     def _operand(self, index: int, context: int, number: int) -> str:
         """The value as an operand where operators of precedence `context` or lower need parentheses."""
@@ -307,47 +313,51 @@ class Writer:
             return text if value.constant >= 0.0 or not context else f"({text})"
         if value.source is not None:
             return f"{value.source[0]}[{value.source[1]}]"
-        if value.operation not in _CONDITIONS:
+        if not value.operation.is_condition:
             if self._foreign(index, number):
                 return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
             if not self._inline[index]:
                 return self._names[index]
         inner = self._expression(index, number)
-        return f"({inner})" if self._precedence(value) <= context else inner
-
-    @staticmethod
-    def _precedence(value: Value) -> int:
-        if value.operation in _INFIX:
-            return _INFIX[value.operation][1]
-        if value.operation == "reduce":
-            return _SUM
-        return _UNARY if value.operation == "neg" else _ATOM if value.operation in (*_CALLS, *LANE_OPERATIONS) else 0
+        return f"({inner})" if value.operation.precedence <= context else inner
 
     def _expression(self, index: int, number: int) -> str:
+        """The right-hand side of a value, by the form of its operation."""
         value = self.program.values[index]
-        operation, arguments = value.operation, value.arguments
-        if operation in _INFIX:
-            sign, precedence = _INFIX[operation]
-            divisor = self.program.values[arguments[1]].constant
-            if operation == "div" and divisor is not None:
-                self.scalar.check_divisor(divisor)
-            # The left operand binds as written (left to right); the right one keeps the association of the program.
-            return (
-                f"{self._operand(arguments[0], precedence - 1, number)} {sign} {self._operand(arguments[1], precedence, number)}"
-            )
-        if operation in LANE_OPERATIONS:
-            return self._lane_expression(value, number)
-        if operation == "neg":
-            return f"-{self._operand(arguments[0], _UNARY, number)}"
-        if operation == "less":
-            return f"{self._operand(arguments[0], 0, number)} < {self._operand(arguments[1], 0, number)}"
-        if operation == "where":
+        form = value.operation.form
+        if form is Form.INFIX:
+            return self._infix(value, number)
+        if form is Form.PREFIX:
+            return f"{value.operation.spelling}{self._operand(value.arguments[0], Precedence.UNARY, number)}"
+        if form is Form.FUNCTION:
+            return self._call(value, number)
+        if form is Form.CHOICE:
             return self._choice(value, number)
-        if operation in ("sin", "cos"):
-            return f"{self.scalar.function(operation)}({' + '.join(self._operand(k, _SUM, number) for k in arguments)})"
-        own = operation == "atan2" and self.scalar.integer
-        function = f"{self.robot}_atan2" if own else self.scalar.function(operation)
-        return f"{function}({', '.join(self._operand(k, 0, number) for k in arguments)})"
+        if value.operation.is_lane_operation:
+            return self._lane_expression(value, number)
+        where, operation = f"{self.program.name}: value {index}", value.operation
+        raise MalformedProgram(f"{where}: C has no {operation}; {operation.remedy}")
+
+    def _infix(self, value: Value, number: int) -> str:
+        """The left operand binds as written, the right one keeps the association of the program."""
+        operation, (left, right) = value.operation, value.arguments
+        divisor = self.program.values[right].constant
+        if operation is DIV and divisor is not None:
+            self.scalar.check_divisor(divisor)
+        precedence = operation.precedence
+        first = self._operand(left, max(precedence - 1, 0), number)
+        return f"{first} {operation.spelling} {self._operand(right, precedence, number)}"
+
+    def _call(self, value: Value, number: int) -> str:
+        """The call of an elementary function; an offset of an angle is added to it."""
+        operation = value.operation
+        if operation.is_trigonometric:
+            arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)
+        else:
+            arguments = ", ".join(self._operand(k, 0, number) for k in value.arguments)
+        own = operation is ATAN2 and self.scalar.integer
+        function = f"{self.robot}_atan2" if own else self.scalar.function(operation.spelling)
+        return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:
         """One of two numbers; in lanes by masks."""
@@ -355,25 +365,26 @@ class Writer:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"
         mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
-        condition = f"{mask}{self._operand(value.arguments[0], _UNARY, number)}"
+        condition = f"{mask}{self._operand(value.arguments[0], Precedence.UNARY, number)}"
         parts = []
         for sign, index in zip(("", "~"), value.arguments[1:], strict=True):
             alike = self.program.values[index].constant
             repeated = "" if alike is None else f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
-            parts += [] if alike == 0.0 else [f"({sign}{condition} & {mask}{repeated or self._operand(index, _UNARY, number)})"]
+            chosen = repeated or self._operand(index, Precedence.UNARY, number)
+            parts += [] if alike == 0.0 else [f"({sign}{condition} & {mask}{chosen})"]
         return f"{vector}({' | '.join(parts)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
         """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""
-        if value.operation == "lanes":
+        if value.operation is LANES:
             return f"{{{', '.join(self.scalar.literal(x) for x in value.numbers)}}}"
-        if value.operation == "gather":
+        if value.operation is GATHER:
             return f"{{{', '.join(self._operand(k, 0, number) for k in value.arguments)}}}"
-        vector = self._operand(value.arguments[0], _ATOM, number)
-        if value.operation == "extract":
+        vector = self._operand(value.arguments[0], Precedence.ATOM, number)
+        if value.operation is EXTRACT:
             return f"{vector}[{value.lane}]"
         width = self.program.values[value.arguments[0]].width
-        if value.operation == "rotate":
+        if value.operation.form is Form.INITIALIZER:
             return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
         halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in (range(width // 2), range(width // 2, width))]
         return f"({halves[0]}) + ({halves[1]})" if width > 2 else " + ".join(halves)

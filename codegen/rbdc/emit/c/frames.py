@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.errors import UnsupportedError
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
@@ -24,28 +27,30 @@ _PUT = _EXPRESS + Cost(additions=6, multiplications=6)
 _RATES = Cost(additions=6, multiplications=7)
 _STEP = _CROSS + _ADD
 
-_LOOPS: dict[str, tuple[Cost, Cost, Cost]] = {
-    "frame_jacobian": (Cost(), Cost(), _PUT),
-    "frame_velocity": (_EXPRESS, Cost(), _RATES),
-    "frame_acceleration": (_EXPRESS, _STEP, _RATES.times(2)),
-    "frame_velocity_derivatives": (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
-    "frame_acceleration_derivatives": (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
+_LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
+    frame_jacobian: (Cost(), Cost(), _PUT),
+    frame_velocity: (_EXPRESS, Cost(), _RATES),
+    frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
+    frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
+    frame_acceleration_derivatives: (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
 }
-"""Costs of the loops of a function's template: once, for each body and for each degree of freedom on the frame's path."""
+"""Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on the frame's path."""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
 """Names that the functions share, as `frames.h.jinja` declares it."""
 
 
-def frames_cost(model: Model, name: str, steps: Sequence[Program]) -> Cost:
-    """The operations that a call executes at most: for WORLD, and a frame that every body carries. A test counts it in the C."""
-    once, body, dof = _LOOPS[name]
+def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
+    """The most that a call executes: for WORLD, and a frame that every body carries. A test counts it in the C."""
+    if function.at_frame is None or function.at_frame not in _LOOPS:
+        raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
+    once, body, dof = _LOOPS[function.at_frame]
     loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
     return sum((cost(step) for step in steps), loops)
 
 
 def frames_source(
-    robot: str, declaration: FunctionDeclaration, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
+    robot: str, function: Function, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
 ) -> FunctionSource:
     """The C of a function of a frame: its own file, and those that all of them share: one straight-line step for each body, and
     the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) -> (J, up). `loop`: its batch is a loop over
@@ -53,7 +58,7 @@ def frames_source(
 
     Cost and statements are of all these together, as `frames_cost` counts.
     """
-    total = frames_cost(model, declaration.name, steps)
+    declaration, total = function.declaration, frames_cost(model, function, steps)
     names = _names(robot, declaration.scalar, version)
     files = _shared(model, steps, names)
     files[f"{robot}_{declaration.name}.c"] = render(

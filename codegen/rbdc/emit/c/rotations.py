@@ -9,7 +9,7 @@ from rbdc.emit.c.trigonometry import horner, nested
 from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
-from rbdc.ir.nodes import CALL_OF, Program
+from rbdc.ir.nodes import Program
 
 FARTHEST = 22.5
 """The largest squared angle (rad^2) of the polynomials of exponentials."""
@@ -99,15 +99,15 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 def has_rotations(program: Program) -> bool:
     """Whether a program needs any of the ratios."""
-    return any(value.operation in CALL_OF for value in program.values)
+    return any(value.operation.call for value in program.values)
 
 
 def calls(program: Program, chunk_of: Sequence[int]) -> dict[int, tuple[int, ...]]:
     """For each of the ratios those that the same call computes in its chunk."""
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
-        if value.operation in CALL_OF:
-            groups.setdefault((CALL_OF[value.operation], value.arguments, chunk_of[index]), []).append(index)
+        if value.operation.call:
+            groups.setdefault((value.operation.call, value.arguments, chunk_of[index]), []).append(index)
     return {index: tuple(group) for group in groups.values() for index in group}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.ir.nodes import Array, Program
+from rbdc.ir.operations import CONSTANT, EXTRACT
 from rbdc.reduction.limbs import LANES
 
 LONGEST = 8
@@ -42,8 +43,9 @@ def stores(program: Program, homes: Mapping[int, int], number: int, cleared: Col
 
 def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
     """Whether an output is better cleared whole at the beginning than given its zeros run by run."""
-    constants = {entry: index for entry, index in enumerate(result) if program.values[index].operation == "constant"}
-    others = {entry: index for entry, index in constants.items() if program.values[index].constant != 0.0}
+    values = program.values
+    constants = {entry: index for entry, index in enumerate(result) if values[index].operation is CONSTANT}
+    others = {entry: index for entry, index in constants.items() if values[index].constant != 0.0}
     fewer = len(_side_by_side(program, array.name, constants)) - len(_side_by_side(program, array.name, others))
     return not array.places and fewer > array.size / LONGEST + CLEARING
 
@@ -52,8 +54,9 @@ def _side_by_side(program: Program, array: str, entries: Mapping[int, int]) -> l
     """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of which costs as much alone; and
     runs of constants.
     """
-    lanes = {place: index for place, index in entries.items() if program.values[index].operation == "extract"}
-    constants = {place: index for place, index in entries.items() if program.values[index].operation == "constant"}
+    values = program.values
+    lanes = {place: index for place, index in entries.items() if values[index].operation is EXTRACT}
+    constants = {place: index for place, index in entries.items() if values[index].operation is CONSTANT}
     found = [store for width in LANES for store in _runs(array, lanes, width)]
     found += [store for width in range(LONGEST, 1, -1) for store in _runs(array, constants, width)]
     together = {store.place + k for store in found for k in range(len(store.values))}

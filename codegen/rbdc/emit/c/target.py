@@ -26,7 +26,7 @@ class CTarget(Backend):
         elif planned.form is Form.COLUMNS:
             made = column_source(robot, declaration, planned.programs, package.model.nv, version, loop=loop)
         elif planned.form is Form.CLIMB:
-            made = frames_source(robot, declaration, package.model, planned.programs, version, loop=loop)
+            made = frames_source(robot, planned.function, package.model, planned.programs, version, loop=loop)
         else:
             return
         source.take(made)

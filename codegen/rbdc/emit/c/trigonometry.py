@@ -9,6 +9,7 @@ from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import SIN
 from rbdc.ir.passes.angles import JOINT_ANGLES
 
 _SHORTEST = 16
@@ -193,10 +194,10 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
     found: dict[int, tuple[str, int]] = {}
     size = 0
     for index, value in enumerate(program.values):
-        if value.section == 0 and value.operation in ("sin", "cos"):
+        if value.section == 0 and value.operation.is_trigonometric:
             if value.arguments not in places:
                 places[value.arguments], size = size, size + value.width
-            found[index] = ("sine" if value.operation == "sin" else "cosine", places[value.arguments])
+            found[index] = ("sine" if value.operation is SIN else "cosine", places[value.arguments])
     return found
 
 
@@ -208,7 +209,7 @@ def sines_with_cosines(
     """
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
-        if value.operation in ("sin", "cos") and index not in gathered:
+        if value.operation.is_trigonometric and index not in gathered:
             groups.setdefault((value.arguments, chunk_of[index]), []).append(index)
 
     def is_one_call(group: Sequence[int]) -> bool:

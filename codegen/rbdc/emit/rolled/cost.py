@@ -1,4 +1,4 @@
-"""Costs of the rolled functions, operation by operation: each C function of the templates has its count here, by the same name.
+"""Operations that the rolled functions execute: each C function of the templates has its count here, by the same name.
 
 A test compiles the C with a counting type in place of double and finds the same numbers, so that the two cannot drift. External
 forces are not counted: they may be NULL.
@@ -7,6 +7,7 @@ forces are not counted: they may be NULL.
 from __future__ import annotations
 
 from rbdc.emit.rolled.tables import Paths, RolledModel
+from rbdc.errors import UnsupportedError
 from rbdc.ir.cost import Cost
 from rbdc.model import WORLD
 
@@ -90,25 +91,29 @@ class _Counter:
         # What += takes where followers add to their leader's entry, and = does not.
         self.entry = Cost(additions=1 if self.model.coupled else 0)
 
-    def count(self, function: str, method: str) -> Cost:
-        """The cost of an entry point."""
+    def count(self, form: str) -> Cost:
+        """The cost of an entry point of one of `rbdc.emit.rolled.rolled.FORMS`."""
         mass = _sum(self.world(), self.mass())
-        if function in ("rnea", "nle"):
-            return self.rnea(given=function == "rnea")
-        if function == "gravity_torque":
-            return self.gravity_torque()
-        if function == "crba":
-            return mass
-        if function == "minverse":
-            return _sum(mass, self.factor(), self.invert())
-        if function == "aba":
-            return self.aba() if method == "aba" else _sum(mass, self.factor(), self.bias(), self.solve())
-        if function == "rnea_derivatives":
-            return _sum(self.world(), self.forces(given=True), self.derivatives(inertia=True))
-        derivatives = _sum(self.forces(given=True), self.derivatives(inertia=False))
-        return _sum(
-            mass, self.factor(), self.bias(), self.solve(), derivatives, _times(2, self.solve_rows()), self.invert()
-        )
+        match form:
+            case "inverse_dynamics" | "nonlinear_effects":
+                return self.rnea(given=form == "inverse_dynamics")
+            case "gravity":
+                return self.gravity_torque()
+            case "composite_bodies":
+                return mass
+            case "inverse_inertia":
+                return _sum(mass, self.factor(), self.invert())
+            case "articulated_bodies":
+                return self.aba()
+            case "forward_dynamics_by_factors":
+                return _sum(mass, self.factor(), self.bias(), self.solve())
+            case "inverse_dynamics_derivatives":
+                return _sum(self.world(), self.forces(given=True), self.derivatives(inertia=True))
+            case "forward_dynamics_derivatives":
+                derivatives = _sum(self.forces(given=True), self.derivatives(inertia=False))
+                solved = _sum(self.solve(), derivatives, _times(2, self.solve_rows()), self.invert())
+                return _sum(mass, self.factor(), self.bias(), solved)
+        raise UnsupportedError(f"no rolled form {form}")
 
     def bias(self) -> Cost:
         """tau - the forces at rest."""
@@ -241,6 +246,6 @@ def _below(paths: Paths) -> list[int]:
     return [end - number - 1 for number, end in enumerate(paths.end)]
 
 
-def rolled_cost(rolled: RolledModel, function: str, method: str) -> Cost:
-    """The operations of one call of the function by the method, without external forces."""
-    return _Counter(rolled).count(function, method)
+def rolled_cost(rolled: RolledModel, form: str) -> Cost:
+    """The cost of one call of a function in a rolled form, without external forces."""
+    return _Counter(rolled).count(form)

@@ -15,4 +15,4 @@ class RolledTarget(Backend):
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function where its form is loops."""
         if planned.form is Form.LOOPS:
-            source.take(rolled_source(package.robot, planned.declaration, package.model, package.version))
+            source.take(rolled_source(package.robot, planned.function, package.model, package.version))

@@ -1,7 +1,8 @@
 """Samples side by side: one run of a program computes several samples, each in a lane of its own.
 
-Before: a scalar program. After: every value but the constants as wide as there are samples. `side_by_side` makes one output that holds each
-value of the outputs once; what an entry of an output is, such a value or a constant, is said apart. `widened` keeps the outputs.
+Before: a scalar program. After: every value but the constants as wide as there are samples. `side_by_side`
+makes one output that holds each value of the outputs once; what an entry of an output is, such a value or a
+constant, is said apart. `widened` keeps the outputs.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.operations import LANES
 
 RESULTS = "results"
 """The output of distinct values."""
@@ -16,7 +18,9 @@ RESULTS = "results"
 
 @dataclass(frozen=True)
 class Samples:
-    """program: over vectors. constants: what entries of outputs are whatever the inputs. places: for each output and entry the index of
+    """A program over vectors, and where the entries of its outputs are.
+
+    constants: entries that are the same whatever the inputs. places: for each output and entry the index of
     its value in `results`, or, counted on from there, in `constants`.
     """
 
@@ -30,9 +34,13 @@ def side_by_side(program: Program, width: int) -> Samples:
     _check_scalar(program)
     entries = [k for result in program.results for k in result]
     distinct = list(dict.fromkeys(k for k in entries if program.values[k].constant is None))
-    constants = list(dict.fromkeys(program.values[k].constant for k in entries if program.values[k].constant is not None))
+    constants = list(
+        dict.fromkeys(program.values[k].constant for k in entries if program.values[k].constant is not None)
+    )
     place = {k: number for number, k in enumerate(distinct)}
-    place |= {k: len(distinct) + constants.index(program.values[k].constant) for k in entries if k not in place}
+    place |= {
+        k: len(distinct) + constants.index(program.values[k].constant) for k in entries if k not in place
+    }
     wide = replace(
         program,
         inputs=tuple(replace(array, width=width) for array in program.inputs),
@@ -45,7 +53,10 @@ def side_by_side(program: Program, width: int) -> Samples:
 
 
 def widened(program: Program, width: int) -> Program:
-    """Samples side by side with the outputs as they are: each entry a vector, of as many equal lanes where it is a constant."""
+    """Samples side by side with the outputs as they are.
+
+    Each entry of an output is a vector, of as many equal lanes where it is a constant.
+    """
     _check_scalar(program)
     values, results = list(_wide_values(program, width)), []
     alike: dict[float, int] = {}
@@ -53,7 +64,7 @@ def widened(program: Program, width: int) -> Program:
         constants = [program.values[k].constant for k in result]
         for number in (x for x in constants if x is not None and x not in alike):
             alike[number] = len(values)
-            values.append(Value("lanes", section=len(program.sections), width=width, numbers=(number,) * width))
+            values.append(Value(LANES, section=len(program.sections), width=width, numbers=(number,) * width))
         results.append(tuple(k if x is None else alike[x] for k, x in zip(result, constants, strict=True)))
     return replace(
         program,

@@ -1,7 +1,8 @@
 """Chunking: a long program is computed by several functions, so that compilers take linear time and memory.
 
-Before: one list of values. After: consecutive chunks of at most about `limit` operations, cut at section boundaries where one is
-near; what a later chunk needs goes through workspaces, one for each width, whose slots are reused.
+Before: one list of values. After: consecutive chunks of at most about `limit` operations, cut at section
+boundaries where one is near; what a later chunk needs goes through workspaces, one for each width, whose
+slots are reused.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from rbdc.ir.nodes import Program
 
 @dataclass(frozen=True)
 class Chunks:
-    """chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of each value that a
-    later chunk uses, in the workspace of its width. slots: by width how many there are. count: number of chunks.
+    """The chunks of a program and the workspaces between them.
+
+    chunk_of: for each value its chunk (-1 for constants and inputs, which need none). slot_of: the slot of
+    each value that a later chunk uses, in the workspace of its width. slots: by width how many there are.
+    count: number of chunks.
     """
 
     chunk_of: tuple[int, ...]
@@ -52,11 +56,11 @@ def chunk(program: Program, limit: int) -> Chunks:
 def _assign(program: Program, limit: int) -> list[int]:
     total = sum(1 for _ in program.arithmetic())
     if total <= 1.5 * limit:
-        return [-1 if value.operation in ("constant", "input") else 0 for value in program.values]
+        return [-1 if value.operation.is_leaf else 0 for value in program.values]
     size = total / round(total / limit)
     result, current, filled, section = [], 0, 0, 0
     for value in program.values:
-        if value.operation in ("constant", "input"):
+        if value.operation.is_leaf:
             result.append(-1)
             continue
         boundary = value.section != section and filled >= 0.8 * size

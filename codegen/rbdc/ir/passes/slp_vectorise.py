@@ -1,7 +1,7 @@
-"""Neighbours: entries one after the other that are the same sum of inputs one after the other become the lanes of one vector.
+"""Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
 
-Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition each, as where joints with one coordinate are
-integrated, which takes as long as there are loads and stores.
+Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition each, as where
+joints with one coordinate are integrated, which takes as long as there are loads and stores.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from rbdc.reduction.limbs import LANES
 def join_neighbours(program: Program) -> Program:
     """See the module's docstring; an entry that is used elsewhere as well stays a scalar."""
     users = program.users()
-    run_of = {index: run for result in program.results for run in _runs(program, users, result) for index in run}
+    run_of = {
+        index: run for result in program.results for run in _runs(program, users, result) for index in run
+    }
     if not run_of:
         return program
     builder, new = Builder(), list[int]()
@@ -46,14 +48,18 @@ def _runs(program: Program, users: Sequence[Sequence[int]], result: Sequence[int
 def _are_alike(program: Program, users: Sequence[Sequence[int]], run: Sequence[int]) -> bool:
     """Whether each is one sum of inputs, and that of the next entry is of the next ones."""
     values = [program.values[index] for index in run]
-    if values[0].operation not in ("add", "sub") or any(value.operation != values[0].operation for value in values):
+    if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
         return False
     columns = zip(*(value.arguments for value in values), strict=True)
-    return all(len(users[index]) == 1 for index in run) and all(program.row(column) is not None for column in columns)
+    return all(len(users[index]) == 1 for index in run) and all(
+        program.row(column) is not None for column in columns
+    )
 
 
 def _joined(program: Program, builder: Builder, run: Sequence[int]) -> int:
     """The vector of a run."""
     columns = zip(*(program.values[index].arguments for index in run), strict=True)
-    operands = [builder.gather(tuple(builder.again(program.values[k], ()) for k in column)) for column in columns]
+    operands = [
+        builder.gather(tuple(builder.again(program.values[k], ()) for k in column)) for column in columns
+    ]
     return builder.raw(program.values[run[0]].operation, (operands[0], operands[1]))

@@ -1,8 +1,9 @@
 """Sums as chains of fused multiply-adds.
 
-Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses the inner values of a
-tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
-value that is no product. Terms come in the order in which they are ready, the latest last.
+Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses
+the inner values of a tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as
+there are terms, one fewer if it starts from a value that is no product. Terms come in the order in which they
+are ready, the latest last.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.latency import SUMS, is_fused, latency
 from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ADD, NEG, SUB, Operation
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,27 @@ class _Chains:
             if self._is_inner(index) or self._is_fused(index):
                 continue
             self._builder.section = value.section
-            self._new[index] = self._sum(index) if value.operation in SUMS else self._again(index)
+            self._new[index] = self._sum(index) if value.operation.signs else self._again(index)
         results = [[self._new[k] for k in result] for result in program.results]
         symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
-        return finish(program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols)
+        return finish(
+            program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols
+        )
 
     def _is_inner(self, index: int) -> bool:
-        """Whether a value is a part of the sum that alone uses it. Not across sections: a sum of few values would pass from one C
-        function to the next as all of its terms.
+        """Whether a value is a part of the sum that alone uses it, in the same section.
+
+        Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
         value, users = self._program.values[index], self._users[index]
-        alone = value.operation in SUMS and len(users) == 1 and self._is_sum(users[0])
+        alone = bool(value.operation.signs) and len(users) == 1 and self._is_sum(users[0])
         return alone and self._program.values[users[0]].section == value.section
 
     def _is_fused(self, index: int) -> bool:
-        return is_fused(self._program, self._users, index)
+        return self._program.is_fused(self._users, index)
 
     def _is_sum(self, user: int) -> bool:
-        return user >= 0 and self._program.values[user].operation in SUMS
+        return user >= 0 and bool(self._program.values[user].operation.signs)
 
     def _again(self, index: int) -> int:
         value = self._program.values[index]
@@ -70,19 +74,17 @@ class _Chains:
         value = self._builder.values[made]
         if made == len(self._ready):
             before = max((self._ready[k] for k in value.arguments), default=0)
-            self._ready.append(before + latency(value))
+            self._ready.append(before + value.operation.latency)
         return made
 
-    def _apply(self, operation: str, *arguments: int) -> int:
+    def _apply(self, operation: Operation, *arguments: int) -> int:
         return self._timed(self._builder.raw(operation, arguments))
 
     def _terms(self, index: int, negative: bool) -> list[_Term]:
         """The terms of the sum that a value is, or itself."""
         value = self._program.values[index]
-        if value.operation == "neg":
-            return self._part(value.arguments[0], not negative)
-        left, right = value.arguments
-        return [*self._part(left, negative), *self._part(right, negative != (value.operation == "sub"))]
+        parts = zip(value.arguments, value.operation.signs, strict=True)
+        return [term for part, sign in parts for term in self._part(part, negative != (sign < 0))]
 
     def _part(self, index: int, negative: bool) -> list[_Term]:
         return self._terms(index, negative) if self._is_inner(index) else [_Term(index, negative)]
@@ -94,7 +96,10 @@ class _Chains:
         return self._ready[self._new[term.index]]
 
     def _sum(self, index: int) -> int:
-        """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
+        """The chain of one sum.
+
+        Its constants are one term; the sum starts from it, as from any value that is no product.
+        """
         constants, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
         if any(constants) or not terms:
@@ -104,9 +109,9 @@ class _Chains:
             terms.remove(start)
             made = self._value(start.index)
             if start.negative:
-                made = self._apply("neg", made)
+                made = self._apply(NEG, made)
         for term in terms:
-            made = self._apply("sub" if term.negative else "add", made, self._value(term.index))
+            made = self._apply(SUB if term.negative else ADD, made, self._value(term.index))
         return made
 
     def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:

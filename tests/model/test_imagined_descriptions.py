@@ -1,0 +1,53 @@
+"""Properties over random descriptions: in floats, every function by every method on the joint-space models and in lanes is the reference's.
+
+What a result may differ by is 1e-11 of the size of what it is made of; see `rbdc.verification`.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rbdc import Model
+from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
+from tests.support_imagined import worst
+
+SMALL = ("cartpole", "double_pendulum", "kuka_iiwa", "panda", "panda_arm", "planar_floating", "ur5", "hyq", "solo12")
+LARGE = ("anymal_b", "g1_29dof", "r2d2", "simple_humanoid", "tiago_pro")
+SCALES = {
+    "masses": Scales(masses=(-9.0, 4.0)),
+    "lengths": Scales(lengths=(-4.0, 3.0)),
+    "masses and lengths": Scales(masses=(-9.0, 4.0), lengths=(-4.0, 3.0)),
+    "massless": Scales(massless=0.5),
+}
+
+
+def holds(model: Model) -> None:
+    """Every function in every way is within what it may be off by."""
+    found = worst(model)
+    assert found.error <= 1.0, found
+
+
+STRATEGIES: dict[str, tuple[st.SearchStrategy[Model], int]] = {
+    "noise": (noisy_robots(SMALL), 12),
+    "chains": (chains(), 20),
+    "trees": (trees(), 20),
+    "mirrored": (mirrored(), 12),
+    **{f"{name}, chains": (chains(scales), 8) for name, scales in SCALES.items()},
+    **{f"{name}, trees": (trees(scales), 8) for name, scales in SCALES.items()},
+}
+"""By name, with the number of examples that are looked at in any case."""
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_function_is_that_of_the_description(name: str) -> None:
+    strategy, examples = STRATEGIES[name]
+    settings(derandomize=True, deadline=None, max_examples=examples)(given(strategy)(holds))()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_function_is_that_of_many_descriptions(name: str) -> None:
+    strategy, examples = STRATEGIES[name]
+    settings(derandomize=True, deadline=None, max_examples=10 * examples)(given(strategy)(holds))()

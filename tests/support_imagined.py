@@ -1,0 +1,89 @@
+"""Every function of the catalogue in floats, by every method, on the joint-space models and in lanes, against the references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rbdc.algorithms.trace import silent
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import REFERENCES
+from rbdc.functions.evaluation import InLanes, Part, for_one_frame
+from rbdc.functions.record import Function
+from rbdc.model import Model
+from rbdc.planning.limb_lanes import evaluated, lane_model
+from rbdc.verification.expected import References
+from rbdc.verification.states import name_of_state, sampled
+from tests.support import Array
+
+SIZE = 1e-11
+"""Of the numbers of description and inputs: what a result may differ by in floats."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest error of a function evaluated in some way, in parts of what it may be, and where it is."""
+
+    way: str
+    error: float
+    where: str
+
+
+def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Found]:
+    """For each function of these, or of all that are defined for the model, and for each way of evaluating it."""
+    catalogue, references = functions_of(model), References(model, SIZE)
+    for name in buildable(model, list(names or catalogue), None)[0]:
+        function = catalogue[name]
+        inputs = sampled(model, function.declaration, seed)
+        parts = _parts(model, function)
+        for part in parts:
+            expected = references.expected(function.declaration, [part], inputs)
+            for way, values in _ways(model, function, part, inputs):
+                for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
+                    if entries:
+                        error = right.error(_states(entries))
+                        state, entry = np.unravel_index(np.argmax(error), error.shape)
+                        where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
+                        yield Found(f"{name} {way}", float(error.max()), where)
+
+
+def worst(model: Model, names: Sequence[str] | None = None) -> Found:
+    """The largest of the errors."""
+    return max(found(model, names), key=lambda one: one.error)
+
+
+def _parts(model: Model, function: Function) -> list[Part]:
+    """The function, or one of a frame for a frame of the deepest body, and for what its motion refers to."""
+    if not function.declaration.framed:
+        return [Part(function.name)]
+    deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
+    return [Part(function.name, deepest, reference) for reference in REFERENCES]
+
+
+def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, list[list[Any]]]]:
+    """The words for each way, and each output's entries."""
+    declaration = function.declaration
+    given = {p.name: list(inputs[p.name].T) for p in declaration.inputs}
+    required = {p.name: given[p.name] for p in declaration.required}
+    if part.frame is not None and part.reference is not None and function.at_frame is not None:
+        frame = part.frame
+        yield part.reference, for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent)
+    for method, evaluate in function.methods.items():
+        yield method, evaluate(model, given, silent)
+        if not isinstance(evaluate, InLanes) or declaration.optional is not None:
+            continue
+        for nested in (False, True):
+            limbs = lane_model(model, nested=nested, space=evaluate.space)
+            if limbs is not None:
+                values = evaluated(limbs, limbs.numbers, declaration, evaluate, required, silent)
+                yield f"{method}, in lanes{', nested' if nested else ''}", [entries for _, entries in values]
+
+
+def _states(entries: Sequence[Any]) -> Array:
+    """Entries that are numbers or have one for each state, as (states, size)."""
+    states = max(np.size(x) for x in entries)
+    return np.array([np.broadcast_to(x, states) for x in entries], dtype=float).T
