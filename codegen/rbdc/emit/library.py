@@ -12,6 +12,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.ir.cost import Cost
 from rbdc.model import Model
 
 MANIFEST_SCHEMA = 1
@@ -90,16 +91,41 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
 
 
+@dataclass(frozen=True)
+class _DeclaredFunction:
+    """A function in the header: its summary, a line for each array, its prototypes."""
+
+    summary: str
+    lines: list[str]
+    prototypes: list[str]
+
+
+@dataclass(frozen=True)
+class _JointRow:
+    """A joint in the README: its entries of q and v in words."""
+
+    name: str
+    kind: str
+    q: str
+    v: str
+
+
+@dataclass(frozen=True)
+class _FunctionRow:
+    """A function in the README."""
+
+    name: str
+    cost: Cost
+
+
 def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
     restrict = f"{robot.upper()}_RESTRICT"
     functions = [
-        {
-            "summary": comment(d.summary),
-            "lines": [
-                f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)
-            ],
-            "prototypes": d.prototypes(robot, restrict),
-        }
+        _DeclaredFunction(
+            comment(d.summary),
+            [f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)],
+            d.prototypes(robot, restrict),
+        )
         for d in declarations
     ]
     return render(
@@ -127,12 +153,12 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
     given = first.required
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
     joints = [
-        {
-            "name": comment(body.joint_name).replace("|", r"\x7c"),
-            "kind": body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
-            "q": _range(body.index_q, body.joint.nq),
-            "v": _range(body.index_v, body.joint.nv),
-        }
+        _JointRow(
+            comment(body.joint_name).replace("|", r"\x7c"),
+            body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
+            _range(body.index_q, body.joint.nq),
+            _range(body.index_v, body.joint.nv),
+        )
         for body in model.bodies
     ]
     return render(
@@ -145,7 +171,7 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
         njoints=model.njoints,
         variants=variants,
         example=f"{first.name}({', '.join(arguments)})",
-        functions=[{"name": s.declaration.name, "cost": s.cost} for s in sources],
+        functions=[_FunctionRow(s.declaration.name, s.cost) for s in sources],
         joints=joints,
     )
 
