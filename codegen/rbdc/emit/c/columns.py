@@ -90,8 +90,9 @@ def kernel(program: Program, plan: Plan) -> Program:
         return tuple(program.results[first + m][row * plan.size + column] for m, row, column in of)
 
     factor, pivots = program.results[2 * plan.sides], program.results[2 * plan.sides + 1]
+    indices = tuple(plan.place(*entry) for entry in plan.stored)
     outputs = {
-        Array("columns", len(plan.stored), places=tuple(plan.place(*entry) for entry in plan.stored)): entries(0, plan.stored),
+        Array("columns", len(plan.stored), output_indices=indices): entries(0, plan.stored),
         Array("known", len(plan.known)): entries(plan.sides, plan.known),
         Array("factor", len(plan.factor)): tuple(factor[row * plan.size + column] for row, column in plan.factor),
         Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
