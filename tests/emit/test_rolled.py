@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +31,7 @@ from rbdc.functions.availability import singular_joints
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
+from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -37,6 +39,7 @@ from rbdc.planning import generation
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
+from tests.model.screw_joint import Screw
 from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
@@ -67,6 +70,16 @@ INPUTS = {
     "aba_derivatives": "qvt",
 }
 """Of the rolled functions the algorithm as it stands in the literature, and its inputs; t for tau."""
+
+
+def screws() -> Model:
+    """A random tree with screws in place of its revolute joints."""
+    tree = random_tree(5)
+    bodies = (
+        replace(body, joint=Screw(body.joint.axis, 0.2)) if isinstance(body.joint, Revolute) else body
+        for body in tree.bodies
+    )
+    return replace(tree, name="screws", bodies=tuple(bodies))
 
 
 def available(model: Model) -> tuple[str, ...]:
@@ -297,7 +310,10 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 
 @pytest.mark.parametrize(
     "model",
-    [random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), Model.from_urdf(resolve("hyq"), root_joint="free-flyer")],
+    [
+        *(random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), screws()),
+        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+    ],
     ids=lambda model: model.name,
 )
 def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) -> None:
@@ -318,7 +334,7 @@ def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) ->
     command = ["g++", "-w", "-O0", "-D__FAST_MATH__", "-x", "c++", "-include", "counting.h", *names, "main.cpp", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.splitlines()
-    angles = sum(body.joint.kind == "revolute" for body in model.bodies)
+    angles = sum(body.joint.sampling == "revolute" for body in model.bodies)
     lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
     for source, line in zip(sources, printed, strict=True):
         c = source.cost

@@ -14,8 +14,7 @@ from rbdc.algorithms.newton_euler import backward_pass, reference_pass, without_
 from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Force, Motion, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -49,7 +48,7 @@ def by_articulated_bodies(
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
     weightless = replace(model, gravity=Vector3.zero())
-    falls = all(isinstance(model.bodies[root].joint, FreeFlyer) for root in model.children(WORLD))
+    falls = all(model.bodies[root].joint.free for root in model.children(WORLD))
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
@@ -89,10 +88,10 @@ def accelerations(
 
 def _free_roots(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Iterator[tuple[int, Rotation, Vector3, Vector3]]:
+) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
     """For each free body on the world where its entries of v begin, its rotation, and its linear and angular velocity."""
     for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
-        if body.parent == WORLD and isinstance(body.joint, FreeFlyer):
+        if body.parent == WORLD and body.joint.free:
             start = body.index_v
             yield start, body.placement_at(own).rotation, Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
 

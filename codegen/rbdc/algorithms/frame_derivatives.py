@@ -69,7 +69,7 @@ def frame_acceleration_derivatives(
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
-    """What a step along s adds to the derivative of a LOCAL motion because the coordinates of `reference` do not go along."""
+    """The term of the derivative of a LOCAL motion that is due to axes of `reference` not going along with s."""
     if reference == "LOCAL":
         return Motion.zero()
     return (s if reference == "WORLD" else Motion(Vector3.zero(), s.angular)).cross(motion)

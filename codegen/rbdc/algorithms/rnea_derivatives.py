@@ -1,10 +1,47 @@
-"""First derivatives of inverse dynamics from the leaves up: Singh, Russell and Wensing's IDSVA in body frames, economically.
+"""First derivatives of inverse dynamics from the leaves up: IDSVA of Singh, Russell and Wensing, in body frames.
 
-The mathematics is that of `rbdc.algorithms.reference.idsva`; what is saved: accelerations are classical, so psiddot = (U s_v + a x s_w +
-2 v x (w x s_w), U s_w) with the parent's motion (w, U, v, a) at this origin; the constants of the Coriolis factor are doubled, so
-that 2 B comes without a multiplication; and the linear velocity of a free root is taken as zero, for it enters by a = vdot + w x v
-alone. With r = I s, r_b = 2 B^T s and g the acceleration of the world in the root's frame, the root's columns of row i are then
-r_f x g for its orientation, r_f x w for its linear and r_b + r_n x w + v x r_f for its angular velocity.
+Derivation, with spatial vectors in one frame. Body k moves by v_k and a_k (the world by an acceleration -g) and
+needs f_k = I a_k + v_k x* I v_k; joint i gives tau_i = s_i^T f for the force f of its subtree. A direction s_j
+of joint j, whose parent p moves by v_p and a_p, has
+
+    psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
+
+By q_j: a step along s_j moves the subtree of j and leaves p behind. If p went along with its motion, all
+would be as before, only turned. What remains is seen from the subtree as p moving by psidot_j and a_p x s_j
+more. For any k below, v_k takes over the first, and a_k, which has v x S qdot of every joint on the way, both
+and psidot_j x (v_k - v_p):
+
+    v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
+
+By qdot_j, v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
+
+    v_k changes by s_j,          a_k by psidot_j + sdot_j - v_k x s_j
+
+A change u of v_k with y - v_k x u of a_k is one of f_k by I y + 2 B u, with the Coriolis factor B of
+`rbdc.algorithms.coriolis`:
+
+    2 B u = v x* (I u) + u x* (I v) - I (v x u)
+
+I and B add up over a subtree. For j above i or the same, where the subtree and s_i go along with each other,
+and for rows j strictly above i, where the subtree of i turns and s_j does not, this gives with I, B and f of
+the subtree of i
+
+    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
+    dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)
+    dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
+    dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
+
+So four forces of each direction i climb to the root, and each ancestor takes its entries from them:
+
+    c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on
+    c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
+
+Economies. Accelerations are classical, so that psiddot = (U s_v + a x s_w + 2 v x (w x s_w), U s_w) with the
+parent's w, U, v and a at this origin. The constants of B are doubled, so that 2 B comes without a
+multiplication. The linear velocity of a free root is taken as zero, for it enters by a = vdot + w x v alone.
+With g the acceleration of the world in the root's frame, the root's columns of row i are then r_f x g for its
+orientation, r_f x w for its linear and r_b + r_n x w + v x r_f for its angular velocity, f and n the linear
+and angular parts.
 """
 
 from __future__ import annotations
@@ -19,13 +56,12 @@ from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
 class Carried:
-    """What a body takes over from its parent, in its own frame and at its own origin, before its joint moves: w, alpha, v and a."""
+    """The motion that a body has from its parent before its joint moves: w, alpha, v and a, in its own frame."""
 
     w: Vector3
     alpha: Vector3
@@ -85,7 +121,7 @@ def rnea_derivatives(
             row = _row(factors[index], inertias[index], direction)
             while True:
                 above = model.bodies[ancestor]
-                rooted = above.parent == WORLD and isinstance(above.joint, FreeFlyer)
+                rooted = above.parent == WORLD and above.joint.free
                 for which, s in enumerate(above.joint.subspace()):
                     j = starts[ancestor] + which
                     inertia[j][dof] = inertia[dof][j] = s.dot(row.r)
@@ -119,7 +155,7 @@ def _forward_pass(
     placements: Sequence[Placement],
     trace: Trace,
 ) -> tuple[list[Carried], list[Motion], list[Force]]:
-    """What each body takes over, its velocity in the gauge of a resting free root, and the force that moves it."""
+    """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves it."""
     carried: list[Carried] = []
     velocities: list[Motion] = []
     forces: list[Force] = []
@@ -137,7 +173,7 @@ def _forward_pass(
             own = Carried(*(r.apply_transposed(x) for x in turned))
         origin = own.a + second.linear + (own.w + own.w + rate.angular).cross(rate.linear)
         motion = BodyMotion(own.w + rate.angular, own.alpha + second.angular + own.w.cross(rate.angular), origin)
-        resting = body.parent == WORLD and isinstance(body.joint, FreeFlyer)
+        resting = body.parent == WORLD and body.joint.free
         carried.append(own)
         velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))
         spins.append((motion, Spin.of(motion.w, motion.alpha)))
@@ -166,7 +202,7 @@ def _composites(
     return factors, totals
 
 
-def _doubled(inertia: Inertia | MomentInertia) -> MomentInertia:
+def _doubled(inertia: RigidInertia) -> MomentInertia:
     return MomentInertia(2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0))
 
 
@@ -186,7 +222,7 @@ def _directions(model: Model, index: int, own: Carried, rate: Sequence[Scalar]) 
     return result
 
 
-def _row(doubled: CoriolisFactor, inertia: Inertia, d: Direction) -> Row:
+def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
     c_q = doubled.apply(d.psi_rate) + inertia @ d.psi_second
     c_v = doubled.apply(d.s) + inertia @ d.both_rates
     return Row(c_q, c_v, doubled.apply_transposed(d.s), inertia @ d.s)

@@ -12,5 +12,5 @@ def warnings_of(model: Model) -> list[str]:
 
 
 def place_of(model: Model) -> str:
-    """What a message about a model begins with: its file, or the name it was given in code."""
+    """The beginning of a message about a model: its file, or the name it was given in code."""
     return model.name if model.file is None else model.file

@@ -12,6 +12,7 @@ from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFun
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
 from rbdc.emit.registry import assembled, backends_of, emitted
+from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -126,7 +127,7 @@ def over(function: Function, scalar: ScalarType) -> Function:
 def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
     """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the operations that it took."""
     model, loops = package.model, PlannedFunction(function, Form.LOOPS)
-    may_roll = style != "unrolled" and bool(function.policy.rolled)
+    may_roll = bool(function.policy.rolled) and (style == "rolled" or (style == "auto" and is_rollable(model)))
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return emitted(package, _with_program(model, loops, backends), backends)
     planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -20,13 +20,12 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
-from rbdc.model import Body, Model
-from rbdc.model.joint_space import JointSpaceBody, turned
-from rbdc.model.joints import Revolute
-from rbdc.reduction.limbs import Group, aligned, constants, groups, united
+from rbdc.model import Model
+from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
-from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
-from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, sin
 
 CONSTANTS = "limb_constants"
@@ -37,24 +36,47 @@ WORTH_NESTING = 0.95
 
 
 @dataclass(frozen=True)
-class LaneBody(JointSpaceBody):
-    """A body of a limb with its constants given as scalars: those of `rbdc.reduction.limbs.constants`, in that order, the rows and the
-    origin of the chosen frame, and the sign of the joint.
-    """
+class LaneConstants:
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the sign of its joint."""
 
-    scalars: tuple[Scalar, ...] = field(default=())
+    link: LinkConstants
+    chosen: Placement
+    sign: Scalar
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> LaneConstants:
+        """From `scalars`."""
+        count = len(LinkConstants._fields)
+        rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
+        chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
+        return LaneConstants(LinkConstants(*scalars[:count]), chosen, scalars[-1])
+
+    def scalars(self) -> list[Scalar]:
+        """All of them in a row."""
+        return [*self.link, *self.chosen.scalars(), self.sign]
+
+
+@dataclass(frozen=True)
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars."""
+
+    link: LinkConstants = field(kw_only=True)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """As that of the joint-space model."""
-        cos_gamma, sin_gamma, cos_alpha, sin_alpha, theta, *p = self.scalars[:8]
-        steps: list[Turn | Rotation] = [Turn("z", cos_gamma, sin_gamma), Turn("x", cos_alpha, sin_alpha)]
-        translation = Vector3(*p)
-        if isinstance(self.joint, Revolute):
-            steps.append(turned(theta, q[0]))
+        """The placement of the joint-space model's body, by the constants."""
+        link = self.link
+        steps: list[Step] = [
+            AxisRotation("z", link.cos_gamma, link.sin_gamma),
+            AxisRotation("x", link.cos_alpha, link.sin_alpha),
+        ]
+        translation = link.offset
+        if self.joint.rotation == "angle":
+            steps.append(about_z(link.theta, q[0]))
         else:
-            steps.append(Turn("z", cos(theta), sin(theta)))
-            translation = translation + turns(steps).apply(self.joint.placement(q).translation)
-        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+            steps.append(AxisRotation("z", cos(link.theta), sin(link.theta)))
+            slide = self.joint.placement(q).translation
+            translation = translation + rotation_product(steps).apply(slide)
+        return Placement(rotation_product(steps), translation)
 
 
 @dataclass(frozen=True)
@@ -63,7 +85,7 @@ class LaneModel:
     same in all limbs of the group.
     """
 
-    model: Model
+    model: JointSpaceModel
     groups: tuple[Group, ...]
     numbers: dict[int, tuple[float, ...]]
     same: dict[int, tuple[bool, ...]]
@@ -92,11 +114,9 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     return LaneModel(alike, tuple(found), numbers, same)
 
 
-def _numbers(body: Body, sign: float) -> list[float]:
-    """What `LaneBody` has as scalars."""
-    if not isinstance(body, JointSpaceBody):
-        raise TypeError(f"{body.name} is not of a joint-space model")
-    return [*constants(body), *(float(x) for x in body.chosen.scalars()), sign]
+def _numbers(body: JointSpaceBody, sign: float) -> list[float]:
+    """The constants of a body of the aligned model."""
+    return [float(x) for x in LaneConstants(constants(body), body.chosen, sign).scalars()]
 
 
 _SAME = 4e-15
@@ -172,7 +192,8 @@ def _scalars(
 def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
     """By entry of q and of v the sign of its joint, where that is not +1."""
     bodies = limbs.model.bodies
-    found = {index: values[-1] for index, values in scalars.items() if not (isinstance(values[-1], float) and values[-1] == 1.0)}
+    given = {index: LaneConstants.of(values).sign for index, values in scalars.items()}
+    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
     return {
         "q": {bodies[index].index_q: sign for index, sign in found.items()},
         "v": {bodies[index].index_v: sign for index, sign in found.items()},
@@ -203,17 +224,14 @@ def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar],
     return result
 
 
-def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> Model:
+def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
     """The model with the limbs' bodies by their scalars."""
     bodies = list(limbs.model.bodies)
     for index, values in scalars.items():
-        body = bodies[index]
-        fields: dict[str, Any] = {name: getattr(body, name) for name in JointSpaceBody.__dataclass_fields__}
-        m, hx, hy, hz, *k = values[8:18]
-        fields["inertia"] = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
-        chosen = values[18:30]
-        fields["chosen"] = Placement(Rotation.from_rows([chosen[0:3], chosen[3:6], chosen[6:9]]), Vector3.of(chosen[9:]))
-        bodies[index] = LaneBody(**fields, scalars=values)
+        own = LaneConstants.of(values)
+        given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
+        given |= {"inertia": own.link.inertia, "chosen": own.chosen}
+        bodies[index] = LaneBody(**given, link=own.link)
     return replace(limbs.model, bodies=tuple(bodies))
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion, wrench
 from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
-from rbdc.model.joints import JointType, Revolute
+from rbdc.model.joints import JointType
 from rbdc.model.tree import WORLD
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
-from rbdc.spatial.axis_rotations import Turn, turns
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 
 
 class Counted:
@@ -48,18 +48,19 @@ def work_of(body: JointSpaceBody) -> int:
     """Additions and multiplications of one body: twice those of inverse dynamics, once those of composing inertias."""
     h, k, p = body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation
     zeros = tuple(float(x) == 0.0 for x in (body.inertia.mass, *h.scalars(), *k.scalars(), *p.scalars()))
-    turned = tuple(tuple(_kind(x) for x in cosine_and_sine(angle)) for angle in (body.gamma, body.alpha))
+    turned = tuple(_kinds(angle) for angle in (body.gamma, body.alpha))
     return _work(body.joint, turned, 0.0 in cosine_and_sine(body.theta), zeros, body.parent == WORLD)
 
 
-def _kind(x: float) -> float:
-    """0, 1 and -1 as they are, anything else the same."""
-    return x if x in (0.0, 1.0, -1.0) else 0.5
+def _kinds(angle: float) -> tuple[float, float]:
+    """Its cosine and sine: 0, 1 and -1 as they are, anything else the same."""
+    c, s = (x if x in (0.0, 1.0, -1.0) else 0.5 for x in cosine_and_sine(angle))
+    return c, s
 
 
 @lru_cache(maxsize=100_000)
 def _work(
-    joint: JointType, turned: tuple[tuple[float, ...], ...], straight: bool, zeros: tuple[bool, ...], root: bool
+    joint: JointType, turned: tuple[tuple[float, float], ...], straight: bool, zeros: tuple[bool, ...], root: bool
 ) -> int:
     tally = [0]
 
@@ -68,9 +69,11 @@ def _work(
 
     m, hx, hy, hz, *k, px, py, pz = (0.0 if zero else 0.7 for zero in zeros)
     inertia = MomentInertia(m, Vector3(hx, hy, hz), Symmetric3(*k))
-    turn = Turn("z", Counted(tally), Counted(tally)) if isinstance(joint, Revolute) else Rotation.identity()
-    steps: list[Turn | Rotation] = [Turn("z", *turned[0]), Turn("x", *turned[1]), turn]
-    placement: Any = Placement(turns(steps), Vector3(px, py, pz))  # type: ignore[arg-type]
+    own: Step = Rotation.identity()
+    if joint.rotation == "angle":
+        own = AxisRotation("z", Counted(tally), Counted(tally))
+    steps: list[Step] = [AxisRotation("z", *turned[0]), AxisRotation("x", *turned[1]), own]
+    placement = Placement(rotation_product(steps), Vector3(px, py, pz))
     tally[0] += 0 if straight else 1
     rates = [joint.motion([Counted(tally) for _ in range(joint.nv)]) for _ in range(2)]
     above = None if root else (BodyMotion(vector(), vector(), vector()), Spin((vector(), vector(), vector()), vector()))

@@ -10,11 +10,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, cleaned, cosine_and_sine, tidy
-from rbdc.model.joints import Prismatic, Revolute
-from rbdc.model.tree import Model
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, cleaned, cosine_and_sine, tidy
 from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
-from rbdc.spatial.axis_rotations import Turn
+from rbdc.spatial.axis_rotations import AxisRotation
 
 Cost = Callable[[JointSpaceBody], int]
 """The work that one body gives to the recursions."""
@@ -26,11 +24,11 @@ FARTHEST = 2.0
 """A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
 
 
-def searched(model: Model, cost: Cost, *, slide: bool = True) -> Model:
+def searched(model: JointSpaceModel, cost: Cost, *, slide: bool = True) -> JointSpaceModel:
     """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily; unless they may
     `slide` with their origins where they were.
     """
-    bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
+    bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
     farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0) if slide else 0.0
     for _ in range(SWEEPS):
@@ -46,7 +44,7 @@ def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequen
     """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the best; whether there was
     one.
     """
-    if not isinstance(bodies[index].joint, (Revolute, Prismatic)):
+    if bodies[index].joint.main_axis() is None:
         return False
     saved, best = 0, {}
     for run in _runs(bodies, index, children):
@@ -76,7 +74,7 @@ def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Seque
             k: sign * round(math.cos(bodies[k].alpha))
             for member, sign in last.items()
             for k in children[member]
-            if isinstance(bodies[k].joint, Revolute) and abs(math.sin(bodies[k].alpha)) < ROUNDING
+            if bodies[k].joint.rotation == "angle" and abs(math.sin(bodies[k].alpha)) < ROUNDING
         }
         if last:
             runs.append({**runs[-1], **last})
@@ -117,7 +115,7 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
     fill.
     """
     body = run[0]
-    if isinstance(body.joint, Prismatic):
+    if body.joint.rotation == "none":
         return [0.0]
     p, axis = body.placement.translation, body.placement.rotation.z
     found = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]
@@ -142,7 +140,7 @@ def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list
             body,
             theta=_wrapped(body.theta + angle),
             placement=_tidy(body.placement.compose(move), scale),
-            inertia=_inertia(body.inertia, Turn("z", c, -s), slide),  # type: ignore[arg-type]
+            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),
             chosen=body.chosen.compose(move),
         ),
         *(_child(child, move, angle, slide) for child in children),
@@ -158,12 +156,12 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
     return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
 
 
-def _inertia(inertia: MomentInertia, back: Turn, slide: float) -> MomentInertia:
+def _inertia(inertia: MomentInertia, back: AxisRotation, slide: float) -> MomentInertia:
     """The inertia in a frame that was turned and slid; what is exactly zero by regrouping stays so."""
     return tidy(inertia.moved(Placement(Rotation.identity(), Vector3(0.0, 0.0, -slide))).moved(_placed(back)))
 
 
-def _placed(turn: Turn) -> Placement:
+def _placed(turn: AxisRotation) -> Placement:
     return Placement(Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)), Vector3.zero())
 
 

@@ -12,11 +12,19 @@ import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from rbdc.model.joint_space import ROUNDING, JointSpaceBody, angles, cleaned, cosine_and_sine, tidy
-from rbdc.model.joints import Prismatic, Revolute
+from rbdc.model.joint_space import (
+    ROUNDING,
+    JointSpaceBody,
+    JointSpaceModel,
+    angles,
+    cleaned,
+    cosine_and_sine,
+    tidy,
+)
 from rbdc.model.tree import Model
-from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
+from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 
 LANES = (4, 2)
 """Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes code that takes up to twice
@@ -24,6 +32,44 @@ the time of four where registers hold four doubles (AVX2); where they hold eight
 """
 
 Signature = tuple[object, ...]
+
+
+class LinkConstants(NamedTuple):
+    """All that distinguishes a body of one limb from that of another.
+
+    Its placement in the parent is Rz(gamma) Rx(alpha) Rz(theta + q) at `offset` (m), its inertia is by mass (kg),
+    first moment h (kg m) and second moments K (kg m^2).
+    """
+
+    cos_gamma: Scalar
+    sin_gamma: Scalar
+    cos_alpha: Scalar
+    sin_alpha: Scalar
+    theta: Scalar
+    offset_x: Scalar
+    offset_y: Scalar
+    offset_z: Scalar
+    mass: Scalar
+    h_x: Scalar
+    h_y: Scalar
+    h_z: Scalar
+    k_xx: Scalar
+    k_xy: Scalar
+    k_yy: Scalar
+    k_xz: Scalar
+    k_yz: Scalar
+    k_zz: Scalar
+
+    @property
+    def offset(self) -> Vector3:
+        """The body's origin in the parent's frame, at q = 0 of a joint that slides."""
+        return Vector3(self.offset_x, self.offset_y, self.offset_z)
+
+    @property
+    def inertia(self) -> MomentInertia:
+        """The body's inertia about its origin."""
+        second = Symmetric3(self.k_xx, self.k_xy, self.k_yy, self.k_xz, self.k_yz, self.k_zz)
+        return MomentInertia(self.mass, Vector3(self.h_x, self.h_y, self.h_z), second)
 
 
 @dataclass(frozen=True)
@@ -114,7 +160,7 @@ def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) 
     """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a lane."""
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
-    if body.coupling is not None or not isinstance(body.joint, (Revolute, Prismatic)) or None in children:
+    if body.coupling is not None or not body.joint.in_lanes or None in children:
         return None
     return (body.joint.kind, *sorted(children, key=repr))
 
@@ -127,9 +173,9 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
     return result
 
 
-def aligned(model: Model, found: Sequence[Group]) -> tuple[Model, list[float]]:
+def aligned(model: JointSpaceModel, found: Sequence[Group]) -> tuple[JointSpaceModel, list[float]]:
     """The joint-space model with the frames of the other limbs like those of the first, and for each body the sign of its joint."""
-    bodies: list[JointSpaceBody] = list(model.bodies)  # type: ignore[arg-type]
+    bodies = list(model.bodies)
     signs = [1.0] * model.njoints
     for group in found:
         for first, *others in group.lanes():
@@ -173,14 +219,13 @@ def _reframed(body: JointSpaceBody, placement: Placement, move: Placement) -> Jo
     gamma, alpha, theta = angles(placement.rotation)
     entries = [float(x) for x in placement.translation.scalars()]
     translation = Vector3(*cleaned(entries, max(map(abs, entries))))
-    inertia: MomentInertia = body.inertia  # type: ignore[assignment]
     return replace(
         body,
         gamma=_quarter(gamma),
         alpha=_quarter(alpha),
         theta=_quarter(theta),
         placement=Placement(placement.rotation, translation),
-        inertia=tidy(inertia.moved(move.inverse())),  # type: ignore[arg-type]
+        inertia=tidy(body.inertia.moved(move.inverse())),
         chosen=body.chosen.compose(move),
     )
 
@@ -194,8 +239,9 @@ def _quarter(angle: float) -> float:
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
     """How unlike two bodies' constants are: zeros in other places weigh most, then theta, then values, then signs."""
     score = 0.0
-    for k, (x, y) in enumerate(zip(constants(one), constants(other), strict=True)):
-        weight = 4.0 if k == THETA else 1.0  # sines of angles that differ cannot be had by exchanging and changing signs
+    for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
+        # Sines of angles that differ cannot be had by exchanging and changing signs.
+        weight = 4.0 if name == "theta" else 1.0
         if (abs(x) < ROUNDING) != (abs(y) < ROUNDING):
             score += 100.0
         elif abs(x - y) > 1e-9 * max(abs(x), abs(y)):
@@ -203,13 +249,8 @@ def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
     return score
 
 
-THETA = 4
-"""Where theta is in `constants`."""
-
-
-def constants(body: JointSpaceBody) -> list[float]:
-    """Everything that distinguishes a body of one limb from that of another, in order: turns as cosines and sines, theta, P, m, h, K."""
-    inertia: MomentInertia = body.inertia  # type: ignore[assignment]
+def constants(body: JointSpaceBody) -> LinkConstants:
+    """The constants of a body of a limb, as floats."""
     turns = [x for angle in (body.gamma, body.alpha) for x in cosine_and_sine(angle)]
-    numbers = [*turns, body.theta, *body.placement.translation.scalars(), *inertia.scalars()]
-    return [float(x) for x in numbers]
+    numbers = [*turns, body.theta, *body.placement.translation.scalars(), *body.inertia.scalars()]
+    return LinkConstants(*(float(x) for x in numbers))

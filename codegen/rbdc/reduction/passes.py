@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from rbdc.model import Model
-from rbdc.model.joint_space import with_z_axes
+from rbdc.model.joint_space import JointSpaceModel, with_z_axes
 from rbdc.reduction.cost_model import work_of
 from rbdc.reduction.frame_search import searched
 from rbdc.reduction.regrouping import regrouped
@@ -16,11 +16,14 @@ from rbdc.reduction.regrouping import regrouped
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pure function from model to model that leaves every joint-space function as it is, and what it does in words."""
+    """A pure function to a joint-space model of the same functions, and its effect in words.
+
+    The first one takes the model as described, each other one what the one before it gives.
+    """
 
     name: str
     meaning: str
-    apply: Callable[[Model], Model]
+    apply: Callable[[Any], JointSpaceModel]
 
 
 PASSES = (
@@ -42,11 +45,13 @@ _PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
 
 
 @lru_cache(maxsize=8)
-def reduced(model: Model, space: Space = "regrouped") -> Model:
+def reduced(model: Model, space: Space = "regrouped") -> JointSpaceModel:
     """The joint-space model.
 
     Test: every joint-space function of random trees with every joint type is unchanged to 1e-12.
     """
-    for step in _PASSES_OF[space]:
-        model = step.apply(model)
-    return model
+    first, *others = _PASSES_OF[space]
+    small = first.apply(model)
+    for step in others:
+        small = step.apply(small)
+    return small

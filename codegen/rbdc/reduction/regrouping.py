@@ -7,41 +7,23 @@ parameters that are left are not those of a physical body.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from rbdc.model.joint_space import Z, tidy
-from rbdc.model.joints import Planar, Prismatic, Revolute, Spherical
-from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import MomentInertia, Symmetric3, Vector3
+from rbdc.model.joint_space import JointSpaceModel, tidy
+from rbdc.model.tree import WORLD
 
 
-def regrouped(model: Model) -> Model:
+def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters, leaf to root.
 
     About a revolute axis z: m = h_z = K_zz = 0. Along a prismatic one: K = 0. A spherical joint gives m up, a planar one K_nn of its
     normal n where that is z. What would be carried into the world is the model's `resting`; nothing leaves a free-flyer.
     """
-    inertias: dict[int, Any] = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
+    inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
         inertia = tidy(inertias[index])
-        shared = shared_with_parent(body, inertia)
+        shared = body.joint.shared_with_parent(inertia)
         inertias[index] = inertia - shared
         inertias[body.parent] = inertias[body.parent] + shared.moved(body.placement_at(body.joint.neutral()))
     bodies = tuple(replace(body, inertia=inertias[index]) for index, body in enumerate(model.bodies))
     return replace(model, bodies=bodies, resting=inertias[WORLD])
-
-
-def shared_with_parent(body: Body, inertia: MomentInertia) -> MomentInertia:
-    """The part that moves with the parent as well as with the body."""
-    h, k = inertia.first_moment, inertia.second
-    if isinstance(body.joint, Revolute):
-        return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
-    if isinstance(body.joint, Prismatic):
-        return MomentInertia(0.0, Vector3.zero(), k)
-    if isinstance(body.joint, Spherical):
-        return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
-    if isinstance(body.joint, Planar) and body.joint.normal == Z:
-        return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
-    return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
-

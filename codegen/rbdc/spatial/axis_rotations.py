@@ -1,18 +1,18 @@
-"""Rotations as products of planar ones, applied one after the other: cheaper than a 3x3 matrix."""
+"""Rotations as products of rotations about coordinate axes, applied one after the other: cheaper than a 3x3 matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from rbdc.spatial.scalars import Scalar
-from rbdc.spatial.transforms import Rotation, Rows
-from rbdc.spatial.vectors import Symmetric3, Vector3
+from rbdc.spatial.transforms import AnyRotation, Rotation, Rows
+from rbdc.spatial.vectors import AXES, Symmetric3, Vector3
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AxisRotation:
     """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent coordinates."""
 
     axis: Literal["x", "z"]
@@ -31,7 +31,11 @@ class Turn:
 
     def apply_transposed(self, v: Vector3) -> Vector3:
         """R^T v."""
-        return Turn(self.axis, self.c, -self.s).apply(v)
+        return self.transposed().apply(v)
+
+    def transposed(self) -> AxisRotation:
+        """R^T."""
+        return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
         """R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s (a - b) + 2 c d."""
@@ -72,11 +76,30 @@ class Turn:
         return a - w, self.c * p - d, b + w
 
 
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n. Has what algorithms ask of a `Rotation`."""
+Step: TypeAlias = AxisRotation | AnyRotation
+"""A factor of a product."""
 
-    steps: tuple[Turn | Rotation, ...]
+
+@dataclass(frozen=True, slots=True)
+class RotationProduct:
+    """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def x(self) -> Vector3:
+        """The child's x axis in the parent frame."""
+        return self.apply(AXES[0])
+
+    @property
+    def y(self) -> Vector3:
+        """The child's y axis in the parent frame."""
+        return self.apply(AXES[1])
+
+    @property
+    def z(self) -> Vector3:
+        """The child's z axis in the parent frame."""
+        return self.apply(AXES[2])
 
     def apply(self, v: Vector3) -> Vector3:
         """R v."""
@@ -102,27 +125,31 @@ class Turns:
             rows = step.rotate_matrix(rows)
         return rows
 
-    def compose(self, other: Rotation | Turns) -> Rotation | Turns:
-        """R other: of turns the steps of both, those about one axis next to each other in one; else column by column."""
-        if isinstance(other, Rotation):
+    def compose(self, other: AnyRotation) -> AnyRotation:
+        """R other: of products the steps of both, neighbours about one axis in one; else column by column."""
+        if not isinstance(other, RotationProduct):
             return self._by_columns(other)
         steps = list(self.steps)
         for step in other.steps:
             last = steps[-1] if steps else None
-            if isinstance(step, Turn) and isinstance(last, Turn) and step.axis == last.axis:
-                steps[-1] = Turn(step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s)
+            if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
+                steps[-1] = AxisRotation(step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s)
             else:
                 steps.append(step)
-        return turns(steps)
+        return rotation_product(steps)
+
+    def transposed(self) -> RotationProduct:
+        """R^T."""
+        return RotationProduct(tuple(step.transposed() for step in reversed(self.steps)))
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
         return self._by_columns(Rotation.identity()).rows()
 
-    def _by_columns(self, other: Rotation) -> Rotation:
+    def _by_columns(self, other: AnyRotation) -> Rotation:
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
 
-def turns(steps: Sequence[Turn | Rotation]) -> Turns:
+def rotation_product(steps: Sequence[Step]) -> RotationProduct:
     """The steps without those that do nothing."""
-    return Turns(tuple(step for step in steps if not (isinstance(step, Turn) and step.is_identity())))
+    return RotationProduct(tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity())))

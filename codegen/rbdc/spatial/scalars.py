@@ -74,5 +74,6 @@ def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) 
     """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code computes them together."""
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic
-            return x.in_one_piece(formulas, *arguments)  # type: ignore[no-any-return]
+            together: Sequence[Scalar] = x.in_one_piece(formulas, *arguments)
+            return together
     return formulas(*arguments)

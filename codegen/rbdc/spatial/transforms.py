@@ -5,13 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from rbdc.spatial.scalars import Scalar
 from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
 
 Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
 """A 3x3 matrix by its rows."""
+
+
+class AnyRotation(Protocol):
+    """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of several."""
+
+    @property
+    def x(self) -> Vector3:
+        """The child's x axis in the parent frame."""
+
+    @property
+    def y(self) -> Vector3:
+        """The child's y axis in the parent frame."""
+
+    @property
+    def z(self) -> Vector3:
+        """The child's z axis in the parent frame."""
+
+    def apply(self, v: Vector3, /) -> Vector3:
+        """R v."""
+
+    def apply_transposed(self, v: Vector3, /) -> Vector3:
+        """R^T v."""
+
+    def rotate_symmetric(self, matrix: Symmetric3, /) -> Symmetric3:
+        """R A R^T of a symmetric matrix A."""
+
+    def rotate_matrix(self, rows: Rows, /) -> Rows:
+        """R A R^T of any matrix A, by rows."""
+
+    def compose(self, other: AnyRotation, /) -> AnyRotation:
+        """R other."""
+
+    def transposed(self) -> AnyRotation:
+        """R^T."""
+
+    def rows(self) -> list[list[Scalar]]:
+        """Row-major 3x3 entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +129,7 @@ class Rotation:
         """R^T v."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
-    def compose(self, other: Rotation) -> Rotation:
+    def compose(self, other: AnyRotation) -> Rotation:
         """R other."""
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
@@ -122,7 +159,7 @@ class Rotation:
 class Placement:
     """Pose of a child frame in a parent frame: rotation R and translation p, x_parent = R x_child + p."""
 
-    rotation: Rotation
+    rotation: AnyRotation
     translation: Vector3
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What a function should give at some states, and what each entry may be off by."""
+"""The values that a function should give at some states, and by how much each entry may be off."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def _parts(question: Question) -> tuple[Part, ...]:
 
 
 def answers(module: ModuleType, question: Question) -> Iterator[tuple[str, list[Array]]]:
-    """What the package gives: words for the way of calling it, and each output, (samples, ...)."""
+    """The answers of the package: words for the way of calling it, and each output, (samples, ...)."""
     declaration, arrays = question.checked.declaration, question.arrays()
     for variant, call in _variants(module, declaration):
         samples = [call([None if x is None else x[k] for x in arrays], question.extra) for k in range(len(_given(arrays)))]

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Body, Coupling, Model
-from rbdc.model.joints import FreeFlyer, Prismatic
-from rbdc.spatial import Inertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 
@@ -43,12 +42,9 @@ class Perturbation:
     def configuration(self, model: Model, q: Array) -> list[Scalar]:
         """q (states, nq) as arrays (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
         sizes = np.maximum(np.abs(q), 1.0)
-        for index, body in enumerate(model.bodies):
-            own = model.q_slice(index)
-            if isinstance(body.joint, Prismatic):
-                sizes[:, own] = np.abs(q[:, own])
-            elif isinstance(body.joint, FreeFlyer):
-                position = slice(own.start, own.start + 3)
+        for body in model.bodies:
+            if body.joint.lengths:
+                position = slice(body.index_q, body.index_q + body.joint.lengths)
                 sizes[:, position] = np.max(np.abs(q[:, position]), axis=1, keepdims=True)
         return [self._changed(q[:, k], sizes[:, k]) for k in range(q.shape[1])]
 
@@ -85,7 +81,7 @@ class Perturbation:
         rows = [self._numbers(row) for row in placement.rotation.rows()]
         return Placement(Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length)))
 
-    def _inertia(self, inertia: Inertia) -> Inertia:
+    def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])
         return Inertia(mass, self._vector(inertia.first_moment), Symmetric3(*self._numbers(inertia.about_origin.scalars())))
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Model
-from rbdc.model.joints import Prismatic
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Body], list[float]]
@@ -75,7 +74,7 @@ def _right(rng: np.random.Generator, body: Body) -> list[float]:
 
 def _large(rng: np.random.Generator, body: Body) -> list[float]:
     """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
-    if isinstance(body.joint, Prismatic) or not body.joint.euclidean:
+    if body.joint.rotation != "angle":
         return _anywhere(rng, body, 5.0)
     return [float(rng.uniform(-LARGE, LARGE))]
 
@@ -83,7 +82,7 @@ def _large(rng: np.random.Generator, body: Body) -> list[float]:
 def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
     if not body.joint.euclidean:
         return _anywhere(rng, body, 1.0)
-    reach, limits = 1.0 if isinstance(body.joint, Prismatic) else math.pi, body.limits
+    reach, limits = 1.0 if body.joint.lengths else math.pi, body.limits
     lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
     upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
     return [float(rng.uniform(min(lower, upper), max(lower, upper)))]

@@ -38,7 +38,7 @@ def render_python(
         "velocity": repr([bound.velocity for bound in limits]),
         "effort": repr([bound.effort for bound in limits]),
         "gravity": repr(model.gravity.scalars()),
-        "joints": repr(tuple((body.joint.kind, body.index_q) for body in independent)),
+        "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "functions": views,
         "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }

@@ -6,10 +6,13 @@ forces are not counted: they may be NULL.
 
 from __future__ import annotations
 
+from rbdc.emit.rolled.joints import joint_forms
 from rbdc.emit.rolled.tables import Paths, RolledModel
 from rbdc.errors import UnsupportedError
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import Cost
 from rbdc.model import WORLD
+from rbdc.model.joints import Operations, RolledJoint
 
 BLOCK = 8
 """Columns that a row operation takes at a time: as many sums as hide the latency of an addition."""
@@ -23,6 +26,10 @@ def blocks_of(columns: int) -> list[int]:
 
 def _times(count: int, cost: Cost) -> Cost:
     return cost.times(count)
+
+
+def _cost(operations: Operations) -> Cost:
+    return Cost(**operations._asdict())
 
 
 def _sum(*costs: Cost) -> Cost:
@@ -43,16 +50,6 @@ _INERTIA_TIMES = _sum(_CROSS, _ADD_SCALED, _SYMMETRIC_TIMES, _CROSS, _ADD)
 _INERTIA_ACCUMULATE = Cost(additions=10)
 _FORCE_TO_PARENT = _sum(_ROTATE, _ROTATE, _CROSS, _ADD)
 
-_TURN_ABOUT_Z = _sum(_times(2, _SCALE), _times(2, _ADD_SCALED), Cost(negations=1))
-_TURN_BY_QUATERNION = _sum(_times(3, _ROTATE), Cost(additions=12, multiplications=12))
-_PLACEMENT = {
-    "revolute": _sum(_TURN_ABOUT_Z, Cost(calls=2)),
-    "prismatic": _ADD_SCALED,
-    "spherical": _TURN_BY_QUATERNION,
-    "planar": _sum(_TURN_ABOUT_Z, _times(2, _ADD_SCALED)),
-    "floating": _sum(_TURN_BY_QUATERNION, _ROTATE, _ADD),
-}
-_ROTATIONS = {"revolute": 1, "prismatic": 0, "spherical": 3, "planar": 1, "floating": 3}
 _MOVED = _sum(
     _times(4, _ROTATE), _ADD_SCALED, _ADD, _times(6, Cost(additions=2, multiplications=3)), Cost(additions=12, multiplications=12)
 )
@@ -86,7 +83,8 @@ class _Counter:
         self.bodies, self.nv = self.model.njoints, self.model.nv
         self.dofs = len(rolled.paths.depth)
         self.pairs = sum(rolled.paths.depth)
-        self.kinds = [body.joint.kind for body in self.model.bodies]
+        forms = joint_forms(rolled, "", DOUBLE, given=True)
+        self.joints = [forms[type(body.joint)].c for body in self.model.bodies]
         self.counts = [body.joint.nv for body in self.model.bodies]
         # What += takes where followers add to their leader's entry, and = does not.
         self.entry = Cost(additions=1 if self.model.coupled else 0)
@@ -123,11 +121,12 @@ class _Counter:
         follow = sum(count == 1 for count in self.counts) if self.model.coupled else 0
         if self.model.coupled and 1 in self.counts:
             follow = self.bodies  # the position is computed whatever the kind
-        return _sum(*(_PLACEMENT[kind] for kind in self.kinds), Cost(additions=follow, multiplications=follow))
+        own = (_cost(joint.placement_cost) for joint in self.joints)
+        return _sum(*own, Cost(additions=follow, multiplications=follow))
 
     def world(self) -> Cost:
         carried = sum(body.parent != WORLD for body in self.model.bodies)
-        columns = _times(sum(_ROTATIONS[kind] for kind in self.kinds), _CROSS)
+        columns = _sum(*(_cost(joint.columns_cost) for joint in self.joints))
         scaled = sum(count == 1 for count in self.counts) if self.model.coupled else 0
         return _sum(
             self.placements(),
@@ -176,22 +175,24 @@ class _Counter:
     def rnea(self, given: bool) -> Cost:
         total = self.placements()
         scale = Cost(multiplications=1 if self.model.coupled else 0)
-        for kind, body in zip(self.kinds, self.model.bodies, strict=True):
-            total += _sum(_times(3, _ROTATE), _ACCELERATION_AT, _SET_COLUMNS, _NEWTON_EULER, self.joint_rates(kind, given, scale))
+        for joint, body in zip(self.joints, self.model.bodies, strict=True):
+            total += _sum(_times(3, _ROTATE), _ACCELERATION_AT, _SET_COLUMNS, _NEWTON_EULER)
+            one = body.joint.nv == 1
+            total += self.joint_rates(joint, given, scale) if one else self.several_rates(given)
             total += _sum(_FORCE_TO_PARENT, _MOTION_ADD) if body.parent != WORLD else Cost()
-            total += _sum(scale, self.entry) if kind in ("revolute", "prismatic") else Cost()
+            total += _sum(scale, self.entry, _cost(joint.torque_cost)) if one else Cost()
         return total
 
-    def joint_rates(self, kind: str, given: bool, scale: Cost) -> Cost:
-        second = _sum(scale, Cost(additions=1)) if given else Cost()
-        if kind == "revolute":
-            return _sum(scale, Cost(additions=3, multiplications=2), second)
-        if kind == "prismatic":
-            return _sum(scale, Cost(additions=2, multiplications=4), second)
+    def joint_rates(self, joint: RolledJoint, given: bool, scale: Cost) -> Cost:
+        second = _sum(scale, _cost(joint.second_cost)) if given else Cost()
+        return _sum(scale, _cost(joint.moving_cost), second)
+
+    def several_rates(self, given: bool) -> Cost:
         return _sum(_times(2, _CROSS), _times(5, _ADD), _times(2 if given else 0, _ADD))
 
     def gravity_torque(self) -> Cost:
-        one_dof = sum(kind in ("revolute", "prismatic") for kind in self.kinds)
+        one_dof = sum(count == 1 for count in self.counts)
+        single = (joint for joint, count in zip(self.joints, self.counts, strict=True) if count == 1)
         coupled = Cost(additions=1, multiplications=1) if self.model.coupled else Cost()
         carried = sum(body.parent != WORLD for body in self.model.bodies)
         return _sum(
@@ -199,6 +200,7 @@ class _Counter:
             _times(self.bodies, _sum(_ROTATE, _SCALE, _CROSS)),
             _times(carried, _sum(_FORCE_TO_PARENT, _MOTION_ADD)),
             _times(one_dof, coupled),
+            *(_cost(joint.torque_cost) for joint in single),
         )
 
     def aba(self) -> Cost:

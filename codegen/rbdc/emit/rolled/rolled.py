@@ -16,6 +16,7 @@ from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.rolled.cost import rolled_cost
+from rbdc.emit.rolled.joints import joint_forms
 from rbdc.emit.rolled.tables import rolled_model
 from rbdc.emit.rolled.views import rolled_view
 from rbdc.functions.record import Function
@@ -76,9 +77,10 @@ def rolled_source(robot: str, function: Function, model: Model, version: str) ->
     method = min(costs, key=lambda name: costs[name].operations)
     form = FORMS[forms[method]]
     scalar = declaration.scalar
-    view = rolled_view(robot, rolled, version, scalar).context
+    joints = joint_forms(rolled, f"{robot}_rolled", scalar, given=form.given)
+    view = rolled_view(robot, rolled, joints, version, scalar).context
     files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
-    if "revolute" in rolled.kinds:
+    if view["angles"]:
         files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
     files |= {f"{robot}_rolled_{part}.c": render(f"rolled_{part}.c.jinja", **view) for part in form.shared}
     files[f"{robot}_{declaration.name}.c"] = render(

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import JointType, Planar, Prismatic, Revolute
-from rbdc.spatial import Inertia, Placement, Rotation, Vector3
-
-KINDS = ("revolute", "prismatic", "spherical", "planar", "floating")
+from rbdc.model.joints import JOINT_TYPES, JointType
+from rbdc.spatial import Placement, RigidInertia, Vector3
 
 
 @dataclass(frozen=True)
@@ -60,13 +58,13 @@ class RolledBody:
     """
 
     placement: Placement
-    inertia: Inertia
+    inertia: RigidInertia
     turn: Placement
 
 
 @dataclass(frozen=True)
 class RolledModel:
-    """A model with what its tables hold beside it.
+    """A model with all that its tables hold beside it.
 
     `paths` are over the degrees of freedom of all joints, `rows` over the entries of v: what elimination fills of each row of M.
     """
@@ -77,9 +75,11 @@ class RolledModel:
     rows: Paths
 
     @property
-    def kinds(self) -> tuple[str, ...]:
-        """The kinds of joint that the model has."""
-        return tuple(kind for kind in KINDS if any(body.joint.kind == kind for body in self.model.bodies))
+    def joint_types(self) -> tuple[type[JointType], ...]:
+        """The types of joint that the model has, those of `JOINT_TYPES` first and in their order."""
+        found = dict.fromkeys(type(body.joint) for body in self.model.bodies)
+        others = (own for own in found if own not in JOINT_TYPES)
+        return (*(own for own in JOINT_TYPES if own in found), *others)
 
     @property
     def turned(self) -> bool:
@@ -89,7 +89,7 @@ class RolledModel:
 
 def rolled_model(model: Model) -> RolledModel:
     """The tables of a model."""
-    rotations = [_turn(body.joint) for body in model.bodies]
+    rotations = [body.joint.rolled_frame() for body in model.bodies]
     bodies = []
     for body, rotation in zip(model.bodies, rotations, strict=True):
         back = Placement(rotation.transposed(), Vector3.zero())
@@ -99,16 +99,6 @@ def rolled_model(model: Model) -> RolledModel:
         bodies.append(RolledBody(placement, body.inertia.moved(back), back))
     paths = Paths.of_parents(_dof_parents(model))
     return RolledModel(model, tuple(bodies), paths, Paths.of_parents(_elimination_parents(model, paths)))
-
-
-def _turn(joint: JointType) -> Rotation:
-    """The turned frame's axes in the described one."""
-    if isinstance(joint, Revolute | Prismatic):
-        first, second = Planar(joint.axis).plane_axes()
-        return Rotation(first, second, joint.axis)
-    if isinstance(joint, Planar):
-        return Rotation(*joint.plane_axes(), joint.normal)
-    return Rotation.identity()
 
 
 def _dof_parents(model: Model) -> list[int]:

@@ -10,10 +10,11 @@ from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.rolled.cost import blocks_of
+from rbdc.emit.rolled.joints import Forms, JointForm, column_of_body
 from rbdc.emit.rolled.tables import Paths, RolledModel
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.model import WORLD
-from rbdc.spatial import Inertia, Placement
+from rbdc.model import WORLD, Model
+from rbdc.spatial import Inertia, Placement, RigidInertia
 
 
 @dataclass(frozen=True)
@@ -38,36 +39,6 @@ class Tables:
     row_paths: str
     column: str
     turns: list[str]
-
-
-@dataclass(frozen=True)
-class JointView:
-    """A kind of joint: its constant in C, and the template that has what loops over bodies need of it, part by part."""
-
-    constant: str
-    template: str
-
-
-@dataclass(frozen=True)
-class JointPart:
-    """The part that a template asks of a joint's: its placement, its columns of S, S x, its rate of one axis, its torque."""
-
-    placement: bool = False
-    columns: bool = False
-    motion: bool = False
-    rate: bool = False
-    torque: bool = False
-
-
-@dataclass(frozen=True)
-class JointParts:
-    """The parts by name."""
-
-    placement: JointPart = JointPart(placement=True)
-    columns: JointPart = JointPart(columns=True)
-    motion: JointPart = JointPart(motion=True)
-    rate: JointPart = JointPart(rate=True)
-    torque: JointPart = JointPart(torque=True)
 
 
 @dataclass(frozen=True)
@@ -150,10 +121,11 @@ class RolledView:
     indent: str
     coupled: bool
     gravity: str
-    joints: list[JointView]
-    joints_of_one: list[JointView]
-    joints_of_several: list[JointView]
-    parts: JointParts
+    joints: list[JointForm]
+    joints_of_one: list[JointForm]
+    joints_of_several: list[JointForm]
+    constants: list[str]
+    is_angle: str
     has: Has
     angles: Angles | None
     blocks: Blocks
@@ -167,11 +139,10 @@ class RolledView:
         return {f.name: getattr(self, f.name) for f in fields(self)} | self.scalar.words
 
 
-def rolled_view(robot: str, rolled: RolledModel, version: str, scalar: ScalarType) -> RolledView:
-    """The view of a model."""
-    model, kinds = rolled.model, rolled.kinds
-    axes = {body.joint.kind: body.joint.nv for body in model.bodies}
-    switched = len(kinds) > 1
+def rolled_view(robot: str, rolled: RolledModel, forms: Forms, version: str, scalar: ScalarType) -> RolledView:
+    """The view of a model whose types of joint have these forms."""
+    model, joints = rolled.model, list(forms.values())
+    switched = len(joints) > 1
     return RolledView(
         robot=robot,
         p=f"{robot}_rolled",
@@ -180,42 +151,39 @@ def rolled_view(robot: str, rolled: RolledModel, version: str, scalar: ScalarTyp
         bodies=model.njoints,
         dofs=len(dof_table(model)),
         nv=model.nv,
-        kind_names=", ".join(kind.upper() for kind in kinds),
+        kind_names=", ".join(joint.enumerator for joint in joints),
         switched=switched,
         indent="    " if switched else "",
         coupled=model.coupled,
         gravity=", ".join(scalar.literal(0.0 - x) for x in model.gravity.scalars()),
-        joints=_joints(kinds),
-        joints_of_one=_joints(kind for kind in kinds if axes[kind] == 1),
-        joints_of_several=_joints(kind for kind in kinds if axes[kind] > 1),
-        parts=JointParts(),
-        has=_has(rolled),
-        angles=_angles(rolled, scalar),
+        joints=joints,
+        joints_of_one=[joint for joint in joints if not joint.several],
+        joints_of_several=[joint for joint in joints if joint.several],
+        constants=_constants(forms),
+        is_angle=" || ".join(f"b->kind == {joint.enumerator}" for joint in joints if joint.c.angle),
+        has=_has(rolled, forms),
+        angles=_angles(rolled, forms, scalar),
         blocks=_blocks(model.nv),
-        tables=_tables(rolled, scalar),
-        at=_expressions(f"{robot}_rolled", coupled=model.coupled),
+        tables=_tables(rolled, forms, scalar),
+        at=_expressions(f"{robot}_rolled", model),
         scalar=scalar,
     )
 
 
-def _joints(kinds: Iterable[str]) -> list[JointView]:
-    return [JointView(kind.upper(), f"rolled_joint_{kind}.c.jinja") for kind in kinds]
-
-
-def _has(rolled: RolledModel) -> Has:
-    kinds = set(rolled.kinds)
+def _has(rolled: RolledModel, forms: Forms) -> Has:
+    helpers = frozenset[str]().union(*(form.c.helpers for form in forms.values()))
     return Has(
         turned=rolled.turned,
-        turns_about_z=bool(kinds & {"revolute", "planar"}),
-        quaternions=bool(kinds & {"spherical", "floating"}),
-        linear=bool(kinds & {"prismatic", "planar", "floating"}),
-        angular=kinds != {"prismatic"},
+        turns_about_z="turn_about_z" in helpers,
+        quaternions="turn_by_quaternion" in helpers,
+        linear="translation" in helpers,
+        angular="rotation" in helpers,
     )
 
 
-def _angles(rolled: RolledModel, scalar: ScalarType) -> Angles | None:
-    """Those of revolute joints; None where there are none."""
-    turning = sum(body.joint.kind == "revolute" for body in rolled.model.bodies)
+def _angles(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> Angles | None:
+    """Those of joints that turn by an angle; None where there are none."""
+    turning = sum(forms[type(body.joint)].c.angle for body in rolled.model.bodies)
     widths = trigonometry.widths(scalar)
     lanes = next((width for width in widths if width >= turning), widths[-1])
     count = -(-turning // lanes) * lanes
@@ -229,13 +197,14 @@ def _blocks(columns: int) -> Blocks:
     return Blocks(blocks, usual, rest, whole, several=rest is not None or columns // usual.width > 1)
 
 
-def _expressions(prefix: str, *, coupled: bool) -> Expressions:
+def _expressions(prefix: str, model: Model) -> Expressions:
     """Coupled joints have their columns and rows in tables; else degrees of freedom are entries of v."""
+    coupled, b = model.coupled, column_of_body(prefix, model)
     if coupled:
-        k, j, b = (f"{prefix}_column[{index}]" for index in ("k", "j", "b->first"))
+        k, j = (f"{prefix}_column[{index}]" for index in ("k", "j"))
         row, other, path = "column", "other", f"{prefix}_row"
     else:
-        k, j, b, row, other, path = "k", "j", "b->first", "k", "j", f"{prefix}_path"
+        k, j, row, other, path = "k", "j", "k", "j", f"{prefix}_path"
     return Expressions(
         column_k=k,
         column_b=b,
@@ -254,11 +223,11 @@ def _expressions(prefix: str, *, coupled: bool) -> Expressions:
     )
 
 
-def _tables(rolled: RolledModel, scalar: ScalarType) -> Tables:
+def _tables(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> Tables:
     turns = (Placement.identity(), *(body.turn for body in rolled.bodies))
     return Tables(
-        heading=_heading(rolled),
-        body_rows=_body_rows(rolled, scalar),
+        heading="".join(f", {name}" for name in _heading(rolled, forms)),
+        body_rows=_body_rows(rolled, forms, scalar),
         path=_pairs(rolled.paths),
         paths=_integers(rolled.paths.entries),
         row_path=_pairs(rolled.rows),
@@ -268,29 +237,40 @@ def _tables(rolled: RolledModel, scalar: ScalarType) -> Tables:
     )
 
 
-def _heading(rolled: RolledModel) -> str:
-    return (", kind" if len(rolled.kinds) > 1 else "") + (", multiplier, offset" if rolled.model.coupled else "")
+def _constants(forms: Forms) -> list[str]:
+    """The members of the table that only some types of joint have."""
+    return list(dict.fromkeys(name for form in forms.values() for name in form.c.constants))
 
 
-def _body_rows(rolled: RolledModel, scalar: ScalarType) -> list[BodyRow]:
+def _heading(rolled: RolledModel, forms: Forms) -> list[str]:
+    coupled = ["multiplier", "offset"] if rolled.model.coupled else []
+    return [*(["kind"] if len(forms) > 1 else []), *coupled, *_constants(forms)]
+
+
+def _body_rows(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> list[BodyRow]:
     """The world, then the bodies."""
     model = rolled.model
     starts = first_dofs(model)
-    kind = f", {rolled.kinds[0].upper()}" if len(rolled.kinds) > 1 else ""
+    kinds = {own: f", {form.enumerator}" if len(forms) > 1 else "" for own, form in forms.items()}
+    names = _constants(forms)
+    kind, zeros = next(iter(kinds.values())), "".join(f", {scalar.literal(0.0)}" for _ in names)
     free = f", {scalar.literal(1.0)}, {scalar.literal(0.0)}" if model.coupled else ""
-    rows = [_body_row("the world", f"0, 0, 0, 0{kind}{free}", Placement.identity(), Inertia.zero(), scalar)]
+    world = f"0, 0, 0, 0{kind}{free}{zeros}"
+    rows = [_body_row("the world", world, Placement.identity(), Inertia.zero(), scalar)]
     for index, (body, own) in enumerate(zip(model.bodies, rolled.bodies, strict=True)):
         parent = 0 if body.parent == WORLD else body.parent + 1
-        kind = f", {body.joint.kind.upper()}" if len(rolled.kinds) > 1 else ""
+        values = dict(zip(forms[type(body.joint)].c.constants, body.joint.rolled_constants(), strict=True))
+        constants = "".join(f", {scalar.literal(values.get(name, 0.0))}" for name in names)
         follow = free
         if body.coupling is not None:
             follow = f", {scalar.literal(body.coupling.multiplier)}, {scalar.literal(body.coupling.offset)}"
-        integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}"
+        kind = kinds[type(body.joint)]
+        integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}{constants}"
         rows.append(_body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia, scalar))
     return rows
 
 
-def _body_row(title: str, integers: str, placement: Placement, inertia: Inertia, scalar: ScalarType) -> BodyRow:
+def _body_row(title: str, integers: str, placement: Placement, inertia: RigidInertia, scalar: ScalarType) -> BodyRow:
     j = ", ".join(_literal(x, scalar) for x in inertia.about_origin.scalars())
     h = ", ".join(_literal(x, scalar) for x in inertia.first_moment.scalars())
     mass = f"{_literal(inertia.mass, scalar)}, {{{h}}}, {{{j}}}"

@@ -57,7 +57,7 @@ def deepest_frame(model: Model) -> int:
 
 def _configurations(model: Model, rng: np.random.Generator, samples: int) -> Array:
     independent = [body for body in model.bodies if body.coupling is None]
-    joints = tuple((body.joint.kind, body.index_q) for body in independent)
+    joints = tuple((body.joint.sampling, body.index_q) for body in independent)
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
     for body in independent:
         if body.joint.euclidean:

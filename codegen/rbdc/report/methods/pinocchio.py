@@ -21,10 +21,10 @@ from typing import Any
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import JointType, Planar, Prismatic, Revolute
+from rbdc.model.joints import JointType
 from rbdc.native import cache
 from rbdc.native.toolchain import CANDIDATES, Compiler, code_bytes, compile_object, find_compiler, run
-from rbdc.spatial import Inertia, Placement
+from rbdc.spatial import Placement, RigidInertia, Scalar
 
 ALGORITHMS = {
     "crba": ("crba", "crba_world"),
@@ -176,25 +176,22 @@ def save_model(model: Model, path: Path) -> str | None:
 
 
 def _joint(pin: Any, joint: JointType) -> Any:
-    """Pinocchio's joint, the fast one for a coordinate axis; None where Pinocchio has no such type."""
-    if isinstance(joint, (Revolute, Prismatic)):
-        letter = "R" if isinstance(joint, Revolute) else "P"
-        axis = [float(x) for x in joint.axis.scalars()]
-        for name, unit in zip("XYZ", ([1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]), strict=True):
-            if axis == unit:
-                return getattr(pin, f"JointModel{letter}{name}")()
-        return getattr(
-            pin, "JointModelRevoluteUnaligned" if letter == "R" else "JointModelPrismaticUnaligned"
-        )(_array(axis))
-    if isinstance(joint, Planar):
-        return pin.JointModelPlanar() if joint.normal.scalars() == [0.0, 0.0, 1.0] else None
-    made = {"spherical": pin.JointModelSpherical, "floating": pin.JointModelFreeFlyer}.get(joint.kind)
-    return None if made is None else made()
+    """Pinocchio\'s joint, the fast one for a coordinate axis; None where Pinocchio has no such type."""
+    own = joint.pinocchio()
+    if own is None:
+        return None
+    made = getattr(pin, own.name)
+    return made() if own.axis is None else made(_array(own.axis))
 
 
-def _inertia(pin: Any, inertia: Inertia) -> Any:
+def _parameters(inertia: RigidInertia) -> list[Scalar]:
+    """m, m c, and the inertia about the origin."""
+    return [inertia.mass, *inertia.first_moment.scalars(), *inertia.about_origin.scalars()]
+
+
+def _inertia(pin: Any, inertia: RigidInertia) -> Any:
     """Pinocchio's inertia from the dynamic parameters m, m c and the inertia about the origin."""
-    parameters = _array([float(x) for x in inertia.scalars()])
+    parameters = _array([float(x) for x in _parameters(inertia)])
     if parameters[0] != 0.0:
         return pin.Inertia.FromDynamicParameters(parameters)
     xx, xy, yy, xz, yz, zz = parameters[4:]  # without mass there is no centre to divide for
