@@ -212,7 +212,8 @@ def _compiled(job: _Job, generated: Generated) -> Native:
 
 def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folder: Path) -> None:
     """Write the files of the package into a folder, and the manifest that lists them."""
-    from rbdc.emit.library import render_manifest
+    from rbdc.emit.backend import Package
+    from rbdc.emit.library import CompiledFigures, render_manifest
 
     contents = {name: text.encode() for name, text in generated.files.items()} | {EXTENSION: native.extension.read_bytes()}
     build = {
@@ -222,16 +223,12 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
         "verified": job.options.verify,
         "files": recorded(contents),
     }
-    manifest = render_manifest(
-        job.model,
-        job.robot,
-        generated.sources,
-        rbdc.__version__,
-        build,
+    figures = CompiledFigures(
         {"version": job.compiler.version, "flags": list(job.flags)},
         [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
         {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
     )
+    manifest = render_manifest(Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures)
     for name, content in {**contents, MANIFEST: manifest.encode()}.items():
         (folder / name).write_bytes(content)
 

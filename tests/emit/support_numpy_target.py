@@ -8,20 +8,21 @@ from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ADD, ATAN2, COS, DIV, LESS, MUL, NEG, NOT, SIN, SQRT, SUB, WHERE, Operation
 
-PRINTED = {
-    "neg": "-{0}",
-    "add": "{0} + {1}",
-    "sub": "{0} - {1}",
-    "mul": "{0} * {1}",
-    "div": "{0} / {1}",
-    "sin": "np.sin({0})",
-    "cos": "np.cos({0})",
-    "sqrt": "np.sqrt({0})",
-    "atan2": "np.arctan2({0}, {1})",
-    "less": "{0} < {1}",
-    "not": "np.logical_not({0})",
-    "where": "np.where({0}, {1}, {2})",
+PRINTED: dict[Operation, str] = {
+    NEG: "-{0}",
+    ADD: "{0} + {1}",
+    SUB: "{0} - {1}",
+    MUL: "{0} * {1}",
+    DIV: "{0} / {1}",
+    SIN: "np.sin({0})",
+    COS: "np.cos({0})",
+    SQRT: "np.sqrt({0})",
+    ATAN2: "np.arctan2({0}, {1})",
+    LESS: "{0} < {1}",
+    NOT: "np.logical_not({0})",
+    WHERE: "np.where({0}, {1}, {2})",
 }
 
 
@@ -59,6 +60,6 @@ def expression(value: Value) -> str:
         return repr(value.constant)
     if value.source is not None:
         return f"{value.source[0]}[{value.source[1]}]"
-    if value.operation.name not in PRINTED:
+    if value.operation not in PRINTED:
         raise UnsupportedError(f"--targets toy: no NumPy for the operation {value.operation.name}")
-    return PRINTED[value.operation.name].format(*(f"x{k}" for k in value.arguments))
+    return PRINTED[value.operation].format(*(f"x{k}" for k in value.arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -111,6 +112,21 @@ def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) 
             registry.backends_of(targets)
     with pytest.raises(UnsupportedError, match="add c"):
         registry.backends_of(("batch",))
+
+
+def test_the_recipe_of_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    readme = (Path(__file__).parent.parent.parent / "templates" / "README.md").read_text(encoding="utf-8")
+    target, line = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    recipe = tmp_path / "recipe.py"
+    recipe.write_text(f"from rbdc.emit.registry import BACKENDS\n{target}\n\n{line}")
+    monkeypatch.setattr(registry, "BACKENDS", dict(registry.BACKENDS))
+    runpy.run_path(str(recipe))
+    model = Model.from_urdf(resolve("double_pendulum"))
+    options = GenerationOptions(targets=("c", "listing"))
+    files = generate(model, "robot", ["rnea"], "0", lambda _: None, options).files
+    assert re.fullmatch(r"rnea: \d+ values\n", files["robot_rnea.txt"])
+    with pytest.raises(UnsupportedError, match="functions of frames"):
+        generate(model, "robot", ["frame_jacobian"], "0", lambda _: None, options)
 
 
 def test_two_targets_of_one_file_are_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:

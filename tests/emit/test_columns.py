@@ -64,7 +64,7 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
     made = kernel(programs[0], plan)
     assert [a.name for a in made.outputs] == ["columns", "known", "factor", "pivots"]
-    assert all(place < model.nv * plan.blocks * DOUBLE.lanes for place in made.outputs[0].places)
+    assert all(place < model.nv * plan.blocks * DOUBLE.lanes for place in made.outputs[0].output_indices)
 
 
 def test_blocks_of_zeros_are_left_out() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import rbdc
+from rbdc.emit.backend import Package
 from rbdc.emit.library import render_manifest
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
@@ -41,7 +42,8 @@ def package(robot: str) -> dict[str, str]:
     model = Model.from_urdf(resolve(robot))
     generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
-    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": [], "files": hashes}, {}, [], {})
+    about = {"left_out": [], "files": hashes}
+    manifest = render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about)
     return {**generated.files, "manifest.json": manifest}
 
 

@@ -15,7 +15,7 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
     wide = builder.gather(tuple(x))
     pair = [builder.raw(ADD, (wide, wide)), builder.raw(MUL, (wide, wide))]
     entries = [*x[:scalars], builder.constant(0.0), *(builder.extract(v, m) for v in pair for m in range(4))]
-    output = Array("y", len(entries), places=places)
+    output = Array("y", len(entries), output_indices=places)
     return finish("f", [Array("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
 
 

@@ -35,9 +35,9 @@ def test_before_and_after() -> None:
     assert [(a.name, a.size, a.width) for a in made.program.outputs] == [(RESULTS, 2, 8)]
     assert {value.operation: value.width for value in made.program.values} == {INPUT: 8, CONSTANT: 1, ADD: 8}
     assert made.constants == (0.0, 2.0)
-    assert made.places == ((0, 2, 0, 3), (1,))
+    assert made.output_indices == ((0, 2, 0, 3), (1,))
     entries = [*evaluate(made.program, q=[3.0])[0][::8], *made.constants]
-    assert [[entries[k] for k in places] for places in made.places] == evaluate(program(), q=[3.0])
+    assert [[entries[k] for k in places] for places in made.output_indices] == evaluate(program(), q=[3.0])
 
 
 def test_widened_keeps_outputs() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from rbdc import Model, load
+from rbdc.emit.backend import Package as PackageOf
 from rbdc.emit.library import render_manifest
 from rbdc.errors import ToolchainError, VerificationError
 from rbdc.functions.catalogue import select
@@ -62,7 +63,7 @@ def installed(folder: Path, model: Model, robot: str, generated: Generated, file
     folder.mkdir()
     declarations: list[FunctionDeclaration] = [source.declaration for source in generated.sources]
     native = compile_package(files, robot, declarations, find_compiler(None), UNOPTIMISED, 1)
-    manifest = render_manifest(model, robot, generated.sources, "0", {"key": folder.name}, {}, [], {})
+    manifest = render_manifest(PackageOf(model, robot, "0"), generated.sources, {"key": folder.name})
     for name, text in {**files, "manifest.json": manifest}.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / EXTENSION).write_bytes(native.extension.read_bytes())

@@ -85,13 +85,13 @@ class Section:
 class Array:
     """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
 
-    places: of an output whose entries do not lie one after the other, where each lies.
+    output_indices: of an output whose entries do not lie one after the other, where each lies.
     """
 
     name: str
     size: int
     width: int = 1
-    places: tuple[int, ...] = ()
+    output_indices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

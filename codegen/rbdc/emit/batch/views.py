@@ -160,7 +160,7 @@ def form_view(form: Form) -> FormView:
     outputs = {p: _array(form, p) for p in declaration.outputs}
     first = samples.program.outputs[0].size
     # The results are written where the only output lies if that is what they are.
-    whole = samples.places == (tuple(range(form.count)),) and not samples.constants
+    whole = samples.output_indices == (tuple(range(form.count)),) and not samples.constants
     sample = {p.name: form.sample(p, "k") for p in (*declaration.inputs, *declaration.outputs)}
     return FormView(
         name=form.name,
@@ -225,7 +225,7 @@ def parameters(declaration: FunctionDeclaration) -> str:
 
 def index_tables(form: Form) -> list[IndexTable]:
     """The tables of indices of all outputs."""
-    outputs = zip(form.declaration.outputs, form.samples.places, strict=True)
+    outputs = zip(form.declaration.outputs, form.samples.output_indices, strict=True)
     return [index_table(p.name, form.indices(p.name), indices, form.lanes) for p, indices in outputs]
 
 

@@ -19,14 +19,14 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
 BLOCK_WEIGHT = 1.6
-"""What an operation on a block takes in single ones, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
+"""Single operations that one on a block takes the time of, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
 
 PART = 600
 """About so many products of a block in one C function."""
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """What the kernel computes for a function whose last output is M^-1 (size, size) and whose others are solutions with M."""
+    """The outputs that the kernel computes for a function whose last output is M^-1 (size, size) and whose others are solutions with M."""
     names = [p.name for p in declaration.outputs[:-1]]
     outputs = [*(f"side_{name}" for name in names), *(f"known_{name}" for name in names), "factor", "pivots"]
     return replace(declaration, outputs=tuple(Parameter(name, (size, size), "") for name in outputs))
@@ -90,8 +90,9 @@ def kernel(program: Program, plan: Plan) -> Program:
         return tuple(program.results[first + m][row * plan.size + column] for m, row, column in of)
 
     factor, pivots = program.results[2 * plan.sides], program.results[2 * plan.sides + 1]
+    indices = tuple(plan.place(*entry) for entry in plan.stored)
     outputs = {
-        Array("columns", len(plan.stored), places=tuple(plan.place(*entry) for entry in plan.stored)): entries(0, plan.stored),
+        Array("columns", len(plan.stored), output_indices=indices): entries(0, plan.stored),
         Array("known", len(plan.known)): entries(plan.sides, plan.known),
         Array("factor", len(plan.factor)): tuple(factor[row * plan.size + column] for row, column in plan.factor),
         Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),

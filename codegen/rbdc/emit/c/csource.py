@@ -274,7 +274,7 @@ def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
 
 
 def arguments(program: Program) -> str:
-    """What a call of that function passes, where variables have the parameters' names."""
+    """The arguments of a call of that function, where variables have the parameters' names."""
     return ", ".join(a.name for a in (*program.inputs, *program.outputs))
 
 

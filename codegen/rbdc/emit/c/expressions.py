@@ -186,7 +186,7 @@ class Writer:
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
-        """What is added to angles in so many lanes."""
+        """The numbers that are added to angles in so many lanes."""
         value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 

@@ -37,7 +37,7 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
 """Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on the frame's path."""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
-"""What the functions share, as `frames.h.jinja` declares it."""
+"""Names that the functions share, as `frames.h.jinja` declares it."""
 
 
 def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
@@ -80,7 +80,7 @@ def frames_source(
 
 @dataclass(frozen=True)
 class FrameNames:
-    """What the templates of frames call types, constants and the climb.
+    """Names of types, constants and the climb in the templates of frames.
 
     p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays of the caller. zero, zeros:
     such a value, and what initialises an array of them. spread: what makes a number such a value. climb: the name of the climb.

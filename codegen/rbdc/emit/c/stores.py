@@ -13,7 +13,7 @@ LONGEST = 8
 """So many constants go in one copy, which compilers write as one or two instructions."""
 
 CLEARING = 8
-"""What clearing an output takes beside an instruction for each 64 bytes."""
+"""Instructions that clearing an output takes beside an instruction for each 64 bytes."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ def stores(program: Program, homes: Mapping[int, int], number: int, cleared: Col
         for entry, index in enumerate(result):
             known = array.name in cleared and program.values[index].constant == 0.0
             if homes[index] == number and not known:
-                entries[array.places[entry] if array.places else entry] = index
-        for store in _side_by_side(program, array.name, entries):
+                entries[array.output_indices[entry] if array.output_indices else entry] = index
+        for store in _grouped(program, array.name, entries):
             made.setdefault(max(store.values), []).append(store)
     return made
 
@@ -46,11 +46,11 @@ def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> 
     values = program.values
     constants = {entry: index for entry, index in enumerate(result) if values[index].operation is CONSTANT}
     others = {entry: index for entry, index in constants.items() if values[index].constant != 0.0}
-    fewer = len(_side_by_side(program, array.name, constants)) - len(_side_by_side(program, array.name, others))
-    return not array.places and fewer > array.size / LONGEST + CLEARING
+    fewer = len(_grouped(program, array.name, constants)) - len(_grouped(program, array.name, others))
+    return not array.output_indices and fewer > array.size / LONGEST + CLEARING
 
 
-def _side_by_side(program: Program, array: str, entries: Mapping[int, int]) -> list[Store]:
+def _grouped(program: Program, array: str, entries: Mapping[int, int]) -> list[Store]:
     """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of which costs as much alone; and
     runs of constants.
     """

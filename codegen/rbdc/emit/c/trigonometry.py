@@ -129,7 +129,7 @@ def limit(scalar: ScalarType) -> float:
 
 
 def batch_context(scalar: ScalarType) -> dict[str, object]:
-    """What the header of batches needs for sines and cosines."""
+    """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
     return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any
 
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
@@ -53,7 +53,7 @@ def render_python(
     }
 
 
-def _names(names: Any) -> str:
+def _names(names: Iterable[str]) -> str:
     """A tuple of string literals."""
     literals = [string_literal(name) for name in names]
     return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
@@ -63,7 +63,26 @@ def _shape(shape: tuple[int, ...]) -> str:
     return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
-def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
+@dataclass(frozen=True)
+class _FunctionView:
+    """A function of the package as Python: literals of its inputs and outputs, signatures without and with types, and the calls of samples
+    one after the other and in lanes.
+    """
+
+    name: str
+    summary: str
+    framed: bool
+    inputs: str
+    outputs: str
+    signature: str
+    typed_signature: str
+    lanes_call: str
+    result_type: str
+    call: str
+    doc: list[str]
+
+
+def _function_view(d: FunctionDeclaration) -> _FunctionView:
     names = [p.name for p in d.inputs]
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
@@ -77,19 +96,19 @@ def _function_view(d: FunctionDeclaration) -> dict[str, Any]:
         extra = ", entry.place(frame, reference)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
-    return {
-        "name": d.name,
-        "summary": docstring(d.summary),
-        "framed": d.framed,
-        "inputs": repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
-        "outputs": repr(tuple((p.name, p.shape) for p in d.outputs)),
-        "signature": ", ".join([*arguments, "*", *keywords]),
-        "typed_signature": ", ".join([*typed, "*", *typed_keywords]),
-        "lanes_call": f"entry.lanes({packed}, layout, out, num_threads{extra})",
-        "result_type": results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        "call": f"entry.call({packed}, out, num_threads{extra})",
-        "doc": _documentation(d),
-    }
+    return _FunctionView(
+        name=d.name,
+        summary=docstring(d.summary),
+        framed=d.framed,
+        inputs=repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
+        outputs=repr(tuple((p.name, p.shape) for p in d.outputs)),
+        signature=", ".join([*arguments, "*", *keywords]),
+        typed_signature=", ".join([*typed, "*", *typed_keywords]),
+        lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
+        result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
+        call=f"entry.call({packed}, out, num_threads{extra})",
+        doc=_documentation(d),
+    )
 
 
 def _documentation(d: FunctionDeclaration) -> list[str]:

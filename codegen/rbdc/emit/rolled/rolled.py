@@ -63,7 +63,7 @@ _ARTICULATED = "articulated_bodies"
 
 _TABLES = ("body", "path", "paths", "column", "row", "rows", "turn")
 _STEPS = ("placements", "world", "forces", "torque", "mass", "factor", "solve", "solve_rows", "invert", "derivatives")
-"""What the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
+"""Names that the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
 
 
 def rolled_source(robot: str, function: Function, model: Model, version: str) -> FunctionSource:

@@ -107,7 +107,7 @@ class Expressions:
 
 @dataclass(frozen=True)
 class RolledView:
-    """What every template of rolled functions lays out."""
+    """The view that every template of rolled functions lays out."""
 
     robot: str
     p: str

@@ -20,13 +20,13 @@ RESULTS = "results"
 class Samples:
     """A program over vectors, and where the entries of its outputs are.
 
-    constants: entries that are the same whatever the inputs. places: for each output and entry the index of
+    constants: entries that are the same whatever the inputs. output_indices: for each output and entry the index of
     its value in `results`, or, counted on from there, in `constants`.
     """
 
     program: Program
     constants: tuple[float, ...]
-    places: tuple[tuple[int, ...], ...]
+    output_indices: tuple[tuple[int, ...], ...]
 
 
 def side_by_side(program: Program, width: int) -> Samples:

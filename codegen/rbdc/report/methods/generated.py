@@ -52,7 +52,6 @@ def _built(
     scalar: ScalarType = DOUBLE,
 ) -> Implementation:
     names = [function.declaration.name]
-    made = generate(
-        model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions(style, scalar=scalar)
-    )
+    options = GenerationOptions(style, scalar=scalar)
+    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
     return of_files(model, made.files, made.sources[0], method, family)
