@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
-from rbdc.lanes import lane_model
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 from tests.support_imagined import worst
 

@@ -16,7 +16,7 @@ from rbdc.evaluation import arrays
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
-from rbdc.verification.roundings import Resistance, least_of
+from rbdc.verification.roundings import BY_VELOCITY, Resistance, least_of
 
 Array = NDArray[np.float64]
 
@@ -82,13 +82,16 @@ class References:
                 rows = [_rows(entries, states) for entries in found]
                 made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
                 last_place = float(np.finfo(declaration.scalar.dtype).eps)
-                least = least_of(own, [x.values for x in made], last_place, self._resistance(part, inputs))
+                resistance = self._resistance(part, own, inputs)
+                values, solved = [x.values for x in made], part.name in FORWARD_DYNAMICS
+                least = least_of(own, values, last_place, resistance, solved=solved)
                 result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
         return result
 
-    def _resistance(self, part: Part, inputs: Mapping[str, Array]) -> Resistance | None:
-        """M at the states, for what solves with it."""
-        return Resistance.of(self.model, inputs["q"]) if part.name in FORWARD_DYNAMICS else None
+    def _resistance(self, part: Part, outputs: Sequence[Parameter], inputs: Mapping[str, Array]) -> Resistance | None:
+        """M at the states, for what solves with it or is made of products with it."""
+        needed = part.name in FORWARD_DYNAMICS or any(output.name in BY_VELOCITY for output in outputs)
+        return Resistance.of(self.model, inputs) if needed else None
 
     def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
         if parameter.configuration:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,49 +16,72 @@ from rbdc.model import Model
 Array = NDArray[np.float64]
 
 ROUNDINGS = 64
-"""Units in the last place: of the largest entry beside one in a matrix, and of M, by which a solution with it is that of another M."""
+"""Units in the last place: of the largest entry beside one in a matrix, and of M, which elimination changes by some (Demmel 1989)."""
+
+
+BY_DIRECTIONS = ("w_ddq_dq", "w_ddq_dv")
+"""Outputs of forward dynamics that are no accelerations and no columns of such."""
+BY_VELOCITY = ("C", "dtau_dv", "w_dtau_dv")
+"""Differences of products of M and velocities; of a single joint they are zero."""
 
 
 @dataclass(frozen=True)
 class Resistance:
-    """How solutions with M react to its rounding: to errors of sqrt(M_ii M_jj) times a unit, which is what elimination makes
-    (Demmel 1989). sizes: the roots d of M's diagonal; reaction: |M^-1| d; (states, nv) each.
-    """
+    """M (states, nv, nv) and the largest velocity, times the largest weight where there are weights, at each state (states,)."""
 
-    sizes: Array
-    reaction: Array
+    inertia: Array
+    largest: Array
 
     @staticmethod
-    def of(model: Model, q: Array) -> Resistance:
-        """At configurations (states, nq); infinite where M is singular."""
+    def of(model: Model, inputs: Mapping[str, Array]) -> Resistance:
+        """At inputs by name, (states, size) each."""
+        q = inputs["q"]
         rows = crba(model, list(q.T))
-        inertia = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float).transpose(2, 0, 1)
-        sizes = np.sqrt(np.abs(np.diagonal(inertia, axis1=1, axis2=2)))
-        return Resistance(sizes, np.array([_reaction(*one) for one in zip(inertia, sizes, strict=True)]).reshape(sizes.shape))
+        inertia = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float)
+        given = [np.max(np.abs(inputs[name]), axis=1) for name in ("v", "w") if name in inputs]
+        return Resistance(inertia.transpose(2, 0, 1), np.asarray(np.prod(given, axis=0)) * np.ones(len(q)))
 
-    def of_solutions(self, values: Array, shape: tuple[int, ...]) -> Array:
-        """By how much solutions (states, size), vectors or the columns of matrices, change for each unit: |M^-1| d (d . |x|)."""
-        solutions = np.abs(values).reshape(len(values), shape[0], -1)
-        product = np.einsum("si,sl,slj->sij", self.reaction, self.sizes, solutions)
-        return product.reshape(values.shape)
+    @cached_property
+    def sizes(self) -> Array:
+        """The roots of M's diagonal (states, nv), by which accelerations compare whatever their units."""
+        return np.sqrt(np.abs(np.diagonal(self.inertia, axis1=1, axis2=2)))
+
+    @cached_property
+    def condition(self) -> Array:
+        """The condition number of M scaled to a diagonal of ones, (states,); infinite where M is singular."""
+        scaled = self.inertia / (self.sizes[:, :, None] * self.sizes[:, None, :])
+        return np.array([np.linalg.cond(one) if np.all(np.isfinite(one)) else np.inf for one in scaled])
+
+    def of_velocities(self, output: Parameter) -> Array:
+        """How large the products are whose differences an output (states, size) is, largest of its row and column."""
+        sizes = np.abs(self.inertia)
+        columns = sizes.max(axis=1, keepdims=True)
+        largest = columns if len(output.shape) == 1 else np.maximum(columns, sizes.max(axis=2, keepdims=True))
+        return (self.largest[:, None, None] * largest).reshape(len(sizes), -1)
+
+    def of_solutions(self, output: Parameter, values: Array) -> Array:
+        """By how much an output (states, size) changes for each unit in the last place of M: of what is largest, `condition` units; NaN where M
+        is singular. Rows of accelerations by their own sizes; what has an entry for each direction of q, v by the largest of all.
+        """
+        parts = np.abs(values).reshape(len(values), output.shape[0], -1)
+        sizes = np.ones_like(self.sizes) if output.name in BY_DIRECTIONS else self.sizes
+        largest = np.max(sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
+        units = self.condition[:, None, None] * largest / sizes[:, :, None]
+        return np.where(np.isfinite(units), np.broadcast_to(units, parts.shape), np.nan).reshape(values.shape)
 
 
-def _reaction(inertia: Array, sizes: Array) -> Array:
-    try:
-        return np.asarray(np.abs(np.linalg.inv(inertia)) @ sizes)
-    except np.linalg.LinAlgError:
-        return np.full(len(sizes), np.inf)
-
-
-def least_of(outputs: Sequence[Parameter], values: Sequence[Array], last_place: float, resistance: Resistance | None) -> list[Array]:
-    """For each output of one function the least that its values (states, size) may be off by; NaN where M is singular."""
+def least_of(
+    outputs: Sequence[Parameter], values: Sequence[Array], last_place: float, resistance: Resistance | None, *, solved: bool
+) -> list[Array]:
+    """For each output of one function the least that its values (states, size) may be off by; NaN where M is singular and `solved` with."""
     beside = _beside(outputs, values)
     result = []
     for output, found in zip(outputs, values, strict=True):
         least = beside[output.shape] if output.shape in beside else np.zeros(found.shape)
-        if resistance is not None and output.shape:
-            reaction = resistance.of_solutions(found, output.shape)
-            least = np.where(np.isfinite(reaction), np.maximum(least, reaction), np.nan)
+        if resistance is not None and found.size and output.name in BY_VELOCITY:
+            least = np.maximum(least, resistance.of_velocities(output))
+        if resistance is not None and found.size and solved:
+            least = np.maximum(least, resistance.of_solutions(output, found))
         result.append(ROUNDINGS * last_place * least)
     return result
 
