@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +50,7 @@ def with_noise(text: str, size: float, rng: Random, *, relative: bool = False) -
     """A description with noise on the numbers of axes and origins."""
     tree = etree.fromstring(text.encode())
     for element in tree.iter("origin", "axis"):
-        for key in {"xyz", "rpy"} & set(element.attrib):
+        for key in (key for key in ("rpy", "xyz") if key in element.attrib):
             numbers = [float(x) for x in element.attrib[key].split()]
             noise = [size * (x if relative else 1.0) * rng.normal() for x in numbers]
             element.set(key, " ".join(repr(float(x + n)) for x, n in zip(numbers, noise, strict=True)))
@@ -65,13 +65,25 @@ def read(text: str, root: str, snap: float = 0.0) -> Model:
         return Model.from_urdf(path, root_joint=root, snap=snap)
 
 
+DECADES = 2.0
+
+
 @dataclass(frozen=True)
 class Scales:
-    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass."""
+    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass.
+
+    Masses of all orders are side by side; the lengths of one description differ by at most `DECADES`.
+    """
 
     masses: tuple[float, float] = (-1.0, 1.0)
     lengths: tuple[float, float] = (-1.0, 0.0)
     massless: float = 0.0
+
+    def of_one(self, rng: Random) -> Scales:
+        """Those of one description."""
+        least, most = self.lengths
+        start = rng.uniform(least, max(least, most - DECADES))
+        return replace(self, lengths=(start, min(most, start + DECADES)))
 
     def length(self, rng: Random) -> float:
         """Any of these."""
@@ -115,7 +127,8 @@ def limited(kind: str) -> Limits:
 def chains(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
     """Axes that are parallel, antiparallel or at right angles but for rounding and noise, branching once in a while."""
     rng, tilt, digits = draw(randoms), draw(noises), draw(st.integers(1, 17))
-    size, slides = draw(st.integers(2, 7)), draw(st.booleans())
+    scales = scales.of_one(rng)
+    size, slides = draw(st.integers(1, 7)), draw(st.booleans())
     links, joints = [Link("base", scales.inertia(rng))], []
     for k in range(size):
         kind = "prismatic" if slides and rng.random() < 0.3 else "revolute"
@@ -135,6 +148,7 @@ def trees(draw: st.DrawFn, scales: Scales = USUAL) -> Model:
     """Every type of joint in any order, followers among them, normals and axes next to z and against it."""
     rng, tilt = draw(randoms), draw(noises)
     kinds = draw(st.lists(st.sampled_from(KINDS), min_size=1, max_size=6).filter(lambda found: set(found) != {"fixed"}))
+    scales = scales.of_one(rng)
     links, joints, leaders = [Link("base", scales.inertia(rng))], [], list[str]()
     for k, kind in enumerate(kinds):
         parent = "base" if k == 0 else f"link{rng.integers(k)}"

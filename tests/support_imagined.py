@@ -45,7 +45,7 @@ def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> It
             for way, values in _ways(model, function, part, inputs):
                 for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
                     if entries:
-                        error = right.error(_states(entries))
+                        error = right.error(states_of(entries))
                         state, entry = np.unravel_index(np.argmax(error), error.shape)
                         where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
                         yield Found(f"{name} {way}", float(error.max()), where)
@@ -83,7 +83,7 @@ def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Arr
                 yield f"{method}, in lanes{', nested' if nested else ''}", [entries for _, entries in values]
 
 
-def _states(entries: Sequence[Any]) -> Array:
+def states_of(entries: Sequence[Any]) -> Array:
     """Entries that are numbers or have one for each state, as (states, size)."""
     states = max(np.size(x) for x in entries)
     return np.array([np.broadcast_to(x, states) for x in entries], dtype=float).T
