@@ -55,6 +55,11 @@ def sqrt(x: Scalar) -> Scalar:
     return _apply("sqrt", x)
 
 
+def hypot(x: Scalar, y: Scalar) -> Scalar:
+    """Length of the vector (x, y)."""
+    return _apply("hypot", x, y)
+
+
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Angle of the point (x, y) in (-pi, pi]."""
     return _apply("atan2", y, x)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from rbdc.spatial.scalars import Scalar
+from rbdc.spatial.scalars import Scalar, hypot
 from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
 
 Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
@@ -98,9 +98,9 @@ class Rotation:
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
         """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that is -z."""
-        sine = math.hypot(axis.x, axis.y)
+        sine = hypot(axis.x, axis.y)
         if sine == 0.0:
-            return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, math.copysign(1.0, axis.z), 0.0), axis)
+            return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0 if axis.z > 0.0 else -1.0, 0.0), axis)
         # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): each from the one that does not cancel.
         c, s = axis.x / sine, axis.y / sine
         versine = sine * sine / (1.0 + axis.z) if axis.z > 0.0 else 1.0 - axis.z
