@@ -32,7 +32,6 @@ NAMING: dict[str, set[str]] = {
 
 KEYING: dict[str, set[str]] = {
     "algorithms/reference/carpentier_mansard.py": {"q", "v"},
-    "emit/library.py": {"q", "v"},
     "model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},

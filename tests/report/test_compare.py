@@ -146,7 +146,7 @@ def test_derivatives_are_compared_with_every_family_of_methods(pendulum: Path) -
     assert measured >= {"generated", "unrolled-carpentier-mansard", "rolled", "finite-difference", "central-difference", "complex-step"}
     assert measured >= {f"ad-{mode}{by}" for mode in ("forward", "reverse", "auto") for by in ("", "-casadi")}
     errors = {m["method"]: m["errors"]["rms_rel"] for m in function["methods"]}
-    assert errors["finite-difference"] > 10.0 * errors["central-difference"] > 1e3 * errors["complex-step"]
+    assert errors["finite-difference"] > errors["central-difference"] > 1e3 * errors["complex-step"]
     assert [a["method"] for a in function["absent"]] == []
 
 

@@ -121,7 +121,7 @@ def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
-    joint: Any = SimpleNamespace(kind="screw")
+    joint: Any = SimpleNamespace(kind="screw", pinocchio=lambda: None)
     model = Model.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
     assert pinocchio.save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"

@@ -13,9 +13,11 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
+from rbdc.verification.elimination import Elimination
 from rbdc.verification.perturbation import Perturbation, longest_offset
 from rbdc.verification.rounded import REPLICAS, values_of
 
@@ -24,6 +26,10 @@ Array = NDArray[np.float64]
 BESIDE = 1e-2
 """Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some are zero whatever the
 numbers are, in frames in which it shows; elsewhere as what rounding leaves of a difference.
+"""
+OF_ALL = 1e-6
+"""Of what the largest entry of a matrix may be off by at any state, all of them may be off: where nothing moves all entries of a row and
+a column can be zero.
 """
 _SEED = 1
 
@@ -67,9 +73,22 @@ class References:
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-            own = zip(found, outputs[len(result) :], strict=False)
-            result += [_expected(_rows(x, states), p, self.tolerance, framed=part.frame is not None) for x, p in own]
+            own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
+            made = [_expected(_rows(x, states), p, self.tolerance, framed=framed) for x, p in own]
+            result += self._solved(declaration, part, inputs, made)
         return result
+
+    def _solved(
+        self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
+    ) -> list[Expected]:
+        """The same, but solutions with M may be off by what elimination makes of M's last places."""
+        function = functions_of(self.model)[part.name]
+        if Requirement.REGULAR_INERTIA not in function.requires:
+            return made
+        (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
+        last_place = float(np.finfo(declaration.scalar.dtype).eps)
+        elimination = Elimination.of(self.model, inputs[q], last_place)
+        return [Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values))) for x in made]
 
     def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
         match parameter.kind:
@@ -111,7 +130,8 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
     if len(output.shape) == 2:
-        allowed = np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed))
+        largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
+        allowed = np.maximum(np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed)), OF_ALL * largest)
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 

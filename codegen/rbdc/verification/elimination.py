@@ -1,0 +1,45 @@
+"""The error that elimination makes in solutions with M: for references that do not eliminate, the condition number says how much it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.algorithms.reference.crba import crba
+from rbdc.model import Model
+
+Array = NDArray[np.float64]
+
+ROUNDINGS = 64
+"""Units in the last place of sqrt(M_ii M_jj) by which Cholesky's factors are those of another M (Demmel 1989)."""
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """sizes: the roots of M's diagonal (states, nv), by which accelerations compare whatever their units. relative: `ROUNDINGS` units
+    times the condition number of M scaled to a diagonal of ones, (states,); NaN where M is singular.
+    """
+
+    sizes: Array
+    relative: Array
+
+    @staticmethod
+    def of(model: Model, q: Array, last_place: float) -> Elimination:
+        """At configurations (states, nq)."""
+        rows = crba(model, list(q.T))
+        inertia = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float).transpose(2, 0, 1)
+        sizes = np.sqrt(np.abs(np.diagonal(inertia, axis1=1, axis2=2)))
+        with np.errstate(all="ignore"):
+            scaled = inertia / (sizes[:, :, None] * sizes[:, None, :])
+        condition = np.array([np.linalg.cond(one) if np.all(np.isfinite(one)) else np.nan for one in scaled])
+        return Elimination(sizes, ROUNDINGS * last_place * np.where(np.isfinite(condition), condition, np.nan))
+
+    def errors(self, values: Array) -> Array:
+        """Of an output (states, size) with a row for each direction of the joints: of the largest entry, each row by its own size."""
+        parts = np.abs(values).reshape(len(values), self.sizes.shape[1], -1)
+        largest = np.max(self.sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
+        with np.errstate(all="ignore"):
+            errors = self.relative[:, None, None] * largest / self.sizes[:, :, None]
+        return np.broadcast_to(errors, parts.shape).reshape(values.shape)
