@@ -51,7 +51,7 @@ def with_noise(text: str, size: float, rng: Random, *, relative: bool = False) -
     tree = etree.fromstring(text.encode())
     for element in tree.iter("origin", "axis"):
         for key in (key for key in ("rpy", "xyz") if key in element.attrib):
-            numbers = [float(x) for x in element.get(key).split()]
+            numbers = [float(x) for x in element.attrib[key].split()]
             noise = [size * (x if relative else 1.0) * rng.normal() for x in numbers]
             element.set(key, " ".join(repr(float(x + n)) for x, n in zip(numbers, noise, strict=True)))
     return etree.tostring(tree).decode()
@@ -70,8 +70,8 @@ DECADES = 2.0
 
 @dataclass(frozen=True)
 class Scales:
-    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass. Masses of all orders are side
-    by side; the lengths of one description differ by at most `DECADES`.
+    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass. Masses of all orders are
+    side by side; the lengths of one description differ by at most `DECADES`.
     """
 
     masses: tuple[float, float] = (-1.0, 1.0)
@@ -176,7 +176,8 @@ def mirrored(draw: st.DrawFn) -> Model:
         sign = np.array([1.0, -1.0 if limb % 2 else 1.0, 1.0])
         for (k, before, kind), (rpy, offset, direction, (masses, places)) in zip(made, drawn, strict=True):
             moved = [written(float(x), digits) + noise * rng.normal() for x in sign * offset * (1.0 if limb < 2 else 0.7)]
-            turned = [float(x) for x in rpy * np.array([-1.0, 1.0, -1.0]) * sign[1] + noise * rng.normal(size=3)] if limb % 2 else rpy.tolist()
+            image = rpy * np.array([-1.0, 1.0, -1.0]) if limb % 2 else rpy
+            turned = [float(x) for x in image + (noise * rng.normal(size=3) if limb else 0.0)]
             along = direction * (sign if kind == "prismatic" else -sign * sign[1]) + noise * rng.normal(size=3)
             parent = "base" if k == 0 else f"link{limb}_{before}"
             links.append(Link(f"link{limb}_{k}", _of_points(masses, places * sign)))

@@ -16,7 +16,7 @@ from rbdc.evaluation import arrays
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
-from rbdc.verification.roundings import BY_VELOCITY, Resistance, least_of
+from rbdc.verification.roundings import BY_VELOCITY, Resistance, least_of, reach
 
 Array = NDArray[np.float64]
 
@@ -81,17 +81,20 @@ class References:
                 own = outputs[len(result) : len(result) + len(found)]
                 rows = [_rows(entries, states) for entries in found]
                 made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
-                last_place = float(np.finfo(declaration.scalar.dtype).eps)
-                resistance = self._resistance(part, own, inputs)
-                values, solved = [x.values for x in made], part.name in FORWARD_DYNAMICS
-                least = least_of(own, values, last_place, resistance, solved=solved)
-                result += [replace(x, tolerances=np.maximum(x.tolerances, y)) for x, y in zip(made, least, strict=True)]
+                result += self._with_roundings(made, declaration, own, part, inputs)
         return result
 
-    def _resistance(self, part: Part, outputs: Sequence[Parameter], inputs: Mapping[str, Array]) -> Resistance | None:
-        """M at the states, for what solves with it or is made of products with it."""
-        needed = part.name in FORWARD_DYNAMICS or any(output.name in BY_VELOCITY for output in outputs)
-        return Resistance.of(self.model, inputs) if needed else None
+    def _with_roundings(
+        self, made: Sequence[Expected], declaration: FunctionDeclaration, outputs: Sequence[Parameter], part: Part, inputs: Mapping[str, Array]
+    ) -> list[Expected]:
+        """The outputs of one part with tolerances of some roundings at least."""
+        solved = part.name in FORWARD_DYNAMICS
+        needed = solved or any(output.name in BY_VELOCITY for output in outputs)
+        resistance = Resistance.of(self.model, inputs) if needed else None
+        far = reach(self.model, inputs["q"]) if "q" in inputs else np.zeros(len(next(iter(inputs.values()))))
+        least = least_of(outputs, [x.values for x in made], far, resistance, solved=solved)
+        unit = float(np.finfo(declaration.scalar.dtype).eps)
+        return [replace(x, tolerances=np.maximum(x.tolerances, unit * y)) for x, y in zip(made, least, strict=True)]
 
     def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
         if parameter.configuration:
@@ -116,7 +119,7 @@ def _rows(entries: Sequence[Scalar], states: int) -> Array:
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
     allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    defined = np.all(np.isfinite(rows), axis=(0, 1)) & ~_lost(values, allowed)
+    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
     usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
     allowed = np.maximum(allowed, ELSEWHERE * usual)
     if output.in_space:
@@ -130,7 +133,7 @@ def _lost(values: Array, allowed: Array) -> Array:
         return np.zeros(values.shape[1], dtype=bool)
     sizes = np.max(np.abs(values), axis=0)
     usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
-    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual))
+    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual), dtype=bool)
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:

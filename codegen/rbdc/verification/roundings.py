@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from rbdc.algorithms.reference.crba import crba
 from rbdc.emit.cdecl import Parameter
 from rbdc.model import Model
+from rbdc.model.joints import FreeFlyer, Planar, Prismatic
+from rbdc.verification.perturbation import longest_offset
 
 Array = NDArray[np.float64]
 
@@ -23,6 +25,8 @@ BY_DIRECTIONS = ("w_ddq_dq", "w_ddq_dv")
 """Outputs of forward dynamics that are no accelerations and no columns of such."""
 BY_VELOCITY = ("C", "dtau_dv", "w_dtau_dv")
 """Differences of products of M and velocities; of a single joint they are zero."""
+ABOUT_CENTRE = "A"
+"""Momenta about the centre of mass, made of those about another point: they do not depend on where the robot is, their rounding does."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +61,12 @@ class Resistance:
         sizes = np.abs(self.inertia)
         columns = sizes.max(axis=1, keepdims=True)
         largest = columns if len(output.shape) == 1 else np.maximum(columns, sizes.max(axis=2, keepdims=True))
-        return (self.largest[:, None, None] * largest).reshape(len(sizes), -1)
+        product: Array = self.largest[:, None, None] * largest
+        return product.reshape(len(sizes), -1)
 
     def of_solutions(self, output: Parameter, values: Array) -> Array:
-        """By how much an output (states, size) changes for each unit in the last place of M: of what is largest, `condition` units; NaN where M
-        is singular. Rows of accelerations by their own sizes; what has an entry for each direction of q, v by the largest of all.
+        """By how much an output (states, size) changes for each unit in the last place of M: of what is largest, `condition` units; NaN where
+        M is singular. Rows of accelerations by their own sizes; what has an entry for each direction of q, v by the largest of all.
         """
         parts = np.abs(values).reshape(len(values), output.shape[0], -1)
         sizes = np.ones_like(self.sizes) if output.name in BY_DIRECTIONS else self.sizes
@@ -70,11 +75,21 @@ class Resistance:
         return np.where(np.isfinite(units), np.broadcast_to(units, parts.shape), np.nan).reshape(values.shape)
 
 
-def least_of(
-    outputs: Sequence[Parameter], values: Sequence[Array], last_place: float, resistance: Resistance | None, *, solved: bool
-) -> list[Array]:
-    """For each output of one function the least that its values (states, size) may be off by; NaN where M is singular and `solved` with."""
-    beside = _beside(outputs, values)
+def reach(model: Model, q: Array) -> Array:
+    """How far a robot may be from the world's origin, but for a few links' lengths: (states,), from configurations (states, nq)."""
+    far = np.full(len(q), longest_offset(model))
+    for index, body in enumerate(model.bodies):
+        positions = {Prismatic: 1, Planar: 2, FreeFlyer: 3}.get(type(body.joint), 0)
+        start = model.q_slice(index).start
+        far = np.maximum(far, np.max(np.abs(q[:, start : start + positions]), axis=1, initial=0.0))
+    return far
+
+
+def least_of(outputs: Sequence[Parameter], values: Sequence[Array], far: Array, resistance: Resistance | None, *, solved: bool) -> list[Array]:
+    """For each output of one function the least that its values (states, size) may be off by, in units in the last place of 1; NaN where M
+    is singular and `solved` with. far: `reach`.
+    """
+    beside = _beside(outputs, values, far)
     result = []
     for output, found in zip(outputs, values, strict=True):
         least = beside[output.shape] if output.shape in beside else np.zeros(found.shape)
@@ -82,23 +97,30 @@ def least_of(
             least = np.maximum(least, resistance.of_velocities(output))
         if resistance is not None and found.size and solved:
             least = np.maximum(least, resistance.of_solutions(output, found))
-        result.append(ROUNDINGS * last_place * least)
+        result.append(ROUNDINGS * least)
     return result
 
 
-def _beside(outputs: Sequence[Parameter], values: Sequence[Array]) -> dict[tuple[int, ...], Array]:
+def _beside(outputs: Sequence[Parameter], values: Sequence[Array], far: Array) -> dict[tuple[int, ...], Array]:
     """For each shape of matrices, the largest of the entries in the row and the column of each entry, in all outputs of that shape."""
     result: dict[tuple[int, ...], Array] = {}
     for output, found in zip(outputs, values, strict=True):
         if len(output.shape) == 2 and found.size:
-            result[output.shape] = np.maximum(result.get(output.shape, 0.0), _largest(found, output))
+            largest = _in_threes(found, output, far) if output.in_space else _in_rows_and_columns(found, output)
+            result[output.shape] = np.maximum(result.get(output.shape, 0.0), largest)
     return result
 
 
-def _largest(values: Array, output: Parameter) -> Array:
-    """The largest in the row and the column of each entry (states, size) of a matrix; of matrices with rows in space, in three rows."""
+def _in_rows_and_columns(values: Array, output: Parameter) -> Array:
     sizes = np.abs(values).reshape(-1, *output.shape)
-    if output.in_space:
-        threes = sizes.reshape(len(sizes), -1, 3, output.shape[1])
-        return np.broadcast_to(threes.max(axis=(2, 3), keepdims=True), threes.shape).reshape(values.shape)
-    return np.maximum(sizes.max(axis=2, keepdims=True), sizes.max(axis=1, keepdims=True)).reshape(values.shape)
+    largest: Array = np.maximum(sizes.max(axis=2, keepdims=True), sizes.max(axis=1, keepdims=True))
+    return largest.reshape(values.shape)
+
+
+def _in_threes(values: Array, output: Parameter, far: Array) -> Array:
+    """Of matrices with rows in space, in three rows; moments may be as large as the forces times the way to them."""
+    threes = np.abs(values).reshape(len(values), -1, 3, output.shape[1])
+    largest = threes.max(axis=(2, 3), keepdims=True)
+    if output.name == ABOUT_CENTRE:
+        largest[:, 1] = np.maximum(largest[:, 1], largest[:, 0] * far[:, None, None])
+    return np.broadcast_to(largest, threes.shape).reshape(values.shape)

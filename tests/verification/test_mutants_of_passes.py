@@ -1,0 +1,83 @@
+"""Mutation test of the verification: of joint-space models with a fault in one body hardly any may be built."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rbdc.evaluation
+import rbdc.generate
+import rbdc.lanes
+import rbdc.rests
+from rbdc import Model
+from rbdc.algorithms.trace import silent
+from rbdc.catalogue import functions_of
+from rbdc.errors import VerificationError
+from rbdc.pipeline import BuildOptions, build_package
+from rbdc.verification.states import sampled
+from tests.support import UNOPTIMISED, Array
+from tests.support_imagined import states_of
+from tests.verification.support_pass_mutants import pass_mutants
+from tests.verification.test_mutants import CHANGED, OTHER_STATES, ROBOTS, SURVIVORS, differs
+
+FUNCTIONS = ("rnea", "crba", "aba")
+MUTANTS = {"kuka_iiwa": 20, "every_joint_type": 20, "hyq": 10}
+
+
+@pytest.fixture
+def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """For functions in place of `reduced`, with nothing kept from before or for later."""
+    _forget()
+    yield monkeypatch
+    monkeypatch.undo()
+    _forget()
+
+
+def _forget() -> None:
+    rbdc.lanes.lane_model.cache_clear()
+    rbdc.generate._leading.cache_clear()
+
+
+def results(model: Model) -> list[Array]:
+    """Every output in floats by every method, with and without external forces, at states of the test's own."""
+    found: list[Array] = []
+    for name in FUNCTIONS:
+        function = functions_of(model)[name]
+        inputs = sampled(model, function.declaration, OTHER_STATES)
+        given = {p: list(x.T) for p, x in inputs.items()}
+        choices: list[Mapping[str, list[Array]]] = [given, {p: x for p, x in given.items() if p != "fext"}]
+        for chosen, evaluate in itertools.product(choices, function.methods.values()):
+            with np.errstate(all="ignore"):
+                found += [states_of(entries) for entries in evaluate(model, chosen, silent)]
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("robot", MUTANTS)
+def test_mutants_of_model_passes_are_refused(
+    robot: str, tmp_path: Path, passes: pytest.MonkeyPatch
+) -> None:
+    passes.setenv("RBDC_CACHE", str(tmp_path / "cache"))
+    model, refused, survivors, tried = ROBOTS[robot](), 0, list[str](), set[str]()
+    right, options = results(model), {"functions": FUNCTIONS, "targets": ("c",), "cflags": UNOPTIMISED, "jobs": 1, "force": True}
+    for mutant in pass_mutants(model, 3):
+        if mutant.change in tried:
+            continue
+        tried.add(mutant.change)
+        _forget()
+        for user in (rbdc.evaluation, rbdc.lanes, rbdc.rests):
+            passes.setattr(user, "reduced", mutant.reduced)
+        if not differs(right, results(model)):
+            continue
+        try:
+            build_package(model, BuildOptions(out=tmp_path / "out", **options))  # type: ignore[arg-type]
+            survivors.append(mutant.change)
+        except VerificationError:
+            refused += 1
+        if refused + len(survivors) == MUTANTS[robot]:
+            break
+    assert len(survivors) <= SURVIVORS * MUTANTS[robot], f"of those that change a result by {CHANGED}: " + ", ".join(survivors)
