@@ -1,10 +1,12 @@
-"""One build cache for all tests of a checkout, and examples that are the same in every run."""
+"""One build cache for a checkout, examples that are the same in every run, and the tier of tests of robots."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 os.environ["RBDC_CACHE"] = str(Path(__file__).parent.parent / ".rbdc-cache" / "cache")
@@ -12,3 +14,21 @@ os.environ["RBDC_CACHE"] = str(Path(__file__).parent.parent / ".rbdc-cache" / "c
 # A busy machine is no error: no example has to be made or tested in time.
 settings.register_profile("untimed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of robots that `tests.support.QUICK` lacks as slow, before -m selects."""
+    from tests.support import is_quick
+
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and not is_quick(list(_words(callspec.params))):
+            item.add_marker(pytest.mark.slow)
+
+
+def _words(params: Mapping[str, object]) -> Iterator[str]:
+    """The strings that a test is parametrized by, those in tuples too."""
+    for value in params.values():
+        values = value if isinstance(value, tuple) else (value,)
+        yield from (word for word in values if isinstance(word, str))

@@ -16,12 +16,12 @@ from hashlib import sha256
 from pathlib import Path
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.generate import generate
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.pipeline import LIKELY_MEANT
+from rbdc.options import LIKELY_MEANT
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve, robot_names
-from rbdc.singularity import buildable
 
 ROOTS = ("fixed", "free-flyer")
 
@@ -30,7 +30,8 @@ def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(functions_of(model)), None)
-    return generate(model, robot, names, rbdc.__version__, lambda _: None, batch=True, processes=processes).files
+    options = GenerationOptions(targets=("c", "batch"), processes=processes)
+    return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files
 
 
 def digests(robots: Sequence[str], processes: int) -> dict[str, str]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 import rbdc
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.resources import robot_names
 
 Array = NDArray[np.float64]
@@ -33,6 +36,21 @@ SINGLE_CALLS = [(robot, root) for robot, root in CASES if robot not in SMALL and
 """Cases with the root that is not theirs: built without batches and not optimised, which their other root's module is; small ones have
 both.
 """
+
+QUICK = (
+    *(("cartpole", root) for root in ROOTS),
+    *(("double_pendulum", root) for root in ROOTS),
+    ("double_pendulum_continuous", "fixed"),
+    ("ur5", "fixed"),
+    ("kuka_iiwa", "fixed"),
+    ("panda", "fixed"),
+    ("r2d2", "fixed"),
+    *(("planar_floating", root) for root in ROOTS),
+    ("hyq", "free-flyer"),
+)
+"""Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others are slow."""
+QUICK_SINGLE = ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "planar_floating")
+"""Those of them that the default tier also has in single precision."""
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
 OUT = Path(__file__).parent.parent / ".rbdc-cache" / "generated"
@@ -59,6 +77,22 @@ def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, but for `SINGLE_CALLS` with kernels for batches."""
     less: dict[str, Any] = {"cflags": UNOPTIMISED} if (robot, root) in SINGLE_CALLS else {"targets": ("c", "batch")}
     return build_module(robot, root_joint=root, preset="full", dtype=dtype, **less)
+
+
+def slow_but(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
+    """Parameters of a test, one value each, of which all but the quick ones are slow."""
+    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+
+
+def is_quick(words: Sequence[str]) -> bool:
+    """Whether a test with these parameters belongs to the default tier, as far as robots decide."""
+    robots = [word for word in words if word in robot_names()]
+    roots = [word for word in words if word in ROOTS] if robots else []
+    if "float32" in words and not set(robots) <= set(QUICK_SINGLE):
+        return False
+    if roots:
+        return all((robot, root) in QUICK for robot in robots for root in roots)
+    return all(robot in dict(QUICK) for robot in robots)
 
 
 def assert_close(actual: Any, expected: Any, tolerance: float = 1e-10, floor: float = 0.0, what: str = "") -> None:

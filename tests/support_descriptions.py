@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
-from rbdc.pipeline import LIKELY_MEANT
+from rbdc.options import LIKELY_MEANT
 from rbdc.resources import resolve
 from tests.support import NO_FREE_FLYER, ROOTS, Array
 
@@ -70,8 +70,9 @@ DECADES = 2.0
 
 @dataclass(frozen=True)
 class Scales:
-    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass. Masses of all orders are
-    side by side; the lengths of one description differ by at most `DECADES`.
+    """Orders of magnitude (least, most) of masses (kg) and lengths (m), and the chance that a link has no mass.
+
+    Masses of all orders are side by side; the lengths of one description differ by at most `DECADES`.
     """
 
     masses: tuple[float, float] = (-1.0, 1.0)
@@ -176,8 +177,8 @@ def mirrored(draw: st.DrawFn) -> Model:
         sign = np.array([1.0, -1.0 if limb % 2 else 1.0, 1.0])
         for (k, before, kind), (rpy, offset, direction, (masses, places)) in zip(made, drawn, strict=True):
             moved = [written(float(x), digits) + noise * rng.normal() for x in sign * offset * (1.0 if limb < 2 else 0.7)]
-            image = rpy * np.array([-1.0, 1.0, -1.0]) if limb % 2 else rpy
-            turned = [float(x) for x in image + (noise * rng.normal(size=3) if limb else 0.0)]
+            mirrored = rpy * np.array([-1.0, 1.0, -1.0]) * sign[1] + noise * rng.normal(size=3)
+            turned = mirrored.tolist() if limb % 2 else rpy.tolist()
             along = direction * (sign if kind == "prismatic" else -sign * sign[1]) + noise * rng.normal(size=3)
             parent = "base" if k == 0 else f"link{limb}_{before}"
             links.append(Link(f"link{limb}_{k}", _of_points(masses, places * sign)))

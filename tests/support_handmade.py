@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import rbdc
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.package import render_python
-from rbdc.emit.scalars import DOUBLE, ScalarType
+from rbdc.emit.python.package import render_python
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.build import compile_package
 from rbdc.native.install import install, recorded
 from rbdc.native.toolchain import find_compiler
@@ -20,9 +21,9 @@ FLAGS = ("-O1",)
 AWKWARD = "a\"b'c\\d\n{{ e }}\u00e9"
 """A link's and a joint's name with all that could end a literal."""
 
-_Q = Parameter("q", (2,), "configuration (rad)", configuration=True)
-_V = Parameter("v", (2,), "velocity (rad/s)")
-_FEXT = Parameter("fext", (2, 6), "forces (N, N m)", optional=True)
+_Q = Parameter("q", (2,), "configuration (rad)", Kind.CONFIGURATION)
+_V = Parameter("v", (2,), "velocity (rad/s)", Kind.VELOCITY)
+_FEXT = Parameter("fext", (2, 6), "forces (N, N m)", Kind.WRENCHES, optional=True)
 
 DECLARATIONS = (
     FunctionDeclaration("mix", "tau = 2 q + v + first column of fext.", (_Q, _V, _FEXT), (Parameter("tau", (2,), "N m"),)),

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import Function, functions_of
-from rbdc.emit.cdecl import REFERENCES
-from rbdc.evaluation import InLanes, for_one_frame
-from rbdc.lanes import evaluated, lane_model
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import REFERENCES
+from rbdc.functions.evaluation import InLanes, Part, for_one_frame
+from rbdc.functions.record import Function
 from rbdc.model import Model
-from rbdc.singularity import buildable
-from rbdc.verification.expected import Expected, Part, References
+from rbdc.planning.limb_lanes import evaluated, lane_model
+from rbdc.verification.expected import References
 from rbdc.verification.states import name_of_state, sampled
 from tests.support import Array
 
@@ -38,29 +39,16 @@ def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> It
     for name in buildable(model, list(names or catalogue), None)[0]:
         function = catalogue[name]
         inputs = sampled(model, function.declaration, seed)
-        required = {p.name: inputs[p.name] for p in function.declaration.required}
-        for part in _parts(model, function):
-            yield from _compared(references, function, part, inputs, _ways(model, function, part, inputs))
-            yield from _compared(references, function, part, required, _in_lanes(model, function, required))
-
-
-Values = list[list[Any]]
-"""Each output's entries: numbers, or one for each state."""
-
-
-def _compared(
-    references: References, function: Function, part: Part, inputs: Mapping[str, Array], ways: Iterator[tuple[str, Values]]
-) -> Iterator[Found]:
-    """The error of each output by each way; the references are asked where there is any."""
-    expected: list[Expected] = []
-    for way, values in ways:
-        expected = expected or references.expected(function.declaration, [part], inputs)
-        for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
-            if entries:
-                error = right.error(states_of(entries))
-                state, entry = np.unravel_index(np.argmax(error), error.shape)
-                where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
-                yield Found(f"{part.name} {way}", float(error.max()), where)
+        parts = _parts(model, function)
+        for part in parts:
+            expected = references.expected(function.declaration, [part], inputs)
+            for way, values in _ways(model, function, part, inputs):
+                for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
+                    if entries:
+                        error = right.error(states_of(entries))
+                        state, entry = np.unravel_index(np.argmax(error), error.shape)
+                        where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
+                        yield Found(f"{name} {way}", float(error.max()), where)
 
 
 def worst(model: Model, names: Sequence[str] | None = None) -> Found:
@@ -70,31 +58,28 @@ def worst(model: Model, names: Sequence[str] | None = None) -> Found:
 
 def _parts(model: Model, function: Function) -> list[Part]:
     """The function, or one of a frame for a frame of the deepest body, and for what its motion refers to."""
-    name, inputs = function.declaration.name, function.declaration.names
     if not function.declaration.framed:
-        return [Part(name, inputs)]
+        return [Part(function.name)]
     deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
-    return [Part(name, inputs, deepest, reference) for reference in REFERENCES]
+    return [Part(function.name, deepest, reference) for reference in REFERENCES]
 
 
-def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
-    """The words for each way but lanes, and what it gives."""
-    given = {name: list(x.T) for name, x in inputs.items()}
-    if part.frame is not None and part.reference is not None:
+def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, list[list[Any]]]]:
+    """The words for each way, and each output's entries."""
+    declaration = function.declaration
+    given = {p.name: list(inputs[p.name].T) for p in declaration.inputs}
+    required = {p.name: given[p.name] for p in declaration.required}
+    if part.frame is not None and part.reference is not None and function.at_frame is not None:
         frame = part.frame
-        yield part.reference, for_one_frame(part.name, lambda _: frame, part.reference)(model, given, silent)
+        yield part.reference, for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent)
     for method, evaluate in function.methods.items():
         yield method, evaluate(model, given, silent)
-
-
-def _in_lanes(model: Model, function: Function, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
-    """Likewise with the limbs' constants as they are in lanes, where there are limbs."""
-    given = {name: list(x.T) for name, x in inputs.items()}
-    for method, evaluate in function.methods.items():
+        if not isinstance(evaluate, InLanes) or declaration.optional is not None:
+            continue
         for nested in (False, True):
-            limbs = lane_model(model, nested=nested, space=evaluate.space) if isinstance(evaluate, InLanes) else None
-            if limbs is not None and isinstance(evaluate, InLanes):
-                values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, given, silent)
+            limbs = lane_model(model, nested=nested, space=evaluate.space)
+            if limbs is not None:
+                values = evaluated(limbs, limbs.numbers, declaration, evaluate, required, silent)
                 yield f"{method}, in lanes{', nested' if nested else ''}", [entries for _, entries in values]
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 from types import ModuleType
 
 import numpy as np
+import pytest
 
 from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
 from tests.support import UNOPTIMISED, build_module
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
 SEEDS = range(50)
+TREES = [seed if seed < 10 else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+"""Parameters of tests: every joint type is at the root of one of the first eight, fixed and free."""
 LAW_FUNCTIONS = (
     *("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba"),
     *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration"),

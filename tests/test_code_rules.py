@@ -52,6 +52,9 @@ def test_who_may_use_what() -> None:
     assert importers("jinja2") == {"rbdc.emit.render"}
     assert {layer(m) for m in importers("cffi")} == {"native"}
     assert {layer(m) for m in importers("lxml")} == {"model"}
+    assert importers("platformdirs") == {"rbdc.native.cache"}
+    assert importers("filelock") == {"rbdc.native.cache", "rbdc.native.scratch"}
+    assert importers("fcntl") == set()
     assert {layer(m) for m in importers("matplotlib")} <= {"report"}
     assert {layer(m) for m in importers("click")} <= {"cli", "cli_compare", "cli_support"}
 

@@ -7,11 +7,11 @@ import pytest
 
 import rbdc
 from rbdc import Model
-from rbdc.catalogue import functions_of
 from rbdc.errors import OptionError
-from rbdc.fusion import fused
-from rbdc.generate import chosen
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
+from rbdc.planning.candidates import chosen
+from rbdc.planning.fusion import fused
 from rbdc.resources import resolve
 from tests.support import assert_close, build_module
 

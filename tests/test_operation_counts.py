@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.catalogue import functions_of
-from rbdc.generate import chosen
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model import Model
-from rbdc.pipeline import LIKELY_MEANT
+from rbdc.options import LIKELY_MEANT
+from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
 
 TABLE = Path(__file__).parent / "operation_counts.json"

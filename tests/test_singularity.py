@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vector3
-from rbdc.catalogue import CENTRES_OF_MASS, functions_of
-from rbdc.singularity import buildable
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of, requiring
+from rbdc.functions.record import Requirement
 from rbdc.spatial import Symmetric3
 
 
@@ -25,7 +26,7 @@ def test_all_of_a_robot_with_mass_can_be_built() -> None:
 
 def test_nothing_has_no_centre_of_mass() -> None:
     model = robot(0.0, 0.0)
-    names, messages = buildable(model, [*CENTRES_OF_MASS, "crba", "aba"], None)
+    names, messages = buildable(model, [*requiring(Requirement.MASS), "crba", "aba"], None)
     assert names == ["crba"]
     assert messages == [
         'the joint-space inertia is singular in every configuration (joints "hinge"), so aba were left out',
@@ -37,5 +38,5 @@ def test_nothing_has_no_centre_of_mass() -> None:
 
 def test_a_base_with_mass_has_a_centre_but_its_massless_tip_no_momentum() -> None:
     model = robot(1.0, 0.0)
-    names, messages = buildable(model, CENTRES_OF_MASS, None)
+    names, messages = buildable(model, requiring(Requirement.MASS), None)
     assert (names, messages) == (["com", "com_jacobian"], ["no moving link has mass, so centroidal_momentum_matrix were left out"])

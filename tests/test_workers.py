@@ -1,4 +1,6 @@
-"""Tasks spread over processes: every result in its place, errors, helpers that end, and the same text by any number of them."""
+"""Tasks spread over processes: every result in its place, errors, helpers that end, and the same text by any
+number of them.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ import pytest
 
 import rbdc
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.generate import generate
-from rbdc.workers import spread
+from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.workers import spread, spread_apart
 from tests.support_trees import random_tree
 
 
@@ -45,7 +47,7 @@ def dying(x: int) -> int:
 
 
 def printing(x: int) -> int:
-    """What is printed must not get among the answers."""
+    """Prints, which must not get among the answers."""
     print("text on standard output")
     time.sleep(0.1)
     return x
@@ -88,23 +90,76 @@ def test_what_is_printed_is_no_answer() -> None:
 
 def test_the_text_is_the_same_by_any_number_of_processes() -> None:
     tree, names = random_tree(1), ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate")
-    made = [
-        generate(tree, "robot", names, rbdc.__version__, lambda _: None, fuse=[("rnea", "crba")], batch=True, processes=n) for n in (1, 3)
-    ]
+    options = [GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)]
+    made = [generate(tree, "robot", names, rbdc.__version__, lambda _: None, one) for one in options]
     assert made[0].files == made[1].files
     assert made[0].sources == made[1].sources
 
 
 def test_a_wrong_group_is_refused_by_helpers_too() -> None:
     with pytest.raises(OptionError, match="each once"):
-        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, fuse=[("rnea", "rnea")], processes=2)
+        twice = GenerationOptions(fuse=[("rnea", "rnea")], processes=2)
+        generate(random_tree(1), "robot", ["rnea", "crba"], rbdc.__version__, lambda _: None, twice)
 
 
 def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "print('begun')\nimport rbdc\n"
-        f"rbdc.build('cartpole', functions=['rnea', 'crba', 'aba', 'nle'], out={str(tmp_path)!r}, jobs=2, force=True)\n"
+        "functions = ['rnea', 'crba', 'aba', 'nle']\n"
+        f"rbdc.build('cartpole', functions=functions, out={str(tmp_path)!r}, jobs=2, force=True)\n"
     )
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout == "begun\n"
+
+
+def test_apart_nothing_is_done_here() -> None:
+    begun: list[int] = []
+    assert os.getpid() not in spread_apart(whose, range(4), 2, whose, begun.append)
+    assert sorted(begun) == [0, 1, 2, 3]
+
+
+def test_apart_a_task_whose_helper_dies_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RBDC_TEST_PARENT", str(os.getpid()))
+    assert spread_apart(dying, list(range(4)), 2, lambda x: -x, lambda _: None) == [0, -1, -2, -3]
+
+
+class Unsendable:
+    """An object that pickle refuses."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("not to be sent")
+
+
+def name_of_type(x: object) -> str:
+    """Of any object."""
+    return type(x).__name__
+
+
+def unsendable(_: int) -> Unsendable:
+    """A result that cannot travel."""
+    time.sleep(0.2)
+    return Unsendable()
+
+
+def test_tasks_that_cannot_be_sent_are_done_here() -> None:
+    tasks: list[object] = [0.5, *[Unsendable() for _ in range(4)]]
+    assert spread(name_of_type, tasks, 3) == ["float", *["Unsendable"] * 4]
+    assert spread_apart(name_of_type, tasks, 2, lambda _: "lost", lambda _: None)[1] == "lost"
+
+
+def test_a_result_that_cannot_be_sent_is_an_error() -> None:
+    with pytest.raises(TypeError, match="the result of a helper cannot be sent: not to be sent"):
+        spread_apart(unsendable, [1, 2], 2, unsendable, lambda _: None)
+
+
+def test_an_error_of_what_hears_of_tasks_is_raised() -> None:
+    def broken(_: float) -> None:
+        raise BrokenPipeError("nobody reads")
+
+    for apart in (False, True):
+        with pytest.raises(BrokenPipeError, match="nobody reads"):
+            if apart:
+                spread_apart(square, [1.0, 2.0, 3.0], 2, square, broken)
+            else:
+                spread(square, [1.0, 2.0, 3.0], 2, broken)

@@ -1,5 +1,19 @@
-"""``python -m rbdc``."""
+"""``python -m rbdc``, and the console script: an interrupt is one line from the first import on."""
 
-from rbdc.cli import main
+from __future__ import annotations
 
-main()
+import sys
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        from rbdc.cli.commands import main as run_commands
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        raise SystemExit(130) from None
+    run_commands()
+
+
+if __name__ == "__main__":
+    main()

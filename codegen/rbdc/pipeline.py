@@ -1,125 +1,42 @@
-"""The whole way from a description to a compiled package, and its cache."""
+"""The whole way from a description to an installed package: read, plan, emit, compile, verify, install."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache as cache_in_process
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import rbdc
+from rbdc.build_result import BuildResult, result_of
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.emit.scalars import SCALARS
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
+from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.lumping import gravity_of
+from rbdc.model.notes import place_of, warnings_of
 from rbdc.native import cache
-from rbdc.native.build import EXTENSION
-from rbdc.native.install import MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
-from rbdc.native.toolchain import MARCHES, Compiler, check_flags, default_flags, find_compiler
+from rbdc.native.install import EXTENSION, MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
+from rbdc.native.scratch import sweep_temporary
+from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
+from rbdc.options import BuildOptions, Progress, check_options, recorded_options
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
 if TYPE_CHECKING:
-    from rbdc.emit.cdecl import FunctionDeclaration
-    from rbdc.emit.csource import FunctionSource
+    from rbdc.emit.backend import FunctionSource
+    from rbdc.native.build import Native
+    from rbdc.planning.generation import Generated
 
-LIKELY_MEANT = 1e-11
-"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is meant to be one."""
-MAXIMUM_SNAP = 1e-3
-STYLES = ("unrolled", "rolled", "auto")
-"""Straight-line code; loops over the model's tables where a function has such a form; what `rbdc.generate` finds to suit each."""
+Description = str | PathLike[str] | Model
 
 
-@dataclass(frozen=True)
-class BuildOptions:
-    """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
-    None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that also get one entry
-    point together. The package becomes the folder `out`/`name`. `verify`: compare what was compiled with the recursions of the literature
-    before it is installed.
-    """
-
-    name: str | None = None
-    functions: tuple[str, ...] | None = None
-    preset: str = "control"
-    fuse: tuple[tuple[str, ...], ...] = ()
-    root_joint: str = "fixed"
-    mimic: str = "independent"
-    joint_order: str = "name"
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    snap: float = LIKELY_MEANT
-    allow_invalid_inertia: bool = False
-    out: Path = Path("generated")
-    dtype: str = "float64"
-    targets: tuple[str, ...] = ("c", "batch")
-    style: str = "unrolled"
-    march: str = "native"
-    compiler: str | None = None
-    cflags: tuple[str, ...] | None = None
-    jobs: int | None = None
-    force: bool = False
-    verify: bool = True
-
-
-@dataclass(frozen=True)
-class FunctionFigures:
-    """Deterministic figures of one generated function; those of a rolled one include the files that it shares with others.
-    `batch_...`: of what computes several samples at once, nothing where the batch is a loop.
-    """
-
-    name: str
-    style: str
-    operations: int
-    additions: int
-    multiplications: int
-    divisions: int
-    calls: int
-    statements: int
-    code_bytes: int
-    stack_bytes: int
-    batch_code_bytes: int
-    batch_stack_bytes: int
-
-
-@dataclass(frozen=True)
-class VariantFigures:
-    """The library as it was compiled for one kind of processor: the extensions that it may use, and the bytes of all its functions."""
-
-    name: str
-    extensions: tuple[str, ...]
-    code_bytes: int
-
-
-@dataclass(frozen=True)
-class BuildResult:
-    """What a build gave. `cached`: nothing had to be generated or compiled. errors: by function the largest error that verifying found, in
-    parts of what it may be; None where nothing was verified, for it came from the cache or was not asked for.
-    """
-
-    name: str
-    directory: Path
-    cached: bool
-    seconds: float
-    generation_seconds: float
-    compile_seconds: float
-    verification_seconds: float
-    functions: tuple[FunctionFigures, ...]
-    variants: tuple[VariantFigures, ...]
-    warnings: tuple[str, ...] = field(default=())
-    errors: dict[str, float] | None = None
-
-
-Progress = Callable[[str], None]
-
-
-def build(description: str | PathLike[str] | Model, **options: Any) -> ModuleType:
+def build(description: Description, **options: Any) -> ModuleType:
     """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
 
     Args:
@@ -143,57 +60,31 @@ def build(description: str | PathLike[str] | Model, **options: Any) -> ModuleTyp
     return load(build_package(description, BuildOptions(**options)).directory)
 
 
-def build_package(
-    description: str | PathLike[str] | Model, options: BuildOptions | None = None, progress: Progress | None = None
-) -> BuildResult:
+def build_package(description: Description, options: BuildOptions | None = None, progress: Progress | None = None) -> BuildResult:
     """Build the package of a description into options.out; see `build` for arguments and errors."""
-    start, options, progress = time.perf_counter(), options or BuildOptions(), progress or (lambda _: None)
-    model = read(description, options)
-    robot = _robot_name(description, model, options)
-    compiler, flags = toolchain(options)
-    key = _key(model, robot, options, compiler, flags)
-    destination = options.out / robot
+    start, options = time.perf_counter(), options or BuildOptions()
+    job = _job(description, options, progress or (lambda _: None))
+    destination = options.out / job.robot
     refuse_foreign(destination)
     sweep_leftovers(options)
-    seconds = {"generation": 0.0, "compile": 0.0, "verification": 0.0}
-    errors: dict[str, float] = {}
-
-    def make(folder: Path) -> None:
-        declarations, taken = _make(model, robot, options, compiler, flags, key, folder, progress)
-        seconds.update(taken)
-        if options.verify:
-            start = time.perf_counter()
-            errors.update(_verified(folder, model, options, declarations, progress))
-            seconds["verification"] = time.perf_counter() - start
-
-    package = cache.obtain(key, make, anew=options.force)
-    cached = seconds["compile"] == 0.0
+    made: dict[str, Any] = {}
+    package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
     manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
-    return BuildResult(
-        robot,
-        destination,
-        cached,
-        time.perf_counter() - start,
-        seconds["generation"],
-        seconds["compile"],
-        seconds["verification"],
-        tuple(_figures(name, entry) for name, entry in manifest["functions"].items()),
-        tuple(VariantFigures(v["name"], tuple(v["extensions"]), v["code_bytes"]) for v in manifest["variants"]),
-        (*warnings_of(model), *_namesake_warnings(robot), *manifest["left_out"], *about_files),
-        errors or None,
-    )
+    warnings = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
+    return result_of(manifest, destination, time.perf_counter() - start, warnings, made)
 
 
 def sweep_leftovers(options: BuildOptions) -> None:
-    """Remove what builds that were killed left in the cache and beside the packages."""
+    """Remove what killed processes left in the cache, beside the packages and among the temporary files."""
     cache.sweep_scratch()
+    sweep_temporary()
     sweep_beside(options.out)
 
 
-def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Model:
+def read(description: Description, options: BuildOptions) -> Model:
     """The model of a description under the options that bear on it."""
-    _check_options(options)
+    check_options(options)
     if isinstance(description, Model):
         return description
     return Model.from_urdf(
@@ -207,119 +98,185 @@ def read(description: str | PathLike[str] | Model, options: BuildOptions) -> Mod
     )
 
 
-def _make(
-    model: Model,
-    robot: str,
-    options: BuildOptions,
-    compiler: Compiler,
-    flags: tuple[str, ...],
-    key: str,
-    folder: Path,
-    progress: Progress,
-) -> tuple[list[FunctionDeclaration], dict[str, float]]:
-    """Generate and compile the package into a folder; its functions, and the seconds that each took."""
-    from rbdc.catalogue import select
-    from rbdc.emit.library import render_manifest
-    from rbdc.generate import generate
-    from rbdc.native.build import compile_package
-    from rbdc.singularity import buildable
+def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
+    """The compiler and the flags of the options."""
+    compiler = find_compiler(options.compiler)
+    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(options.cflags)
 
-    start = time.perf_counter()
+
+@dataclass(frozen=True)
+class _Job:
+    """A package to be built: of which model, under which name and options, by which compiler."""
+
+    model: Model
+    robot: str
+    options: BuildOptions
+    compiler: Compiler
+    flags: tuple[str, ...]
+    progress: Progress
+
+    def key(self) -> str:
+        """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and the interpreter."""
+        from rbdc.emit.registry import backends_of
+        from rbdc.functions.catalogue import fingerprint
+
+        model, options = self.model, self.options
+        return cache.key(
+            "package",
+            cache.own_code(),
+            repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
+            self.robot,
+            repr((options.functions, options.preset, recorded_options(options))),
+            fingerprint(),
+            *(backend.fingerprint() for backend in backends_of(options.targets)),
+            self.compiler.version,
+            self.compiler.path,
+            *self.flags,
+            cache.interpreter_tag(),
+        )
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Which functions a package has, and the messages on those that were left out of a preset."""
+
+    functions: list[str]
+    left_out: list[str]
+
+
+def _job(description: Description, options: BuildOptions, progress: Progress) -> _Job:
+    model = read(description, options)
+    compiler, flags = toolchain(options)
+    return _Job(model, _robot_name(description, model, options), options, compiler, flags, progress)
+
+
+def _make(job: _Job, folder: Path) -> dict[str, Any]:
+    """Make the package in a folder; the seconds that each step took and the errors that verifying found."""
+    clock = [time.perf_counter()]
+
+    def timed(result: Any) -> Any:
+        clock.append(time.perf_counter())
+        return result
+
+    plan = _planned(job)
+    generated = timed(_emitted(job, plan))
+    native = timed(_compiled(job, generated))
+    _written(job, plan, generated, native, folder)
+    errors = timed(_verified(job, generated, native, folder))
+    generation, compiling, verification = (after - before for before, after in pairwise(clock))
+    return {"generation": generation, "compile": compiling, "verification": verification, "errors": errors}
+
+
+def _planned(job: _Job) -> _Plan:
+    """The functions that are asked for and defined for the model."""
+    from rbdc.functions.availability import buildable
+    from rbdc.functions.catalogue import select
+
+    model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
     _check_size(model, selected, "unrolled" if fused else options.style)
     names, left_out = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
-    batch, portable, scalar = "batch" in options.targets, options.march == "portable", SCALARS[options.dtype]
-    version, style, processes = rbdc.__version__, options.style, options.jobs or cpu_count() or 1
-    generated = generate(
-        *(model, robot, names, version, progress, style, options.fuse), batch=batch, scalar=scalar, portable=portable, processes=processes
+    return _Plan(names, left_out)
+
+
+def _emitted(job: _Job, plan: _Plan) -> Generated:
+    """The text of the package."""
+    from rbdc.planning.generation import GenerationOptions, generate
+
+    options = job.options
+    chosen = GenerationOptions(
+        style=options.style,
+        fuse=options.fuse,
+        targets=options.targets,
+        scalar=SCALARS[options.dtype],
+        portable=options.march == "portable",
+        processes=options.jobs or cpu_count() or 1,
     )
-    middle = time.perf_counter()
-    progress(f"compiling {sum(name.endswith('.c') for name in generated.files)} files ({options.march}) with {compiler.version}")
+    return generate(job.model, job.robot, plan.functions, rbdc.__version__, job.progress, chosen)
+
+
+def _compiled(job: _Job, generated: Generated) -> Native:
+    """The extension of the package."""
+    from rbdc.native.build import compile_package
+
+    files = {name: generated.files[name] for name in sorted(generated.compiled)}
+    count = sum(name.endswith(".c") for name in files)
+    job.progress(f"compiling {count} files ({job.options.march}) with {job.compiler.version}")
     declarations = [source.declaration for source in generated.sources]
-    native = compile_package(generated.files, robot, declarations, compiler, flags, options.jobs, options.march)
+    return compile_package(
+        files, job.robot, declarations, job.compiler, job.flags, job.options.jobs, job.options.march
+    )
+
+
+def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folder: Path) -> None:
+    """Write the files of the package into a folder, and the manifest that lists them."""
+    from rbdc.emit.backend import Package
+    from rbdc.emit.library import CompiledFigures, render_manifest
+
     contents = {name: text.encode() for name, text in generated.files.items()} | {EXTENSION: native.extension.read_bytes()}
-    manifest = render_manifest(
-        model,
-        robot,
-        generated.sources,
-        rbdc.__version__,
-        {
-            "key": key, "left_out": left_out, "options": _recorded(options), "verified": options.verify,
-            "files": recorded(contents),
-        },
-        {"version": compiler.version, "flags": list(flags)},
+    build = {
+        "key": job.key(),
+        "left_out": plan.left_out,
+        "options": recorded_options(job.options),
+        "verified": job.options.verify,
+        "files": recorded(contents),
+    }
+    figures = CompiledFigures(
+        {"version": job.compiler.version, "flags": list(job.flags)},
         [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
         {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
     )
+    manifest = render_manifest(Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures)
     for name, content in {**contents, MANIFEST: manifest.encode()}.items():
         (folder / name).write_bytes(content)
-    return declarations, {"generation": middle - start, "compile": time.perf_counter() - middle}
 
 
-def _verified(
-    folder: Path, model: Model, options: BuildOptions, declarations: Sequence[FunctionDeclaration], progress: Progress
-) -> dict[str, float]:
-    """Compare the package in a folder with the references; by function the largest error in parts of what it may be."""
-    from rbdc.catalogue import functions_of
-    from rbdc.fusion import asked
-    from rbdc.verification.expected import Part
+def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:
+    """Compare the package in a folder with the references; by function the largest error in parts of what it may be. What is wrong
+    leaves the cache, so that a compiler that has been mended is asked again.
+    """
+    from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import Checked, verify_package
 
-    progress("verifying")
-    catalogue, groups = functions_of(model), {}
-    for group in options.fuse:
-        named = [asked(model, catalogue, text) for text in group]
-        groups["_and_".join(function.declaration.name for function, _, _ in named)] = [
-            Part(function.declaration.name, function.declaration.names, frame, reference) for function, frame, reference in named
-        ]
-    checked = [Checked(d, tuple(groups.get(d.name, [Part(d.name, d.names)]))) for d in declarations]
+    if not job.options.verify:
+        return None
+    job.progress("verifying")
+    parts = parts_of(job.model, job.options.fuse)
+    checked = [Checked(source.declaration, parts[source.declaration.name]) for source in generated.sources]
     try:
-        return verify_package(folder, model, checked)
+        return verify_package(folder, job.model, checked)
     except LoadError as error:
         raise LoadError(f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same") from error
     except VerificationError as error:
+        cache.discard(native.artefacts)
         raise VerificationError(
-            f"{warnings_place(model)}: {error}; nothing was installed. This is a fault of rbdc, or of the compiler or its flags: please "
-            f"report it with the description, the options and the output of {options.compiler or 'the compiler'} --version"
+            f"{place_of(job.model)}: {error}; nothing was installed. This is a fault of rbdc, or of the compiler or its flags: please "
+            f"report it with the description, the options and the compiler, {job.compiler.version}"
         ) from error
-
-
-def _check_options(options: BuildOptions) -> None:
-    if options.style not in STYLES:
-        raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
-    if options.march not in MARCHES:
-        raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
-    if options.dtype not in SCALARS:
-        raise OptionError(f"--dtype {options.dtype!a}; there are {', '.join(SCALARS)}")
-    if sorted(options.targets) not in (["c"], ["batch", "c"]):
-        raise UnsupportedError(f"--targets {','.join(options.targets)}: this version generates c, or c,batch")
-    if not 0.0 <= options.snap <= MAXIMUM_SNAP:
-        raise OptionError(f"--snap {options.snap} is not between 0 and {MAXIMUM_SNAP}")
-    if options.jobs is not None and options.jobs < 1:
-        raise OptionError(f"--jobs {options.jobs} is less than 1")
 
 
 def _check_size(model: Model, names: Sequence[str], style: str) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library. Rolled
     functions keep some hundred numbers for each body on the stack.
     """
-    from rbdc.emit.rolled import MAXIMUM_BODIES, METHODS
-    from rbdc.generate import MAXIMUM_DOF
+    from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
+    from rbdc.functions.catalogue import rollable
+    from rbdc.planning.policy import MAXIMUM_DOF
 
-    unrolled = [name for name in names if style == "unrolled" or name not in METHODS]
-    place = f"{warnings_place(model)}: {model.nv} degrees of freedom"
+    unrolled = [name for name in names if style == "unrolled" or name not in rollable()]
+    place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(
             f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, or give --style rolled with --functions among "
-            f"{', '.join(METHODS)}"
+            f"{', '.join(rollable())}"
         )
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints")
 
 
-def _robot_name(description: str | PathLike[str] | Model, model: Model, options: BuildOptions) -> str:
+def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:
     if options.name is not None:
         name = check_module_name(options.name)
     else:
@@ -336,81 +293,8 @@ def _namesake_warnings(robot: str) -> list[str]:
     return [f"{robot}: another module has this name, {file}: on the path one hides the other; --name gives another"]
 
 
-def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
-    """The compiler and the flags of the options."""
-    compiler = find_compiler(options.compiler)
-    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(options.cflags)
-
-
-def _recorded(options: BuildOptions) -> dict[str, Any]:
-    """The options that the generated text depends on."""
-    return {
-        "root_joint": options.root_joint,
-        "mimic": options.mimic,
-        "joint_order": options.joint_order,
-        "gravity": list(options.gravity),
-        "snap": options.snap,
-        "allow_invalid_inertia": options.allow_invalid_inertia,
-        "dtype": options.dtype,
-        "targets": list(options.targets),
-        "style": options.style,
-        "fuse": [list(group) for group in options.fuse],
-        "march": options.march,
-        "verify": options.verify,
-    }
-
-
-def _key(model: Model, robot: str, options: BuildOptions, compiler: Compiler, flags: tuple[str, ...]) -> str:
-    """What a package depends on: rbdc itself, the model, the options, compiler and interpreter."""
-    return cache.key(
-        "package",
-        own_code(),
-        repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
-        robot,
-        repr((options.functions, options.preset, _recorded(options))),
-        compiler.version,
-        compiler.path,
-        *flags,
-        cache.interpreter_tag(),
-    )
-
-
-@cache_in_process
-def own_code() -> str:
-    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a running process has loaded
-    does not change with the files.
-    """
-
-    def walk(folder: Traversable) -> list[tuple[str, bytes]]:
-        found = []
-        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
-            if entry.is_dir() and entry.name not in ("__pycache__", "robots"):
-                found += walk(entry)
-            elif entry.name.endswith((".py", ".jinja")):
-                found.append((entry.name, entry.read_bytes()))
-        return found
-
-    parts = [part for package in ("rbdc", "rbdc.templates") for entry in walk(files(package)) for part in entry]
-    return cache.key(*parts)
-
-
 def _sizes(source: FunctionSource, code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:
     files = [name for name in source.files if name.endswith(".c")]
     batch = [name for name in source.batch_files if name.endswith(".c")]
     sizes = {"code_bytes": sum(code[n] for n in files), "stack_bytes": max(stack[n] for n in files)}
     return sizes | {"batch_code_bytes": sum(code[n] for n in batch), "batch_stack_bytes": max((stack[n] for n in batch), default=0)}
-
-
-def _figures(name: str, entry: Mapping[str, Any]) -> FunctionFigures:
-    return FunctionFigures(name, **{f.name: entry[f.name] for f in fields(FunctionFigures) if f.name != "name"})
-
-
-def warnings_of(model: Model) -> list[str]:
-    """The notes of a model, each with its place."""
-    place = warnings_place(model)
-    return [f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes]
-
-
-def warnings_place(model: Model) -> str:
-    """What a message about the model begins with: its file, or the name it was given in code."""
-    return model.name if model.file is None else model.file

@@ -1,7 +1,8 @@
 """Processes that rbdc starts, each ended together with all that it has started in turn.
 
-A process gets a group of its own, so that a Ctrl-C at the terminal reaches only the process that the user started, which then ends the
-others. Helpers ignore interrupts; what they start stays in their group, and one signal reaches all of it.
+A process gets a group of its own, so that a Ctrl-C at the terminal reaches only the process that the user
+started, which then ends the others. Helpers ignore interrupts; what they start stays in their group, and one
+signal reaches all of it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 _RUNNING: set[subprocess.Popen[bytes]] = set()
-"""What `run` waits for, in any thread."""
+"""Processes that `run` waits for, in any thread."""
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process; `how`: streams and the like, as for Popen. Raises OSError where it cannot be started."""
+    """Start a process; `how`: streams and the like, as for Popen. Raises OSError where that fails."""
     inside = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     return subprocess.Popen(command, process_group=None if inside else 0, **how)
 
@@ -33,11 +34,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str, str]:
-    """Run a command to its end: its exit status, its output and its error output. It works, and keeps its temporary files, in `folder`.
+    """Run a command in `folder`, which also takes its temporary files; exit status, output, error output.
 
     An interrupt ends it. Raises OSError where it cannot be started.
     """
-    environment: Mapping[str, str] = os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
+    environment: Mapping[str, str] = (
+        os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
+    )
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(command, cwd=folder, env=environment, **streams) as process:
         _RUNNING.add(process)
@@ -50,6 +53,6 @@ def run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str, s
 
 
 def end_all() -> None:
-    """End what `run` waits for in any thread."""
+    """End all processes that `run` waits for, in any thread."""
     for process in list(_RUNNING):
         end(process)

@@ -12,7 +12,9 @@ from rbdc.errors import OptionError
 
 def robot_names() -> list[str]:
     """The names that can be given in place of a path."""
-    return sorted(Path(entry.name).stem for entry in files("rbdc.robots").iterdir() if entry.name.endswith(".urdf"))
+    return sorted(
+        Path(entry.name).stem for entry in files("rbdc.robots").iterdir() if entry.name.endswith(".urdf")
+    )
 
 
 def resolve(description: str | PathLike[str]) -> Path:
@@ -32,7 +34,7 @@ def resolve(description: str | PathLike[str]) -> Path:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is anything at a path. What cannot be looked at counts: reading it gives the better message."""
+    """Whether a path exists. One that may not be looked at counts: reading it gives the better message."""
     try:
         return path.exists() or path.is_symlink()
     except PermissionError:

@@ -1,8 +1,15 @@
-"""The same work on many tasks by several processes: each takes the next task as soon as it is done with its last.
+"""A pool of processes that do the same work on many tasks, each taking the next when it has done its last.
 
-Helpers are processes of their own that import rbdc anew: unlike forks they do not mind threads, and unlike multiprocessing's they never
-run the caller's script. The first word of a pipe to a helper is the work, every further one a task; what comes back is a word when the
-helper is ready, then for each task its result or its error.
+The pool is rbdc's own, for no library gives all of what a build needs. The helpers of `concurrent.futures`
+and `multiprocessing` run the caller's script again where it has no guard. Those of loky do not, but where one
+is killed all tasks of the pool fail (a build of several robots would lose them all for one that ran out of
+memory), and ending helpers that have helpers of their own prints a warning about leaked semaphores. In none
+of them does the calling process work too, while helpers take half a second to start: longer than all the work
+on a small robot.
+
+A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
+then one task after the other. It answers each: None once it is ready, then for each task the pair (result,
+error).
 """
 
 from __future__ import annotations
@@ -28,31 +35,47 @@ MOST = 8
 """Processes at once: a helper takes 150 MB and half a second before its first task."""
 
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from rbdc.workers import serve; serve()"
+_CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
+"""Raised by pickle, which of them depends on the object."""
 
 
 def spread(
-    work: Callable[[Task], Result], tasks: Sequence[Task], processes: int, begin: Callable[[Task], None] = lambda _: None
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    processes: int,
+    begin: Callable[[Task], None] = lambda _: None,
 ) -> list[Result]:
-    """[work(task) for task in tasks], begun in this order by this process and helpers, `processes` together; `begin` hears of each task.
+    """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
 
-    With helpers work, tasks and results must be picklable. Raises the error of the first task that failed; no other is begun then.
+    Tasks are begun in the order given (the longest should come first), and `begin` is called with each
+    before. What a helper cannot do, because it is killed or because pickle cannot send it the task, this
+    process does. Raises the error of the first task that failed; no other task is begun after it.
     """
-    return _Spread(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
+    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
 
 
 def spread_apart(
-    work: Callable[[Task], Result], tasks: Sequence[Task], processes: int, lost: Callable[[Task], Result], begin: Callable[[Task], None]
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    processes: int,
+    lost: Callable[[Task], Result],
+    begin: Callable[[Task], None],
 ) -> list[Result]:
-    """The same by helpers alone, so that this process heeds an interrupt at once: it ends them with all that they have started.
+    """Return [work(task) for task in tasks], computed by helpers alone.
 
-    A task whose helper is killed, or cannot be started, is not tried again: `lost` gives its result.
+    This process only waits, so that it heeds an interrupt at once; it then ends the helpers with all that
+    they have started. A task whose helper is killed, or cannot be started, is not tried again: its result is
+    lost(task).
     """
-    spreading = _Spread(work, tasks, begin)
-    return spreading.results(min(processes, MOST, len(tasks)), lost)
+    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)), lost)
 
 
-class _Spread(Generic[Task, Result]):
-    def __init__(self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]) -> None:
+class _Pool(Generic[Task, Result]):
+    """One use of the pool: the tasks that wait, those that are done, and the helpers."""
+
+    def __init__(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]
+    ) -> None:
         self._work, self._tasks, self._begin = work, tasks, begin
         self._waiting = deque(range(len(tasks)))
         self._done: dict[int, Result] = {}
@@ -62,6 +85,7 @@ class _Spread(Generic[Task, Result]):
         self._over = False
 
     def results(self, helpers: int, lost: Callable[[Task], Result] | None = None) -> list[Result]:
+        """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
         threads = [Thread(target=self._by_a_helper, args=(lost,), daemon=True) for _ in range(helpers)]
         try:
             for thread in threads:
@@ -73,7 +97,7 @@ class _Spread(Generic[Task, Result]):
                         end(helper)
             for thread in threads:
                 thread.join()
-            self._here(lost or self._work)  # what a helper could not finish
+            self._here(lost or self._work)  # what helpers could not finish
         finally:
             self._over = True
             self._waiting.clear()
@@ -82,30 +106,31 @@ class _Spread(Generic[Task, Result]):
                 helper.wait()
         if self._errors:
             raise self._errors[min(self._errors)]
-        return [self._done[k] for k in range(len(self._tasks))]
+        return [self._done[index] for index in range(len(self._tasks))]
 
     def _next(self) -> int | None:
-        """The next task, if there is one."""
+        """The index of the next task, None where there is none."""
         try:
-            index = self._waiting.popleft()
+            return self._waiting.popleft()
         except IndexError:
             return None
-        self._begin(self._tasks[index])
-        return index
-
-    def _failed(self, index: int, error: Exception) -> None:
-        self._errors[index] = error
-        self._waiting.clear()
 
     def _here(self, work: Callable[[Task], Result]) -> None:
+        """Work on tasks in this process until none waits."""
         while (index := self._next()) is not None:
             try:
+                self._begin(self._tasks[index])
                 self._done[index] = work(self._tasks[index])
             except Exception as error:
                 self._failed(index, error)
 
+    def _failed(self, index: int, error: Exception) -> None:
+        """Note the error of a task, and begin no other."""
+        self._errors[index] = error
+        self._waiting.clear()
+
     def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
-        """Tasks in another process; should it not start, or end, the task that it had waits again, or is lost."""
+        """Start a helper and let it work on tasks until none waits."""
         index = None
         try:
             command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
@@ -116,37 +141,41 @@ class _Spread(Generic[Task, Result]):
                 _ask(helper, self._work)
                 self._ready.add(helper)
                 while (index := self._next()) is not None:
-                    result, error = _ask(helper, self._tasks[index])
-                    if error is not None:
-                        self._failed(index, error)
-                    self._done[index] = result
-        except (OSError, EOFError, pickle.PickleError):
+                    self._ask_for(helper, index)
+        except (OSError, EOFError, *_CANNOT_BE_SENT):
             if index is not None and lost is not None:
                 self._done[index] = lost(self._tasks[index])
             elif index is not None:
                 self._waiting.appendleft(index)
 
+    def _ask_for(self, helper: subprocess.Popen[bytes], index: int) -> None:
+        """Have a helper work on a task. Raises what `_ask` raises."""
+        try:
+            self._begin(self._tasks[index])
+        except Exception as refusal:
+            self._failed(index, refusal)
+            return
+        result, error = _ask(helper, self._tasks[index])
+        if error is None:
+            self._done[index] = result
+        else:
+            self._failed(index, error)
 
-def _ask(helper: subprocess.Popen[bytes], word: object) -> Any:
-    """What a helper answers; EOFError where it has ended."""
+
+def _ask(helper: subprocess.Popen[bytes], message: object) -> Any:
+    """Send a message to a helper and return its answer.
+
+    Raises EOFError or OSError where the helper has ended, and one of `_CANNOT_BE_SENT`.
+    """
     if helper.stdin is None or helper.stdout is None:
         raise EOFError
-    pickle.dump(word, helper.stdin)
+    helper.stdin.write(pickle.dumps(message))
     helper.stdin.flush()
     return pickle.load(helper.stdout)
 
 
-def _end_with(parent: int) -> None:
-    """End this process, and its group where it leads one, once nobody waits for it."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
-
-
 def serve() -> None:
-    """Be a helper: answer on what standard output was, until standard input ends. What the work prints goes to standard error."""
+    """Be a helper until standard input ends. What the work prints goes to standard error, not to answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked to stop ends this one
     Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     answers = os.fdopen(os.dup(1), "wb")
@@ -157,14 +186,31 @@ def serve() -> None:
         os._exit(0)
 
 
+def _end_with(parent: int) -> None:
+    """End this process, and its group if it leads one, once its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
 def _answer(tasks: BinaryIO, answers: BinaryIO) -> None:
     work = pickle.load(tasks)
     answer: object = None
     while True:
-        pickle.dump(answer, answers)
+        answers.write(_pickled(answer))
         answers.flush()
         task = pickle.load(tasks)
         try:
             answer = work(task), None
         except Exception as error:
             answer = None, error
+
+
+def _pickled(answer: object) -> bytes:
+    """An answer as bytes; in place of one that pickle cannot send, an error that says so."""
+    try:
+        return pickle.dumps(answer)
+    except _CANNOT_BE_SENT as error:
+        return pickle.dumps((None, TypeError(f"the result of a helper cannot be sent: {error}")))

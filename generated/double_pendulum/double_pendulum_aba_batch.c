@@ -21,7 +21,7 @@ static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(c
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t14 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -46,10 +46,10 @@ static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(c
     const double_pendulum_vector8 t43 = f1_5 - tau[1];
 
     /* results */
-    const double_pendulum_vector8 t45 = t14 * 219.4013895236754;
-    const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t45);
+    const double_pendulum_vector8 t45 = t14 * 219.40138952367545;
+    const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t14 * t45);
     results[0] = -t54;
-    results[1] = -(t43 * 219.4013895236754) - t45 * t54;
+    results[1] = -(t43 * 219.40138952367545) - t45 * t54;
 }
 
 static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
     double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t14 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -93,10 +93,10 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
     const double_pendulum_vector8 t57 = tau1 - tau[1];
 
     /* results */
-    const double_pendulum_vector8 t59 = t14 * 219.4013895236754;
-    const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t14 * t59);
+    const double_pendulum_vector8 t59 = t14 * 219.40138952367545;
+    const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t14 * t59);
     results[0] = -t68;
-    results[1] = -(t57 * 219.4013895236754) - t59 * t68;
+    results[1] = -(t57 * 219.40138952367545) - t59 * t68;
 }
 
 /* where each entry of ddq is among the results */

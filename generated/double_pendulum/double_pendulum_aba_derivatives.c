@@ -30,7 +30,7 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     const double IC0_2 = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t20 = -0.004557856275072 + cos_q1 * 0.0033530494400000003;
+    const double t20 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t23 = cos_q0 * 9.81;
@@ -57,12 +57,12 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     const double t49 = f1_5 - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double W1_0 = t20 * 219.4013895236754;
+    const double W1_0 = t20 * 219.40138952367545;
     factor[0] = W1_0;
-    const double t59 = 1.0 / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t20 * W1_0);
+    const double t59 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t20 * W1_0);
     pivots[0] = -t59;
     const double t61 = (moving_0 - t49 * W1_0) * t59;
-    const double t64 = t49 * 219.4013895236754 + W1_0 * t61;
+    const double t64 = t49 * 219.40138952367545 + W1_0 * t61;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t65 = t61 + t64;
@@ -100,7 +100,7 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     columns[8] = -d1_0;
 
     /* results: known without computation */
-    pivots[1] = 219.4013895236754;
+    pivots[1] = 219.40138952367545;
 }
 
 static void double_pendulum_aba_derivatives_columns_with_fext(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict columns, double *restrict known, double *restrict factor, double *restrict pivots)
@@ -124,7 +124,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double IC0_2 = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t21 = -0.004557856275072 + cos_q1 * 0.0033530494400000003;
+    const double t21 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t24 = cos_q0 * 9.81;
@@ -155,12 +155,12 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double t64 = tau1 - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double W1_0 = t21 * 219.4013895236754;
+    const double W1_0 = t21 * 219.40138952367545;
     factor[0] = W1_0;
-    const double t74 = 1.0 / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t21 * W1_0);
+    const double t74 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t21 * W1_0);
     pivots[0] = -t74;
     const double t76 = (moving_0 - t64 * W1_0) * t74;
-    const double t79 = t64 * 219.4013895236754 + W1_0 * t76;
+    const double t79 = t64 * 219.40138952367545 + W1_0 * t76;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t80 = t76 + t79;
@@ -174,7 +174,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     const double B1_1 = m1_2 * 0.0670609888;
     const double t92 = t82 * 0.0670609888;
     columns[10] = t92;
-    const double t93 = 6.04867248353545e-12 * m1_2;
+    const double t93 = 6.048672483535449e-12 * m1_2;
     const double t94 = t92 - t93;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -200,7 +200,7 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     columns[8] = -d1_0;
 
     /* results: known without computation */
-    pivots[1] = 219.4013895236754;
+    pivots[1] = 219.40138952367545;
 }
 
 /* The solve M^-1 B = W D^-1 W^T B, in place, 8 columns in a block: y[1 k + b] is block b of row k. */

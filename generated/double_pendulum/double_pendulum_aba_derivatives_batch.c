@@ -27,7 +27,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t21 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t21 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t24 = cos_q0 * 9.81;
@@ -54,12 +54,12 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     const double_pendulum_vector8 t50 = f1_5 - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double_pendulum_vector8 t52 = t21 * 219.4013895236754;
-    const double_pendulum_vector8 t61 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t21 * t52);
+    const double_pendulum_vector8 t52 = t21 * 219.40138952367545;
+    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t21 * t52);
     const double_pendulum_vector8 Minv_0_0 = -t61;
     results[8] = Minv_0_0;
     const double_pendulum_vector8 t63 = (moving_0 - t50 * t52) * t61;
-    const double_pendulum_vector8 t66 = t50 * 219.4013895236754 + t52 * t63;
+    const double_pendulum_vector8 t66 = t50 * 219.40138952367545 + t52 * t63;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t67 = t63 + t66;
@@ -90,20 +90,20 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     /* forward dynamics: column 0 of ddq_dq */
     const double_pendulum_vector8 ddq_dq_0_0 = t61 * (d0_0 + t52 * d1_0);
     results[0] = ddq_dq_0_0;
-    const double_pendulum_vector8 ddq_dq_0_1 = t52 * ddq_dq_0_0 - 219.4013895236754 * d1_0;
+    const double_pendulum_vector8 ddq_dq_0_1 = t52 * ddq_dq_0_0 - 219.40138952367545 * d1_0;
     results[2] = ddq_dq_0_1;
 
     /* forward dynamics: column 1 of ddq_dq */
     const double_pendulum_vector8 ddq_dq_1_0 = t61 * (d1_2 + t52 * d1_1);
     results[1] = ddq_dq_1_0;
-    const double_pendulum_vector8 ddq_dq_1_1 = t52 * ddq_dq_1_0 - t74 * 7.356637062775817;
+    const double_pendulum_vector8 ddq_dq_1_1 = t52 * ddq_dq_1_0 - t74 * 7.356637062775818;
     results[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
     const double_pendulum_vector8 t109 = t61 * (t78 - d1_5 + t52 * t78);
     const double_pendulum_vector8 ddq_dv_0_0 = -t109;
     results[4] = ddq_dv_0_0;
-    const double_pendulum_vector8 ddq_dv_0_1 = t69 * 14.713274125551633 - t52 * t109;
+    const double_pendulum_vector8 ddq_dv_0_1 = t69 * 14.713274125551637 - t52 * t109;
     results[6] = ddq_dv_0_1;
 
     /* forward dynamics: column 1 of ddq_dv */
@@ -118,7 +118,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     results[9] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
-    const double_pendulum_vector8 Minv_1_1 = 219.4013895236754 - t52 * t117;
+    const double_pendulum_vector8 Minv_1_1 = 219.40138952367545 - t52 * t117;
     results[10] = Minv_1_1;
 }
 
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t22 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t22 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t25 = cos_q0 * 9.81;
@@ -172,12 +172,12 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     const double_pendulum_vector8 t65 = tau1 - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
-    const double_pendulum_vector8 t67 = t22 * 219.4013895236754;
-    const double_pendulum_vector8 t76 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t22 * t67);
+    const double_pendulum_vector8 t67 = t22 * 219.40138952367545;
+    const double_pendulum_vector8 t76 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t22 * t67);
     const double_pendulum_vector8 Minv_0_0 = -t76;
     results[8] = Minv_0_0;
     const double_pendulum_vector8 t78 = (moving_0 - t65 * t67) * t76;
-    const double_pendulum_vector8 t81 = t65 * 219.4013895236754 + t67 * t78;
+    const double_pendulum_vector8 t81 = t65 * 219.40138952367545 + t67 * t78;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t82 = t78 + t81;
@@ -190,7 +190,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
     const double_pendulum_vector8 t94 = t84 * 0.0670609888;
-    const double_pendulum_vector8 t95 = 6.04867248353545e-12 * m1_2;
+    const double_pendulum_vector8 t95 = 6.048672483535449e-12 * m1_2;
     const double_pendulum_vector8 t96 = t94 - t95;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -210,20 +210,20 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     /* forward dynamics: column 0 of ddq_dq */
     const double_pendulum_vector8 ddq_dq_0_0 = t76 * (d0_0 + t67 * d1_0);
     results[0] = ddq_dq_0_0;
-    const double_pendulum_vector8 ddq_dq_0_1 = t67 * ddq_dq_0_0 - 219.4013895236754 * d1_0;
+    const double_pendulum_vector8 ddq_dq_0_1 = t67 * ddq_dq_0_0 - 219.40138952367545 * d1_0;
     results[2] = ddq_dq_0_1;
 
     /* forward dynamics: column 1 of ddq_dq */
     const double_pendulum_vector8 ddq_dq_1_0 = t76 * (d1_2 + t67 * d1_1);
     results[1] = ddq_dq_1_0;
-    const double_pendulum_vector8 ddq_dq_1_1 = t67 * ddq_dq_1_0 - t89 * 7.356637062775817;
+    const double_pendulum_vector8 ddq_dq_1_1 = t67 * ddq_dq_1_0 - t89 * 7.356637062775818;
     results[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 0 of ddq_dv */
     const double_pendulum_vector8 t128 = t76 * (t95 - d1_5 + t67 * t94 + t96);
     const double_pendulum_vector8 ddq_dv_0_0 = -t128;
     results[4] = ddq_dv_0_0;
-    const double_pendulum_vector8 ddq_dv_0_1 = t84 * 14.713274125551633 - t67 * t128;
+    const double_pendulum_vector8 ddq_dv_0_1 = t84 * 14.713274125551637 - t67 * t128;
     results[6] = ddq_dv_0_1;
 
     /* forward dynamics: column 1 of ddq_dv */
@@ -238,7 +238,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     results[9] = Minv_0_1;
 
     /* forward dynamics: column 1 of Minv */
-    const double_pendulum_vector8 Minv_1_1 = 219.4013895236754 - t67 * t136;
+    const double_pendulum_vector8 Minv_1_1 = 219.40138952367545 - t67 * t136;
     results[10] = Minv_1_1;
 }
 

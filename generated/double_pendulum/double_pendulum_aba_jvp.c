@@ -22,7 +22,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double sin_q1 = sine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t13 = -0.004557856275072 + cos_q1 * 0.0033530494400000003;
+    const double t13 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m0_7 = sin_q0 * 9.81;
@@ -56,8 +56,8 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double dX1_3 = cos_q1 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t50 = t13 * 219.4013895236754;
-    const double t58 = 1.0 / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t13 * t50);
+    const double t50 = t13 * 219.40138952367545;
+    const double t58 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t13 * t50);
     const double t59 = (moving_0 - t42 * t50) * t58;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -68,7 +68,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t65 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t69 = t59 + t42 * 219.4013895236754 + t50 * t59;
+    const double t69 = t59 + t42 * 219.40138952367545 + t50 * t59;
     const double t71 = m0_7 + 0.1 * t59;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -89,7 +89,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t100 = df1_5 - dtau[1];
     const double t104 = t58 * (dtau[0] - t50 * t100 + t97);
     dddq[0] = -t104;
-    dddq[1] = -(219.4013895236754 * t100) - t50 * t104;
+    dddq[1] = -(219.40138952367545 * t100) - t50 * t104;
 }
 
 static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)
@@ -106,7 +106,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double sin_q1 = sine[1];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t13 = -0.004557856275072 + cos_q1 * 0.0033530494400000003;
+    const double t13 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m0_7 = sin_q0 * 9.81;
@@ -144,8 +144,8 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double dX1_3 = cos_q1 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t64 = t13 * 219.4013895236754;
-    const double t72 = 1.0 / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t13 * t64);
+    const double t64 = t13 * 219.40138952367545;
+    const double t72 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t13 * t64);
     const double t73 = (moving_0 - t56 * t64) * t72;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -156,7 +156,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t79 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t83 = t73 + t56 * 219.4013895236754 + t64 * t73;
+    const double t83 = t73 + t56 * 219.40138952367545 + t64 * t73;
     const double t85 = m0_7 + 0.1 * t73;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -177,7 +177,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t115 = df1_5 - dtau[1];
     const double t119 = t72 * (dtau[0] - t64 * t115 + t112);
     dddq[0] = -t119;
-    dddq[1] = -(219.4013895236754 * t115) - t64 * t119;
+    dddq[1] = -(219.40138952367545 * t115) - t64 * t119;
 }
 
 void double_pendulum_aba_jvp(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict dq, const double *restrict dv, const double *restrict dtau, const double *restrict fext, double *restrict dddq)

@@ -21,7 +21,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t15 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -55,8 +55,8 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t52 = t15 * 219.4013895236754;
-    const double_pendulum_vector8 t61 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t15 * t52);
+    const double_pendulum_vector8 t52 = t15 * 219.40138952367545;
+    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t15 * t52);
     const double_pendulum_vector8 t62 = (moving_0 - t44 * t52) * t61;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -67,7 +67,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 t68 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t72 = t62 + t44 * 219.4013895236754 + t52 * t62;
+    const double_pendulum_vector8 t72 = t62 + t44 * 219.40138952367545 + t52 * t62;
     const double_pendulum_vector8 t74 = m0_7 + 0.1 * t62;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -88,7 +88,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 t103 = df1_5 - dtau[1];
     const double_pendulum_vector8 t107 = t61 * (dtau[0] - t52 * t103 + t100);
     results[0] = -t107;
-    results[1] = -(219.4013895236754 * t103) - t52 * t107;
+    results[1] = -(219.40138952367545 * t103) - t52 * t107;
 }
 
 static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict dtau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
@@ -104,7 +104,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t15 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -142,8 +142,8 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t66 = t15 * 219.4013895236754;
-    const double_pendulum_vector8 t75 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t15 * t66);
+    const double_pendulum_vector8 t66 = t15 * 219.40138952367545;
+    const double_pendulum_vector8 t75 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t15 * t66);
     const double_pendulum_vector8 t76 = (moving_0 - t58 * t66) * t75;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -154,7 +154,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 t82 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t86 = t76 + t58 * 219.4013895236754 + t66 * t76;
+    const double_pendulum_vector8 t86 = t76 + t58 * 219.40138952367545 + t66 * t76;
     const double_pendulum_vector8 t88 = m0_7 + 0.1 * t76;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
@@ -175,7 +175,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 t118 = df1_5 - dtau[1];
     const double_pendulum_vector8 t122 = t75 * (dtau[0] - t66 * t118 + t115);
     results[0] = -t122;
-    results[1] = -(219.4013895236754 * t118) - t66 * t122;
+    results[1] = -(219.40138952367545 * t118) - t66 * t122;
 }
 
 /* where each entry of dddq is among the results */

@@ -21,7 +21,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t16 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -47,12 +47,12 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     const double_pendulum_vector8 t46 = f1_5 - tau[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t48 = t16 * 219.4013895236754;
-    const double_pendulum_vector8 t57 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t16 * t48);
+    const double_pendulum_vector8 t48 = t16 * 219.40138952367545;
+    const double_pendulum_vector8 t57 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t16 * t48);
     const double_pendulum_vector8 t58 = (moving_0 - t46 * t48) * t57;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t62 = t58 + t46 * 219.4013895236754 + t48 * t58;
+    const double_pendulum_vector8 t62 = t58 + t46 * 219.40138952367545 + t48 * t58;
     const double_pendulum_vector8 t64 = m0_7 + 0.1 * t58;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
@@ -64,7 +64,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     results[4] = tau0_bar;
 
     /* link2: adjoint of tau = S^T f */
-    const double_pendulum_vector8 tau1_bar = 219.4013895236754 * w[1] - t48 * t70;
+    const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t48 * t70;
     results[5] = tau1_bar;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
@@ -102,7 +102,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t16 = -0.004557856275072 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
@@ -132,12 +132,12 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     const double_pendulum_vector8 t60 = tau1 - tau[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t62 = t16 * 219.4013895236754;
-    const double_pendulum_vector8 t71 = 1.0 / (-0.00863622790870487 + X1_0 * 0.006706098880000001 + t16 * t62);
+    const double_pendulum_vector8 t62 = t16 * 219.40138952367545;
+    const double_pendulum_vector8 t71 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t16 * t62);
     const double_pendulum_vector8 t72 = (moving_0 - t60 * t62) * t71;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t76 = t72 + t60 * 219.4013895236754 + t62 * t72;
+    const double_pendulum_vector8 t76 = t72 + t60 * 219.40138952367545 + t62 * t72;
     const double_pendulum_vector8 t78 = m0_7 + 0.1 * t72;
 
     /* link2: f_parent = f_parent + X* f */
@@ -149,7 +149,7 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     results[4] = tau0_bar;
 
     /* link2: adjoint of tau = S^T f */
-    const double_pendulum_vector8 tau1_bar = 219.4013895236754 * w[1] - t62 * t85;
+    const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t62 * t85;
     results[5] = tau1_bar;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */

@@ -26,9 +26,9 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double IC0_1 = -0.04285428436 + t22;
     const double t24 = sin_q1 * 0.0335304944;
     const double IC0_2 = 5.801760809999999e-07 + t24;
-    const double t26 = sin_q1 * 3.853437303941316e-13;
-    const double IC0_7 = 0.00010896273703172168 + t26;
-    const double t28 = cos_q1 * 3.853437303941316e-13;
+    const double t26 = sin_q1 * 3.8534375079666787e-13;
+    const double IC0_7 = 0.00010896273703172167 + t26;
+    const double t28 = cos_q1 * 3.8534375079666787e-13;
     const double t29 = 6.709246438575111e-09 + t28;
 
     /* link1: A = 0_X* IC S, about the centre of mass */
@@ -40,7 +40,7 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     const double t37 = IC0_1 * 1.668307168715904;
     const double t41 = 0.034999999999999996 + sin_q0 * t36 - cos_q0 * t37;
     const double t44 = sin_q0 * t37 + cos_q0 * t36;
-    const double A0_3 = 0.00863622790870487 - cos_q1 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t44 + A0_1 * t41;
+    const double A0_3 = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t44 + A0_1 * t41;
     A[6] = A0_3;
     const double A0_4 = cos_q0 * t29 - sin_q0 * IC0_7 - A0_2 * 0.00417892830083921;
     A[8] = A0_4;
@@ -52,7 +52,7 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     A[3] = A1_1;
     const double A1_2 = cos_q0 * t24 + sin_q0 * t22;
     A[5] = A1_2;
-    const double A1_3 = 0.004557856275072 - cos_q1 * 0.0033530494400000003 - t44 * A1_2 - A1_1 * (0.035 - t41);
+    const double A1_3 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003 - t44 * A1_2 - A1_1 * (0.035 - t41);
     A[7] = A1_3;
     const double A1_4 = cos_q0 * t28 - sin_q0 * t26 - A1_2 * 0.00417892830083921;
     A[9] = A1_4;

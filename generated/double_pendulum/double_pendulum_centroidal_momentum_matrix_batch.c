@@ -25,9 +25,9 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     const double_pendulum_vector8 IC0_1 = -0.04285428436 + t11;
     const double_pendulum_vector8 t14 = X1_3 * 0.0335304944;
     const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t14;
-    const double_pendulum_vector8 t21 = X1_3 * 3.853437303941316e-13;
-    const double_pendulum_vector8 IC0_7 = 0.00010896273703172168 + t21;
-    const double_pendulum_vector8 t23 = X1_0 * 3.853437303941316e-13;
+    const double_pendulum_vector8 t21 = X1_3 * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC0_7 = 0.00010896273703172167 + t21;
+    const double_pendulum_vector8 t23 = X1_0 * 3.8534375079666787e-13;
     const double_pendulum_vector8 t26 = 6.709246438575111e-09 + t23;
 
     /* link1: A = 0_X* IC S, about the centre of mass */
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     const double_pendulum_vector8 t35 = IC0_1 * 1.668307168715904;
     const double_pendulum_vector8 t40 = 0.034999999999999996 + sin_q0 * t34 - cos_q0 * t35;
     const double_pendulum_vector8 t43 = sin_q0 * t35 + cos_q0 * t34;
-    const double_pendulum_vector8 A0_3 = 0.00863622790870487 - X1_0 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t43 + A0_1 * t40;
+    const double_pendulum_vector8 A0_3 = 0.008636227908704868 - X1_0 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t43 + A0_1 * t40;
     results[4] = A0_3;
     const double_pendulum_vector8 A0_4 = cos_q0 * t26 - sin_q0 * IC0_7 - A0_2 * 0.00417892830083921;
     results[6] = A0_4;
@@ -51,7 +51,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     results[1] = A1_1;
     const double_pendulum_vector8 A1_2 = cos_q0 * t14 + sin_q0 * t11;
     results[3] = A1_2;
-    const double_pendulum_vector8 A1_3 = 0.004557856275072 - X1_0 * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
+    const double_pendulum_vector8 A1_3 = 0.004557856275071999 - X1_0 * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
     results[5] = A1_3;
     const double_pendulum_vector8 A1_4 = cos_q0 * t23 - sin_q0 * t21 - A1_2 * 0.00417892830083921;
     results[7] = A1_4;

@@ -26,7 +26,7 @@ void double_pendulum_kinetic_energy(const double *restrict q, const double *rest
     const double t10 = v[0] * 0.0020391858168164346;
 
     /* link2: T = (m u.u + w.J w) / 2 + h.(u x w) */
-    const double t17 = 0.0335304944 * (t6 * v1_5) - v1_5 * (v1_5 * 0.002278928137536);
+    const double t17 = 0.0335304944 * (t6 * v1_5) - v1_5 * (v1_5 * 0.0022789281375359995);
 
     /* results */
     energy[0] = v[0] * t10 - t17;

@@ -24,7 +24,7 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(con
     const double_pendulum_vector8 t11 = v[0] * 0.0020391858168164346;
 
     /* link2: T = (m u.u + w.J w) / 2 + h.(u x w) */
-    const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_5) - v1_5 * (v1_5 * 0.002278928137536);
+    const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_5) - v1_5 * (v1_5 * 0.0022789281375359995);
 
     /* results */
     results[0] = v[0] * t11 - t18;

@@ -19,15 +19,15 @@ void double_pendulum_minverse(const double *restrict q, double *restrict Minv)
     const double cos_q1 = cosine[0];
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double t8 = -0.004557856275072 + cos_q1 * 0.0033530494400000003;
+    const double t8 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* results */
-    const double t10 = t8 * 219.4013895236754;
-    const double t16 = 1.0 / (-0.00863622790870487 + cos_q1 * 0.006706098880000001 + t8 * t10);
+    const double t10 = t8 * 219.40138952367545;
+    const double t16 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t8 * t10);
     Minv[0] = -t16;
     const double t18 = t10 * t16;
     const double t19 = -t18;
     Minv[1] = t19;
     Minv[2] = t19;
-    Minv[3] = 219.4013895236754 - t10 * t18;
+    Minv[3] = 219.40138952367545 - t10 * t18;
 }

@@ -33,7 +33,7 @@ static void double_pendulum_rnea_without_fext(const double *restrict q, const do
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t35 = 0.0335304944 * (m1_2 * m1_2);
     const double f1_1 = m1_5 * 0.0335304944;
-    const double f1_5 = m1_5 * 0.004557856275072 + m1_7 * 0.0335304944;
+    const double f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
     tau[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
@@ -65,7 +65,7 @@ static void double_pendulum_rnea_with_fext(const double *restrict q, const doubl
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t34 = m1_2 * m1_2;
-    const double f1_5 = m1_5 * 0.004557856275072 + m1_7 * 0.0335304944;
+    const double f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
 
     /* link2: tau = S^T f */
     const double tau1 = f1_5 - fext[9];

@@ -32,7 +32,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_without_fext_kernel8(
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t36 = 0.0335304944 * (m1_2 * m1_2);
     const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
-    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275072 + m1_7 * 0.0335304944;
+    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
     results[1] = f1_5;
 
     /* link2: f_parent = f_parent + X* f */
@@ -63,7 +63,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_with_fext_kernel8(con
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t35 = m1_2 * m1_2;
-    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275072 + m1_7 * 0.0335304944;
+    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
 
     /* link2: tau = S^T f */
     const double_pendulum_vector8 tau1 = f1_5 - fext[9];

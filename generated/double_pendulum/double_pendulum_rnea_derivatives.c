@@ -62,7 +62,7 @@ static void double_pendulum_rnea_derivatives_without_fext(const double *restrict
     dtau_dq[0] = d0_0;
     const double d0_1 = d1_5 - t37;
     dtau_dv[0] = d0_1;
-    const double d0_2 = 0.00863622790870487 - cos_q1 * 0.006706098880000001;
+    const double d0_2 = 0.008636227908704868 - cos_q1 * 0.006706098880000001;
     dtau_da[0] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
@@ -73,13 +73,13 @@ static void double_pendulum_rnea_derivatives_without_fext(const double *restrict
     dtau_dq[3] = d1_1;
     const double d1_2 = 0.1 * t43 - t60;
     dtau_dq[1] = d1_2;
-    const double d1_6 = 0.004557856275072 - cos_q1 * 0.0033530494400000003;
+    const double d1_6 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003;
     dtau_da[1] = d1_6;
     dtau_da[2] = d1_6;
 
     /* results: known without computation */
     dtau_dv[3] = 0.0;
-    dtau_da[3] = 0.004557856275072;
+    dtau_da[3] = 0.004557856275071999;
 }
 
 static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)
@@ -117,7 +117,7 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     const double t46 = t22 * 0.0670609888;
     const double d1_3 = -t46;
     dtau_dv[2] = d1_3;
-    const double t49 = m1_2 * 6.04867248353545e-12;
+    const double t49 = m1_2 * 6.048672483535449e-12;
     const double t50 = t46 - t49;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -138,7 +138,7 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     dtau_dq[0] = d0_0;
     const double d0_1 = d1_5 - t49 - t50;
     dtau_dv[0] = d0_1;
-    const double d0_2 = 0.00863622790870487 - cos_q1 * 0.006706098880000001;
+    const double d0_2 = 0.008636227908704868 - cos_q1 * 0.006706098880000001;
     dtau_da[0] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
@@ -149,13 +149,13 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     dtau_dq[3] = d1_1;
     const double d1_2 = 0.1 * t55 - t73;
     dtau_dq[1] = d1_2;
-    const double d1_6 = 0.004557856275072 - cos_q1 * 0.0033530494400000003;
+    const double d1_6 = 0.004557856275071999 - cos_q1 * 0.0033530494400000003;
     dtau_da[1] = d1_6;
     dtau_da[2] = d1_6;
 
     /* results: known without computation */
     dtau_dv[3] = 0.0;
-    dtau_da[3] = 0.004557856275072;
+    dtau_da[3] = 0.004557856275071999;
 }
 
 void double_pendulum_rnea_derivatives(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict dtau_dq, double *restrict dtau_dv, double *restrict dtau_da)

@@ -54,7 +54,7 @@ static void double_pendulum_rnea_jvp_without_fext(const double *restrict q, cons
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t64 = 0.0670609888 * (m1_2 * dm1_2);
     const double df1_1 = dm1_5 * 0.0335304944;
-    const double df1_5 = dm1_5 * 0.004557856275072 + dm1_7 * 0.0335304944;
+    const double df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
     dtau[1] = df1_5;
 
     /* link2: rate of f_parent = f_parent + X* f */
@@ -111,7 +111,7 @@ static void double_pendulum_rnea_jvp_with_fext(const double *restrict q, const d
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t73 = 0.0670609888 * (m1_2 * dm1_2);
     const double df1_1 = dm1_5 * 0.0335304944;
-    const double df1_5 = dm1_5 * 0.004557856275072 + dm1_7 * 0.0335304944;
+    const double df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
     dtau[1] = df1_5;
 
     /* link2: rate of f_parent = f_parent + X* f */

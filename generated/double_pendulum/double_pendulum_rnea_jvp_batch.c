@@ -53,7 +53,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_without_fext_kern
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t65 = 0.0670609888 * (m1_2 * dm1_2);
     const double_pendulum_vector8 df1_1 = dm1_5 * 0.0335304944;
-    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275072 + dm1_7 * 0.0335304944;
+    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
     results[1] = df1_5;
 
     /* link2: rate of f_parent = f_parent + X* f */
@@ -105,7 +105,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t63 = 0.0670609888 * (m1_2 * dm1_2);
     const double_pendulum_vector8 df1_1 = dm1_5 * 0.0335304944;
-    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275072 + dm1_7 * 0.0335304944;
+    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
     results[1] = df1_5;
 
     /* link2: f_parent = f_parent + X* f */

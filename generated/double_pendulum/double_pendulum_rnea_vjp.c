@@ -43,7 +43,7 @@ static void double_pendulum_rnea_vjp_without_fext(const double *restrict q, cons
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_bar_2 = m1_2 * (0.0335304944 * t34) * 2.0;
     w_dtau_dv[1] = m1_bar_2;
-    const double m1_bar_5 = 0.004557856275072 * f1_bar_5 - 0.0335304944 * t35;
+    const double m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t35;
     w_dtau_da[1] = m1_bar_5;
     const double m1_bar_7 = 0.0335304944 * f1_bar_5;
 
@@ -101,7 +101,7 @@ static void double_pendulum_rnea_vjp_with_fext(const double *restrict q, const d
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_bar_2 = m1_2 * (0.0335304944 * t43) * 2.0;
     w_dtau_dv[1] = m1_bar_2;
-    const double m1_bar_5 = 0.004557856275072 * f1_bar_5 - 0.0335304944 * t44;
+    const double m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t44;
     w_dtau_da[1] = m1_bar_5;
     const double m1_bar_7 = 0.0335304944 * f1_bar_5;
 

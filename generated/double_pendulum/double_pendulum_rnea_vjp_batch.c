@@ -42,7 +42,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_without_fext_kern
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_bar_2 = m1_2 * (0.0335304944 * t34) * 2.0;
     results[3] = m1_bar_2;
-    const double_pendulum_vector8 m1_bar_5 = 0.004557856275072 * f1_bar_5 - 0.0335304944 * t35;
+    const double_pendulum_vector8 m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t35;
     results[5] = m1_bar_5;
     const double_pendulum_vector8 m1_bar_7 = 0.0335304944 * f1_bar_5;
 
@@ -99,7 +99,7 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_with_fext_kernel8
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 m1_bar_2 = m1_2 * (0.0335304944 * t43) * 2.0;
     results[3] = m1_bar_2;
-    const double_pendulum_vector8 m1_bar_5 = 0.004557856275072 * f1_bar_5 - 0.0335304944 * t44;
+    const double_pendulum_vector8 m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t44;
     results[5] = m1_bar_5;
     const double_pendulum_vector8 m1_bar_7 = 0.0335304944 * f1_bar_5;
 

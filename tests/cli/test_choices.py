@@ -1,4 +1,4 @@
-"""What a description or a name may be only if asked for, or with a warning."""
+"""Descriptions and names that are taken only if asked for, or with a warning."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of, presets
 from rbdc.emit.names import OWN
 from rbdc.errors import OptionError
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import GOOD, refused, run, with_tensor
 
@@ -26,7 +26,11 @@ def test_indefinite_inertias_can_be_allowed(tmp_path: Path) -> None:
     for command in (["info"], ["build", "--functions", "rnea", "--cflags", "-O0", "--out", str(out)]):
         result = run(*command, str(path), "--allow-invalid-inertia")
         assert result.exit_code == 0, result.output
-        assert f'warning: {path}:4: link "arm" has an inertia with the negative principal moment -0.4: taken as given' in result.stderr
+        assert (
+            f'warning: {path}:4: link "arm" has an inertia with the negative principal moment -0.4: '
+            "taken as given"
+            in result.stderr
+        )
     assert json.loads((out / "odd" / "manifest.json").read_text())["options"]["allow_invalid_inertia"] is True
 
 
@@ -45,7 +49,18 @@ def test_names_of_modules_that_others_need(name: str, tmp_path: Path) -> None:
     for arguments in ([str(path)], ["double_pendulum", "--name", name]):
         message = refused(run("build", *arguments, "--out", str(out)), out)
         assert f"a module named {name} would hide" in message and "--name" in message
-    result = run("build", str(path), "--name", f"{name}_robot", "--functions", "nle", "--cflags", "-O0", "--out", str(out))
+    result = run(
+        "build",
+        str(path),
+        "--name",
+        f"{name}_robot",
+        "--functions",
+        "nle",
+        "--cflags",
+        "-O0",
+        "--out",
+        str(out),
+    )
     assert result.exit_code == 0, result.output
 
 
@@ -85,9 +100,14 @@ def test_help_lists_the_functions_of_each_preset() -> None:
     assert presets()["full"] == tuple(functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa"))))
 
 
-@pytest.mark.parametrize("given", [5, None, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]])
+@pytest.mark.parametrize(
+    "given",
+    [5, None, "abc", b"abc", [0, 0], [0, 0, 0, 0], [0, 0, "down"], [0, None, 0], [0, 0, float("nan")]],
+)
 def test_gravity_is_three_numbers(given: object) -> None:
-    with pytest.raises(OptionError, match=r"^--gravity .*: give three finite numbers \(m/s\^2, world axes\), as 0 0 -9.81$"):
+    with pytest.raises(
+        OptionError, match=r"^--gravity .*: give three finite numbers \(m/s\^2, world axes\), as 0 0 -9.81$"
+    ):
         rbdc.build("double_pendulum", gravity=given)
     with pytest.raises(OptionError, match="give three finite numbers"):
         rbdc.Model.from_urdf(resolve("double_pendulum"), gravity=given)  # type: ignore[arg-type]

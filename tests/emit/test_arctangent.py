@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.arctangent import UNITS, header, header_name
-from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
-from rbdc.emit.trigonometry import widths
-from tests.emit.test_trigonometry import FLAG_SETS, library
+from rbdc.emit.c.arctangent import UNITS, header, header_name
+from rbdc.emit.c.trigonometry import widths
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
+from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
 from tests.support import COMPILERS
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan)
@@ -56,7 +56,7 @@ def angles(
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", FLAG_SETS)
+@pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 def test_units_in_the_last_place(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
     y, x = points(scalar)
     usual = len(y) - len(SPECIAL) ** 2

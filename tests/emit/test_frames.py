@@ -11,10 +11,11 @@ import pytest
 
 import rbdc
 from rbdc import Joint, Link, Mimic, Model
-from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
-from rbdc.generate import Generated, generate
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
 
@@ -29,7 +30,8 @@ COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
 def generated(model: Model, *functions: str, batch: bool = False, scalar: ScalarType = DOUBLE) -> Generated:
-    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, batch=batch, scalar=scalar)
+    options = GenerationOptions(targets=("c", "batch") if batch else ("c",), scalar=scalar)
+    return generate(model, "robot", functions, rbdc.__version__, lambda _: None, options)
 
 
 def chain(mimic: str) -> Model:

@@ -18,13 +18,14 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.backend import Package
 from rbdc.emit.library import render_manifest
-from rbdc.generate import generate
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.native.install import recorded
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import build_module
 from tests.support_trees import random_inertia, random_tree
@@ -33,13 +34,16 @@ ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ("double_pendulum", "cartpole")
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
+BATCH = GenerationOptions(targets=("c", "batch"))
+
 
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, batch=True)
+    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
-    manifest = render_manifest(model, robot, generated.sources, rbdc.__version__, {"left_out": [], "files": hashes}, {}, [], {})
+    about = {"left_out": [], "files": hashes}
+    manifest = render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about)
     return {**generated.files, "manifest.json": manifest}
 
 
@@ -77,7 +81,8 @@ def test_text_does_not_depend_on_hash_seed_or_folder(tmp_path: Path) -> None:
 
 
 def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
-    from rbdc.pipeline import BuildOptions, build_package
+    from rbdc.options import BuildOptions
+    from rbdc.pipeline import build_package
 
     for name in ("one", "two"):
         build_package(
@@ -97,7 +102,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 
 def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
     """The text of functions of a model, by default of all, by file."""
-    return generate(model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, batch=True).files
+    return generate(model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, BATCH).files
 
 
 @cache
@@ -170,6 +175,7 @@ def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[s
     return "{\n" + "\n".join(lines) + "\n}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 4])
 def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds of every function on random inputs; the values equal those of the ordinary build."""

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import rbdc
 from rbdc.emit.names import comment, docstring, string_literal
-from rbdc.generate import generate
 from rbdc.model import Model
+from rbdc.planning.generation import GenerationOptions, generate
 from tests.support import build_module
 from tests.support_handmade import inertia_of_one
 
@@ -87,7 +87,7 @@ def test_names_in_a_module() -> None:
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
-    return generate(oddly_named(), "odd", ["gravity_torque", "frame_jacobian"], "0", lambda _: None, "rolled").files
+    return generate(oddly_named(), "odd", ["gravity_torque", "frame_jacobian"], "0", lambda _: None, GenerationOptions("rolled")).files
 
 
 def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ['"""+str(1/0)+"""', "a\\", "arm\U0001f4a5", "??/", "*/"])
 def test_names_in_the_documentation_of_fused_functions(name: str) -> None:
     fuse = [("gravity_torque", f"frame_jacobian@{name}")]
-    files = generate(oddly_named(), "odd", ["gravity_torque"], "0", lambda _: None, "rolled", fuse).files
+    files = generate(oddly_named(), "odd", ["gravity_torque"], "0", lambda _: None, GenerationOptions("rolled", fuse)).files
     for file in ("__init__.py", "__init__.pyi"):
         (made,) = [node for node in ast.walk(ast.parse(files[file])) if isinstance(node, ast.FunctionDef) and "_and_" in node.name]
         assert name in (ast.get_docstring(made) or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -14,35 +15,47 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc import generate as generation
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.catalogue import functions_of
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
-from rbdc.emit.rolled import METHODS, rolled_source
-from rbdc.emit.rolled_tables import Paths, rolled_model
-from rbdc.emit.scalars import DOUBLE
-from rbdc.emit.trigonometry import widths
+from rbdc.emit.rolled.rolled import rolled_source
+from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.generate import generate
+from rbdc.functions.availability import singular_joints
+from rbdc.functions.catalogue import functions_of, rollable
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
+from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.planning import generation
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from rbdc.singularity import singular_joints
 from rbdc.spatial import Force
-from tests.support import CASE_NAMES, CASES, FLAGS, OUT, Array, assert_close, build_module, conditioning
+from tests.model.screw_joint import Screw
+from tests.support import (
+    CASE_NAMES,
+    CASES,
+    FLAGS,
+    OUT,
+    Array,
+    assert_close,
+    build_module,
+    conditioning,
+    slow_but,
+)
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 FORWARD = ("minverse", "aba", "aba_derivatives")
 SAMPLES = 3
-TREES = range(10)
 COUPLED = ("panda", "tiago_pro")
 
 EVALUATE: dict[str, Callable[..., Any]] = {
@@ -68,10 +81,20 @@ INPUTS = {
 """Of the rolled functions the algorithm as it stands in the literature, and its inputs; t for tau."""
 
 
+def screws() -> Model:
+    """A random tree with screws in place of its revolute joints."""
+    tree = random_tree(5)
+    bodies = (
+        replace(body, joint=Screw(body.joint.axis, 0.2)) if isinstance(body.joint, Revolute) else body
+        for body in tree.bodies
+    )
+    return replace(tree, name="screws", bodies=tuple(bodies))
+
+
 def available(model: Model) -> tuple[str, ...]:
     """The rolled functions that are defined for the model."""
     singular = bool(singular_joints(model))
-    return tuple(name for name in METHODS if not (singular and name in FORWARD))
+    return tuple(name for name in rollable() if not (singular and name in FORWARD))
 
 
 def rolled_module(model: Model, tag: str) -> ModuleType:
@@ -109,7 +132,7 @@ def compare(model: Model, tag: str) -> None:
     # What gravity or an acceleration of 1 does at least: where a result is zero, rounding is measured by that.
     torque = 0.1 * sum(body.inertia.mass for body in model.bodies)
     tolerance = max(1e-12, 1e-14 * conditioning(module.crba(inputs["q"])))
-    floors = dict.fromkeys(METHODS, torque)
+    floors = dict.fromkeys(rollable(), torque)
     if "minverse" in module.functions:
         floors |= dict.fromkeys(FORWARD, torque * float(np.abs(module.minverse(inputs["q"])).max()))
     for name in module.functions:
@@ -130,7 +153,7 @@ def test_robots_agree_with_the_algorithms(robot: str, root: str) -> None:
     compare(Model.from_urdf(resolve(robot), root_joint=root), f"{robot}_{root}".replace("-", "_"))
 
 
-@pytest.mark.parametrize("seed", TREES)
+@pytest.mark.parametrize("seed", slow_but(range(10), (0, 1, 2)))
 def test_trees_agree_with_the_algorithms(seed: int) -> None:
     compare(random_tree(seed), f"tree{seed}")
 
@@ -193,13 +216,13 @@ def test_unknown_style() -> None:
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
-    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, style) for style in ("unrolled", "rolled"))
+    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, GenerationOptions(style)) for style in ("unrolled", "rolled"))
     assert [source.style for source in unrolled.sources] == ["unrolled", "columns", "unrolled"]
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
     monkeypatch.setattr(generation, "WORTH_ROLLING", small)
-    auto = generate(model, "two", names, "0", lambda _: None, "auto")
+    auto = generate(model, "two", names, "0", lambda _: None, GenerationOptions("auto"))
     assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]
     for name in ("two.h", "__init__.py", "__init__.pyi"):
@@ -208,7 +231,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
-    return [rolled_source(robot, catalogue[name].declaration, model, "0") for name in METHODS]
+    return [rolled_source(robot, catalogue[name], model, "0") for name in rollable()]
 
 
 def write(model: Model, folder: Path) -> list[str]:
@@ -257,6 +280,7 @@ def batch_call(source: FunctionSource, n: int) -> str:
     return "\n".join(["{", *lines, *(f"free({name});" for name in sizes), "}"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [random_tree(6), mimic_tree("coupled")], ids=lambda model: model.name)
 def test_sanitizers_find_nothing(model: Model, tmp_path: Path) -> None:
     names, body = write(model, tmp_path), "\n".join(batch_call(source, 2) for source in sources_of(model))
@@ -296,7 +320,10 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 
 @pytest.mark.parametrize(
     "model",
-    [random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), Model.from_urdf(resolve("hyq"), root_joint="free-flyer")],
+    [
+        *(random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), screws()),
+        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+    ],
     ids=lambda model: model.name,
 )
 def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) -> None:
@@ -317,7 +344,7 @@ def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) ->
     command = ["g++", "-w", "-O0", "-D__FAST_MATH__", "-x", "c++", "-include", "counting.h", *names, "main.cpp", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)
     printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.splitlines()
-    angles = sum(body.joint.kind == "revolute" for body in model.bodies)
+    angles = sum(body.joint.sampling == "revolute" for body in model.bodies)
     lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
     for source, line in zip(sources, printed, strict=True):
         c = source.cost
@@ -334,6 +361,7 @@ def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) ->
     return {f.name: f.code_bytes for f in build_package(robot, options).functions}
 
 
+@pytest.mark.slow
 def test_code_is_small() -> None:
     """A fraction of the unrolled, and hardly more for a robot five times as large: the tables are all that grows."""
     if shutil.which("size") is None:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rbdc.emit.rotations import ERRORS, FARTHEST, header, header_name
-from rbdc.emit.scalars import SCALARS, ScalarType
-from tests.emit.test_trigonometry import FLAG_SETS, library
+from rbdc.emit.c.rotations import ERRORS, FARTHEST, header, header_name
+from rbdc.functions.scalar_types import SCALARS, ScalarType
+from tests.emit.test_trigonometry import FLAG_PARAMETERS, FLAG_SETS, library
 from tests.support import COMPILERS, around
 
 DIGITS = 50
@@ -81,7 +81,7 @@ def check(found: NDArray[Any], exact: Sequence[tuple[mpmath.mpf, ...]], scales: 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", FLAG_SETS)
+@pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 def test_exponentials(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     u = np.concatenate([[0.0, 1e-300, 0.00099, 0.00101], rng.uniform(0.0, FARTHEST, 600), 10.0 ** rng.uniform(-20, 1.35, 300)])
@@ -94,7 +94,7 @@ def test_exponentials(compiler: str, flags: str, scalar: ScalarType, tmp_path: P
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("flags", FLAG_SETS)
+@pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 def test_logarithms(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     h = np.concatenate([[0.0, np.pi / 2], rng.uniform(0.0, np.pi / 2, 600), 10.0 ** rng.uniform(-12, 0, 300)])

@@ -12,15 +12,14 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
-from rbdc.emit.rolled import METHODS
-from rbdc.emit.scalars import COMPLEX, DOUBLE, FLOAT
 from rbdc.errors import UnsupportedError
-from rbdc.generate import generate
+from rbdc.functions.catalogue import functions_of, rollable
+from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import COMPILERS
+from tests.support import COMPILERS, slow_but
 from tests.support_trees import mimic_tree, random_tree
 
 STRICT = ("-Werror", "-Wshadow", "-Wdouble-promotion", "-Wfloat-conversion")
@@ -37,8 +36,8 @@ MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
     "every joint type": (lambda: random_tree(4), None, "unrolled"),
     "coupled": (lambda: mimic_tree("coupled"), None, "unrolled"),
     "limbs in lanes": (hyq, LIMBS, "unrolled"),
-    "rolled": (lambda: random_tree(1), tuple(METHODS), "rolled"),
-    "rolled and coupled": (lambda: mimic_tree("coupled"), tuple(METHODS), "rolled"),
+    "rolled": (lambda: random_tree(1), rollable(), "rolled"),
+    "rolled and coupled": (lambda: mimic_tree("coupled"), rollable(), "rolled"),
 }
 
 
@@ -46,9 +45,8 @@ def write(name: str, folder: Path) -> list[str]:
     """The C of a model in a folder; the names of its C files."""
     make, functions, style = MODELS[name]
     model = make()
-    made = generate(
-        model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, style, batch=True, scalar=FLOAT
-    )
+    options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
+    made = generate(model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, options)
     for file, text in made.files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file
@@ -62,7 +60,7 @@ def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", slow_but(MODELS, ("coupled", "rolled")))
 def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
     files = write(name, tmp_path)
     unsuffixed = ["-Wunsuffixed-float-constants"] if compiler == "gcc" else []
@@ -71,7 +69,7 @@ def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86")
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", ["limbs in lanes", "rolled"])
+@pytest.mark.parametrize("name", slow_but(["limbs in lanes", "rolled"], ["rolled"]))
 def test_no_instruction_is_of_double_precision(compiler: str, name: str, tmp_path: Path) -> None:
     files = [file for file in write(name, tmp_path) if "derivatives" not in file]
     compile_c(compiler, [*OPTIMISATION_FLAGS, "-S"], files, tmp_path)
@@ -133,4 +131,4 @@ def test_a_model_that_floats_cannot_hold_is_refused() -> None:
     generate(model, "heavy", ["crba"], "0", lambda _: None)
     for style in ("unrolled", "rolled"):
         with pytest.raises(UnsupportedError, match="too large for float32"):
-            generate(model, "heavy", ["crba"], "0", lambda _: None, style, scalar=FLOAT)
+            generate(model, "heavy", ["crba"], "0", lambda _: None, GenerationOptions(style, scalar=FLOAT))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rbdc.emit.stores import LONGEST, Store, is_worth_clearing, stores
+from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.operations import ADD, MUL
 
 
 def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list[int]]:
@@ -12,9 +13,9 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
     builder = Builder()
     x = [builder.input("x", k) for k in range(4)]
     wide = builder.gather(tuple(x))
-    pair = [builder.raw("add", (wide, wide)), builder.raw("mul", (wide, wide))]
+    pair = [builder.raw(ADD, (wide, wide)), builder.raw(MUL, (wide, wide))]
     entries = [*x[:scalars], builder.constant(0.0), *(builder.extract(v, m) for v in pair for m in range(4))]
-    output = Array("y", len(entries), places=places)
+    output = Array("y", len(entries), output_indices=places)
     return finish("f", [Array("x", 4)], [output], builder, [entries], [Section("", "")], {}), entries
 
 

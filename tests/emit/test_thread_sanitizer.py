@@ -9,8 +9,9 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 
-from rbdc.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from tests.emit.test_generated import c_of, write_c
 from tests.support import build_module
@@ -100,6 +101,7 @@ def main_source(model: Model, module: ModuleType) -> str:
     )
 
 
+@pytest.mark.slow
 def test_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
     model = random_tree(6)
     sources = write_c(c_of(model, names=FUNCTIONS), tmp_path)

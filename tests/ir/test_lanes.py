@@ -1,11 +1,10 @@
-"""Packing into lanes: random programs over a trunk, limbs on it and limbs on those compute what they did, in the lanes meant for each."""
+"""Packing into lanes: random programs over a trunk, limbs on it and limbs on those compute what they did, in
+the lanes meant for each.
+"""
 
 from __future__ import annotations
 
 import itertools
-import math
-import operator
-from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -13,62 +12,30 @@ import pytest
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, SIN, SUB, Operation
 from rbdc.ir.passes import optimise, remove_dead_code
 from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
-from rbdc.model.limbs import Group
+from rbdc.reduction.limbs import Group
+from tests.support_programs import evaluate
 
 T = TypeVar("T")
-SCALAR: dict[str, Callable[..., float]] = {
-    "neg": operator.neg,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "sin": math.sin,
-    "cos": math.cos,
-}
-
-
-def evaluate(program: Program, inputs: dict[str, list[float]]) -> list[float]:
-    """The first output by direct interpretation; every value a list of its lanes."""
-    values: list[list[float]] = []
-    for value in program.values:
-        values.append(_lanes(value, [values[k] for k in value.arguments], inputs))
-        assert len(values[-1]) == value.width
-    return [values[k][0] for k in program.results[0]]
-
-
-def _lanes(value: Value, arguments: list[list[float]], inputs: dict[str, list[float]]) -> list[float]:
-    if value.constant is not None:
-        return [value.constant]
-    if value.source is not None:
-        return [inputs[value.source[0]][value.source[1]]]
-    if value.operation == "lanes":
-        return list(value.numbers)
-    if value.operation == "gather":
-        return [x for (x,) in arguments]
-    if value.operation == "extract":
-        return [arguments[0][value.lane]]
-    if value.operation == "rotate":
-        return [arguments[0][(m + value.lane) % len(arguments[0])] for m in range(value.width)]
-    if value.operation == "reduce":
-        assert value.lane == len(arguments[0])
-        return [sum(arguments[0])]
-    return [SCALAR[value.operation](*(x[m % len(x)] for x in arguments)) for m in range(value.width)]
 
 
 class Tree:
-    """Random expressions over trunk, arms and fingers, the same for all arms and all fingers: trunk[k], arms[k][m], fingers[k][m][n]; and
-    products of two fingers' values, pairs.
+    """Random expressions over trunk, arms and fingers, the same for all arms and all fingers: trunk[k],
+    arms[k][m], fingers[k][m][n]; and products of two fingers' values, pairs.
     """
 
     def __init__(self, seed: int, arms: int, fingers: int) -> None:
         self.rng, self.builder, self.shape = np.random.default_rng(seed), Builder(), (arms, fingers)
         made = self.builder
         self.trunk = [made.input("trunk", 0)]
-        self.arms = [[made.apply("sin", (made.input("arm", m),)) for m in range(arms)]]
+        self.arms = [[made.apply(SIN, (made.input("arm", m),)) for m in range(arms)]]
         places = [[m * fingers + n for n in range(fingers)] for m in range(arms)]
-        self.fingers = [[[made.input(name, k) for k in row] for row in places] for name in ("finger", "table")]
+        self.fingers = [
+            [[made.input(name, k) for k in row] for row in places] for name in ("finger", "table")
+        ]
         self.pairs: list[int] = []
         for _ in range(12):
             for grow in (self.grow_fingers, self.grow_arms, self.grow_trunk):
@@ -78,8 +45,8 @@ class Tree:
     def one_of(self, made: list[T]) -> T:
         return made[int(self.rng.integers(len(made)))]
 
-    def operation(self) -> str:
-        return str(self.rng.choice(["add", "sub", "mul"]))
+    def operation(self) -> Operation:
+        return (ADD, SUB, MUL)[int(self.rng.integers(3))]
 
     def grow_fingers(self) -> None:
         (arms, count), apply, operation = self.shape, self.builder.apply, self.operation()
@@ -91,17 +58,17 @@ class Tree:
         )
         y = others[int(self.rng.integers(3))]
         pairs = [list(zip(*row, strict=True)) for row in zip(x, y, strict=True)]
-        self.fingers.append([[apply("cos", (apply(operation, pair),)) for pair in row] for row in pairs])
+        self.fingers.append([[apply(COS, (apply(operation, pair),)) for pair in row] for row in pairs])
 
     def grow_arms(self) -> None:
         apply, operation = self.builder.apply, self.operation()
         x, y = self.one_of(self.arms), self.one_of(self.fingers)
         made = []
         for own, above in zip(x, y, strict=True):
-            total = apply("sin", (own,))  # of its own, so that no partial sum is an accident's counterpart
+            total = apply(SIN, (own,))  # of its own, so that no partial sum is an accident's counterpart
             for k in above:
-                total = apply("sub" if operation == "sub" else "add", (total, k))
-            made.append(apply("sin", (total,)))
+                total = apply(SUB if operation is SUB else ADD, (total, k))
+            made.append(apply(SIN, (total,)))
         self.arms.append(made)
         self.arms.append([apply(operation, (k, self.trunk[-1])) for k in made])
 
@@ -110,20 +77,34 @@ class Tree:
         terms = self.one_of(self.arms)
         if self.rng.random() < 0.5:
             terms = [k for row in self.one_of(self.fingers) for k in row]
-        total = self.builder.apply("sin", (self.trunk[-1],))
+        total = self.builder.apply(SIN, (self.trunk[-1],))
         for k in self.rng.permutation(terms):
-            total = self.builder.apply("add", (total, int(k)))
-        self.trunk.append(self.builder.apply("sin", (total,)))
+            total = self.builder.apply(ADD, (total, int(k)))
+        self.trunk.append(self.builder.apply(SIN, (total,)))
 
     def grow_pairs(self) -> None:
         ends = [k for row in self.fingers[-1] for k in row]
-        self.pairs = [self.builder.apply("mul", pair) for pair in itertools.combinations_with_replacement(ends, 2)]
+        self.pairs = [
+            self.builder.apply(MUL, pair) for pair in itertools.combinations_with_replacement(ends, 2)
+        ]
 
     def program(self) -> Program:
         arms, fingers = self.shape
-        results = [*self.trunk, *itertools.chain(*self.arms), *(k for x in self.fingers for row in x for k in row), *self.pairs]
-        inputs = [Array("trunk", 1), Array("arm", arms), Array("finger", arms * fingers), Array("table", arms * fingers)]
-        return finish("p", inputs, [Array("r", len(results))], self.builder, [results], [Section("s", "f")], {})
+        results = [
+            *self.trunk,
+            *itertools.chain(*self.arms),
+            *(k for x in self.fingers for row in x for k in row),
+            *self.pairs,
+        ]
+        inputs = [
+            Array("trunk", 1),
+            Array("arm", arms),
+            Array("finger", arms * fingers),
+            Array("table", arms * fingers),
+        ]
+        return finish(
+            "p", inputs, [Array("r", len(results))], self.builder, [results], [Section("s", "f")], {}
+        )
 
 
 def exchange(arms: int, fingers: int, numbers: list[float]) -> Exchange:
@@ -134,7 +115,10 @@ def exchange(arms: int, fingers: int, numbers: list[float]) -> Exchange:
     entry: dict[int, list[tuple[str, int]]] = {limb[0]: [("arm", m)] for m, limb in enumerate(limbs)}
     for m, n in itertools.product(range(arms), range(fingers)):
         entry[limbs[m][1 + n]] = [("finger", m * fingers + n), ("table", m * fingers + n)]
-    steps = [{a: b for k, n in step.items() for a, b in zip(entry[k], entry[n], strict=True)} for step in group.steps()]
+    steps = [
+        {a: b for k, n in step.items() for a, b in zip(entry[k], entry[n], strict=True)}
+        for step in group.steps()
+    ]
     return Exchange(steps, [arms, arms * fingers], {("table", k): x for k, x in enumerate(numbers)})
 
 
@@ -147,17 +131,24 @@ def test_limbs_on_limbs_compute_the_same_side_by_side(seed: int, shape: tuple[in
     inputs = {array.name: rng.normal(size=array.size).tolist() for array in program.inputs}
     packed = pack(program, exchange(arms, fingers, inputs["table"]))
     for made in (packed, verify(optimise(packed))):
-        np.testing.assert_allclose(evaluate(made, inputs), evaluate(program, inputs), rtol=0.0, atol=1e-12)
-    alone = [v for v in remove_dead_code(packed).values if v.width == 1 and v.operation in ("mul", "cos")]
+        np.testing.assert_allclose(
+            evaluate(made, **inputs)[0], evaluate(program, **inputs)[0], rtol=0.0, atol=1e-12
+        )
+    alone = [v for v in remove_dead_code(packed).values if v.width == 1 and v.operation in (MUL, COS)]
     assert not alone, "what belongs to fingers and their pairs is in lanes"
-    angles = {value.width for value in packed.values if value.operation == "sin"}
+    angles = {value.width for value in packed.values if value.operation is SIN}
     assert {1, arms} == angles, "arms have as many lanes as there are arms"
-    assert {value.width for value in packed.values if value.operation == "cos"} == {arms * fingers}
+    assert {value.width for value in packed.values if value.operation is COS} == {arms * fingers}
 
 
 def test_verify_refuses_mixed_widths() -> None:
-    x = Value("input", source=("x", 0))
-    values = (x, Value("gather", (0, 0), width=2), Value("gather", (0,) * 4, width=4), Value("add", (1, 2), width=4))
+    x = Value(INPUT, source=("x", 0))
+    values = (
+        x,
+        Value(GATHER, (0, 0), width=2),
+        Value(GATHER, (0,) * 4, width=4),
+        Value(ADD, (1, 2), width=4),
+    )
     program = Program("p", (Array("x", 1),), (Array("r", 1),), values, ((0,),), (Section("s", "f"),), {})
     with pytest.raises(MalformedProgram, match="different widths"):
         verify(program)

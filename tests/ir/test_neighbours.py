@@ -6,11 +6,12 @@ import pytest
 
 from rbdc.ir.from_casadi import from_casadi, symbols
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ADD, MUL, SUB
 from rbdc.ir.passes import optimise
-from rbdc.ir.passes.neighbours import join_neighbours
+from rbdc.ir.passes.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.spatial import Scalar
-from tests.ir.test_lanes import evaluate
+from tests.support_programs import evaluate
 
 x, y = symbols("x", 8), symbols("y", 8)
 INPUTS = {"x": [0.5, 1.25, -3.0, 4.0, 7.5, 2.0, -1.5, 9.0], "y": [2.0, 8.0, 0.25, -5.0, 3.0, 6.5, 1.0, -0.75]}
@@ -21,20 +22,22 @@ def of(*entries: Scalar) -> Program:
 
 
 def widths(program: Program) -> list[int]:
-    return [value.width for value in program.values if value.operation in ("add", "sub", "mul")]
+    return [value.width for value in program.values if value.operation in (ADD, SUB, MUL)]
 
 
-@pytest.mark.parametrize(("count", "expected"), [(1, [1]), (2, [2]), (3, [2, 1]), (4, [4]), (7, [4, 2, 1]), (8, [4, 4])])
+@pytest.mark.parametrize(
+    ("count", "expected"), [(1, [1]), (2, [2]), (3, [2, 1]), (4, [4]), (7, [4, 2, 1]), (8, [4, 4])]
+)
 def test_fours_then_twos_then_one(count: int, expected: list[int]) -> None:
     program = of(*(y[k] - x[k] for k in range(count)))
     assert widths(program) == expected
-    assert evaluate(program, INPUTS) == [INPUTS["y"][k] - INPUTS["x"][k] for k in range(count)]
+    assert evaluate(program, **INPUTS)[0] == [INPUTS["y"][k] - INPUTS["x"][k] for k in range(count)]
 
 
 def test_places_may_be_apart() -> None:
     program = of(x[0] * y[0], *(x[k + 3] + y[k + 1] for k in range(4)))
     assert widths(program) == [1, 4]
-    assert evaluate(program, INPUTS)[1:] == [INPUTS["x"][k + 3] + INPUTS["y"][k + 1] for k in range(4)]
+    assert evaluate(program, **INPUTS)[0][1:] == [INPUTS["x"][k + 3] + INPUTS["y"][k + 1] for k in range(4)]
 
 
 @pytest.mark.parametrize(

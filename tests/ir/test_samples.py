@@ -6,17 +6,25 @@ import pytest
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
-from rbdc.ir.passes.samples import RESULTS, side_by_side, widened
+from rbdc.ir.operations import ADD, CONSTANT, INPUT, LANES
+from rbdc.ir.passes.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.ir.verify import verify
+from tests.support_programs import evaluate
 
 
 def program() -> Program:
     """M = [[x + 1, 0], [x + 1, 2]] and s = [x]."""
     builder = Builder()
     x, one = builder.input("q", 0), builder.constant(1.0)
-    total, zero, two = builder.apply("add", (x, one)), builder.constant(0.0), builder.constant(2.0)
+    total, zero, two = builder.apply(ADD, (x, one)), builder.constant(0.0), builder.constant(2.0)
     return finish(
-        "f", [Array("q", 1)], [Array("M", 4), Array("s", 1)], builder, [[total, zero, total, two], [x]], [Section("", "")], {}
+        "f",
+        [Array("q", 1)],
+        [Array("M", 4), Array("s", 1)],
+        builder,
+        [[total, zero, total, two], [x]],
+        [Section("", "")],
+        {},
     )
 
 
@@ -25,20 +33,31 @@ def test_before_and_after() -> None:
     verify(made.program)
     assert [(a.name, a.size, a.width) for a in made.program.inputs] == [("q", 1, 8)]
     assert [(a.name, a.size, a.width) for a in made.program.outputs] == [(RESULTS, 2, 8)]
-    assert {value.operation: value.width for value in made.program.values} == {"input": 8, "constant": 1, "add": 8}
+    assert {value.operation: value.width for value in made.program.values} == {INPUT: 8, CONSTANT: 1, ADD: 8}
     assert made.constants == (0.0, 2.0)
-    assert made.places == ((0, 2, 0, 3), (1,))
+    assert made.output_indices == ((0, 2, 0, 3), (1,))
+    entries = [*evaluate(made.program, q=[3.0])[0][::8], *made.constants]
+    assert [[entries[k] for k in places] for places in made.output_indices] == evaluate(program(), q=[3.0])
 
 
 def test_widened_keeps_outputs() -> None:
-    """Constants stay scalar where they are operands, and are as many equal lanes where they are results, once each."""
+    """Constants stay scalar where they are operands, and are as many equal lanes where they are results, once
+    each.
+    """
     made = widened(program(), 4)
     verify(made)
-    assert [(a.name, a.size, a.width) for a in (*made.inputs, *made.outputs)] == [("q", 1, 4), ("M", 4, 4), ("s", 1, 4)]
+    assert [(a.name, a.size, a.width) for a in (*made.inputs, *made.outputs)] == [
+        ("q", 1, 4),
+        ("M", 4, 4),
+        ("s", 1, 4),
+    ]
     (m, s), values = made.results, made.values
-    assert [values[k].operation for k in (*m, *s)] == ["add", "lanes", "add", "lanes", "input"]
+    assert [values[k].operation for k in (*m, *s)] == [ADD, LANES, ADD, LANES, INPUT]
     assert [values[k].numbers for k in (m[1], m[3])] == [(0.0,) * 4, (2.0,) * 4]
-    assert all(value.width == (1 if value.operation == "constant" else 4) for value in values)
+    assert all(value.width == (1 if value.operation is CONSTANT else 4) for value in values)
+    assert evaluate(made, q=[3.0]) == [
+        [x for x in result for _ in range(4)] for result in evaluate(program(), q=[3.0])
+    ]
     with pytest.raises(ValueError, match="not scalar"):
         widened(made, 4)
 

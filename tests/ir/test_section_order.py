@@ -1,4 +1,5 @@
-"""Sections in another order: which goes first, that each stays whole, that not a bit of the results changes."""
+"""Sections in another order: which goes first, that each stays whole, that not a bit of the results changes.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +9,29 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.catalogue import functions_of
-from rbdc.generate import traced
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.operations import ADD
 from rbdc.ir.passes.section_order import LONGEST, order_sections
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
+from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
-from tests.ir.test_passes import evaluate
+from tests.support_programs import evaluate
 
 
 def runs(program: Program) -> list[str]:
     """The titles of the sections in the order of their statements."""
-    computed = (value.section for value in program.values if value.operation not in ("constant", "input"))
+    computed = (value.section for value in program.values if not value.operation.is_leaf)
     return [program.sections[section].title for section, _ in groupby(computed)]
 
 
 def chains(length: int) -> Program:
-    """Two recursions in sections a, b and c, d, of which the first is the longer; each value needs the one before it. e takes both."""
+    """Two recursions in sections a, b and c, d, of which the first is the longer; each value needs the one
+    before it. e takes both.
+    """
     builder = Builder()
     x = [builder.input("x", k) for k in range(2)]
     ends = []
@@ -36,11 +40,19 @@ def chains(length: int) -> Program:
         for section, steps in ((first, length), (second, length - 2 * second)):
             builder.section = section
             for _ in range(steps):
-                value = builder.raw("add", (value, start))
+                value = builder.raw(ADD, (value, start))
         ends.append(value)
     builder.section = 4
-    total = builder.raw("add", (ends[0], ends[1]))
-    return finish("f", [Array("x", 2)], [Array("y", 1)], builder, [[total]], [Section(title, "") for title in "abcde"], {})
+    total = builder.raw(ADD, (ends[0], ends[1]))
+    return finish(
+        "f",
+        [Array("x", 2)],
+        [Array("y", 1)],
+        builder,
+        [[total]],
+        [Section(title, "") for title in "abcde"],
+        {},
+    )
 
 
 def of_iiwa(name: str) -> Program:
@@ -70,7 +82,10 @@ def test_sections_stay_whole_and_results_the_same(name: str) -> None:
 def test_names_go_with_their_values() -> None:
     before = of_iiwa("crba")
     after = order_sections(before)
-    kinds = [{name: program.values[index].operation for index, name in program.symbols.items()} for program in (before, after)]
+    kinds = [
+        {name: program.values[index].operation for index, name in program.symbols.items()}
+        for program in (before, after)
+    ]
     assert kinds[0] == kinds[1]
 
 

@@ -2,54 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import mpmath
 import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms.reference.aba import aba
-from rbdc.catalogue import functions_of
-from rbdc.generate import traced
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
-from rbdc.ir.passes.specialise import without_input
+from rbdc.ir.operations import ADD, MUL, NEG, SIN, SUB
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.model.rounding import exact_parameters
-from rbdc.reduction import reduced
+from rbdc.planning.tracing import traced
 from rbdc.resources import resolve
-from tests.ir.test_passes import evaluate
-
-Make = Callable[[Builder, list[int]], list[int]]
-
-CONTEXT = mpmath.MPContext()
-CONTEXT.dps = 40
-
-
-def program(make: Make) -> Program:
-    """A program of four inputs x0 .. x3 with the outputs that `make` gives."""
-    builder = Builder()
-    results = make(builder, [builder.input("x", k) for k in range(4)])
-    return finish("f", [Array("x", 4)], [Array("y", len(results))], builder, [results], [Section("", "")], {})
-
-
-def shown(made: Program) -> list[str]:
-    """The outputs of a program, with every association shown."""
-    signs = {"add": "+", "sub": "-", "mul": "*"}
-
-    def of(index: int) -> str:
-        value = made.values[index]
-        if value.constant is not None:
-            return f"{value.constant:g}"
-        if value.source is not None:
-            return f"x{value.source[1]}"
-        if value.operation == "neg":
-            return f"-{of(value.arguments[0])}"
-        return f"({f' {signs[value.operation]} '.join(of(k) for k in value.arguments)})"
-
-    return [of(index) for result in made.results for index in result]
+from tests.support_programs import Make, evaluate, program, shown
 
 
 def chained(make: Make) -> list[str]:
@@ -59,91 +24,52 @@ def chained(make: Make) -> list[str]:
 
 def test_a_tree_becomes_a_chain() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
-        left = b.raw("add", (b.raw("mul", (x[0], x[1])), b.raw("mul", (x[1], x[2]))))
-        return [b.raw("sub", (left, b.raw("sub", (b.raw("mul", (x[2], x[3])), x[0]))))]
+        left = b.raw(ADD, (b.raw(MUL, (x[0], x[1])), b.raw(MUL, (x[1], x[2]))))
+        return [b.raw(SUB, (left, b.raw(SUB, (b.raw(MUL, (x[2], x[3])), x[0]))))]
 
     assert chained(make) == ["(((x0 + (x0 * x1)) + (x1 * x2)) - (x2 * x3))"]
 
 
 def test_a_sum_of_products_starts_from_a_positive_one() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
-        return [b.raw("sub", (b.raw("neg", (b.raw("mul", (x[0], x[1])),)), b.raw("neg", (b.raw("mul", (x[2], x[3])),))))]
+        return [
+            b.raw(SUB, (b.raw(NEG, (b.raw(MUL, (x[0], x[1])),)), b.raw(NEG, (b.raw(MUL, (x[2], x[3])),))))
+        ]
 
     assert chained(make) == ["((x2 * x3) - (x0 * x1))"]
 
 
 def test_a_sum_of_negative_terms_starts_from_a_negated_one() -> None:
-    assert chained(lambda b, x: [b.raw("sub", (b.raw("neg", (b.raw("mul", (x[0], x[1])),)), x[2]))]) == ["(-x2 - (x0 * x1))"]
+    assert chained(lambda b, x: [b.raw(SUB, (b.raw(NEG, (b.raw(MUL, (x[0], x[1])),)), x[2]))]) == [
+        "(-x2 - (x0 * x1))"
+    ]
 
 
 def test_what_is_ready_last_is_added_last() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
-        late = b.raw("mul", (b.raw("sin", (x[0],)), x[1]))
-        return [b.raw("add", (b.raw("add", (late, x[2])), b.raw("mul", (x[1], x[3]))))]
+        late = b.raw(MUL, (b.raw(SIN, (x[0],)), x[1]))
+        return [b.raw(ADD, (b.raw(ADD, (late, x[2])), b.raw(MUL, (x[1], x[3]))))]
 
     after = chain_sums(program(make))
     (result,) = after.results[0]
-    assert after.values[after.values[result].arguments[1]].operation == "mul"
-    assert after.values[after.values[after.values[result].arguments[1]].arguments[0]].operation == "sin"
+    assert after.values[after.values[result].arguments[1]].operation is MUL
+    assert after.values[after.values[after.values[result].arguments[1]].arguments[0]].operation is SIN
 
 
 def test_constants_are_one_term() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
         return [
-            b.raw("add", (b.raw("add", (b.constant(2.0), x[0])), b.raw("sub", (x[1], b.constant(0.5))))),
-            b.raw("sub", (b.constant(1.0), b.constant(1.0))),
+            b.raw(ADD, (b.raw(ADD, (b.constant(2.0), x[0])), b.raw(SUB, (x[1], b.constant(0.5))))),
+            b.raw(SUB, (b.constant(1.0), b.constant(1.0))),
         ]
 
     assert chained(make) == ["((1.5 + x0) + x1)", "0"]
 
 
-def test_constants_whose_rest_is_known_are_added_to_the_rest() -> None:
-    def make(b: Builder, x: list[int]) -> list[int]:
-        product = b.raw("mul", (x[2], x[3]))
-        return [
-            b.raw("add", (b.raw("sub", (b.constant(-2.0), product)), b.raw("mul", (x[0], x[1])))),
-            b.raw("add", (b.constant(2.0), x[0])),
-            b.raw("sub", (b.raw("add", (b.constant(2.0), x[1])), b.constant(1.0))),
-            b.raw("mul", (b.constant(2.0), x[0])),
-            b.raw("add", (b.constant(4.0), x[0])),
-            b.constant(2.0),
-        ]
-
-    rests = {2.0: 1e-17, 3.0: 2e-17, 1.0: -3e-17}
-    assert shown(verify(chain_sums(program(make), rests))) == [
-        "(((-1e-17 - (x2 * x3)) + -2) + (x0 * x1))",
-        "((1e-17 + x0) + 2)",
-        "((4e-17 + x1) + 1)",
-        "(2 * x0)",
-        "(4 + x0)",
-        "2",
-    ]
-
-
-def test_rests_of_exact_parameters_take_errors_from_forward_dynamics() -> None:
-    """On numbers of 40 digits, so that the constants' rounding is all that there is of it."""
-    model = Model.from_urdf(resolve("ur5"), snap=1e-11)
-    function = functions_of(model)["aba"]
-    before = without_input(traced(model, function, "articulated_bodies"), "fext")
-    rests = {held: float(exact - held) for held, exact in exact_parameters(model, reduced(model)).items()}
-    errors = []
-    for given in (None, rests):
-        after = verify(chain_sums(before, given))
-        rng = np.random.default_rng(0)
-        squares = 0.0
-        for _ in range(20):
-            inputs = {array.name: [CONTEXT.mpf(x) for x in rng.normal(size=array.size).tolist()] for array in before.inputs}
-            (found,) = evaluate(after, CONTEXT, **inputs)
-            expected = aba(model, inputs["q"], inputs["v"], inputs["tau"])
-            squares += sum(float((x - y) / max(abs(y), 1)) ** 2 for x, y in zip(found, expected, strict=True))
-        errors.append(squares)
-    assert errors[1] < 0.75 * errors[0]
-
-
 def test_what_others_use_stays() -> None:
     def make(b: Builder, x: list[int]) -> list[int]:
-        shared = b.raw("add", (x[0], x[1]))
-        return [shared, b.raw("add", (shared, b.raw("mul", (x[2], x[3])))), b.raw("mul", (shared, x[3]))]
+        shared = b.raw(ADD, (x[0], x[1]))
+        return [shared, b.raw(ADD, (shared, b.raw(MUL, (x[2], x[3])))), b.raw(MUL, (shared, x[3]))]
 
     assert chained(make) == ["(x0 + x1)", "((x0 + x1) + (x2 * x3))", "((x0 + x1) * x3)"]
 
@@ -152,12 +78,14 @@ def test_sums_end_with_their_section() -> None:
     """A C function that ends between two sections passes one sum on, not its terms."""
     builder = Builder()
     x = [builder.input("x", k) for k in range(4)]
-    inner = builder.raw("add", (builder.raw("mul", (x[0], x[1])), x[2]))
+    inner = builder.raw(ADD, (builder.raw(MUL, (x[0], x[1])), x[2]))
     builder.section = 1
-    whole = builder.raw("add", (x[3], inner))
-    before = finish("f", [Array("x", 4)], [Array("y", 1)], builder, [[whole]], [Section("a", ""), Section("b", "")], {})
+    whole = builder.raw(ADD, (x[3], inner))
+    before = finish(
+        "f", [Array("x", 4)], [Array("y", 1)], builder, [[whole]], [Section("a", ""), Section("b", "")], {}
+    )
     after = chain_sums(before)
-    assert [v.section for v in after.values if v.operation in ("add", "mul")] == [0, 0, 1]
+    assert [v.section for v in after.values if v.operation in (ADD, MUL)] == [0, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["rnea", "crba", "aba", "rnea_derivatives"])
@@ -178,7 +106,7 @@ def unfused(program: Program) -> int:
     users = program.users()
     count = 0
     for value in program.arithmetic():
-        products = [k for k in value.arguments if program.values[k].operation == "mul" and len(users[k]) == 1]
-        count += value.operation in ("add", "sub", "mul")
-        count -= value.operation in ("add", "sub") and bool(products)
+        products = [k for k in value.arguments if program.values[k].operation is MUL and len(users[k]) == 1]
+        count += value.operation in (ADD, SUB, MUL)
+        count -= value.operation.is_sum and bool(products)
     return count

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.catalogue import FORWARD_DYNAMICS
+from rbdc.functions.catalogue import requiring
+from rbdc.functions.record import Requirement
 from tests.support import CASES, SINGLE, SINGLE_CALLS, Array, around, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)
@@ -54,7 +55,7 @@ def tolerance(module: ModuleType, name: str, q: Array) -> float:
     right-hand sides from a solution, twice.
     """
     least, factor = TOLERANCES[module.dtype.name]
-    if name not in FORWARD_DYNAMICS:
+    if name not in requiring(Requirement.REGULAR_INERTIA):
         return least
     solves = 1 if name in ("aba", "minverse") else 2
     return max(least, solves * factor * conditioning(module.crba(q).astype(float)))

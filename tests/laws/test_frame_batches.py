@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import rbdc.generate
+import rbdc.planning.generation
 from rbdc import Model
-from rbdc.emit.cdecl import REFERENCES
-from rbdc.generate import generate
+from rbdc.functions.declarations import REFERENCES
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import assert_close, build_module
 from tests.support_trees import mimic_tree, random_tree
@@ -152,7 +152,7 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Model, ModuleType], fo
 
 def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
-    monkeypatch.setattr(rbdc.generate, "WORTH_A_BATCH", 1)
-    made = generate(model, "robot", list(FUNCTIONS), "0", lambda _: None, batch=True)
+    monkeypatch.setattr(rbdc.planning.generation, "WORTH_A_BATCH", 1)
+    made = generate(model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
     assert not any(source.batch_files or source.declaration.lanes for source in made.sources)
     assert "robot_frame_velocity_batch(" in made.files["robot_frame_velocity.c"]

@@ -18,7 +18,7 @@ from rbdc.algorithms.reference import frames
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
 from tests.support import Array, assert_close, build_module
-from tests.support_trees import SEEDS, mimic_tree, random_tree
+from tests.support_trees import TREES, mimic_tree, random_tree
 
 FRAMED = ("frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives")
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
@@ -30,7 +30,7 @@ TOLERANCE = 1e-12
 Case = tuple[Model, ModuleType]
 
 
-@pytest.fixture(scope="module", params=[*SEEDS[:16], "coupled"])
+@pytest.fixture(scope="module", params=[*TREES[:16], "coupled"])
 def case(request: pytest.FixtureRequest) -> Case:
     """A tree and its compiled module; the first eight seeds have every joint type at the root."""
     model = mimic_tree("coupled") if request.param == "coupled" else random_tree(request.param)

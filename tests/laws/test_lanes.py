@@ -18,14 +18,15 @@ from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.catalogue import functions_of
-from rbdc.evaluation import InLanes
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import InLanes
 from rbdc.ir.cost import cost
-from rbdc.lanes import lane_model, laned, side_by_side
+from rbdc.ir.operations import ADD, MUL, SUB
 from rbdc.model import Model as Tree
-from rbdc.savings import limb_groups
+from rbdc.planning.limb_lanes import lane_model, laned, side_by_side
+from rbdc.planning.pass_statistics import limb_groups
 from rbdc.spatial import Force
-from tests.support import FLAGS, Array, assert_close, build_module
+from tests.support import FLAGS, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement
 
 OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
@@ -132,7 +133,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1, 6)))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
@@ -146,8 +147,8 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     ("fingers", "kinds", "root"),
     [
         (2, ("revolute", "prismatic"), "fixed"),
-        (3, ("prismatic",), "free-flyer"),
-        (4, ("revolute",), "fixed"),
+        pytest.param(3, ("prismatic",), "free-flyer", marks=pytest.mark.slow),
+        pytest.param(4, ("revolute",), "fixed", marks=pytest.mark.slow),
     ],
 )
 def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ...], root: str) -> None:
@@ -156,12 +157,14 @@ def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ..
     check(build_module(model, functions=FUNCTIONS), model, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
 def test_fingers_in_every_width_of_registers(target: str) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
     check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"), model, 1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fingers", "root"), [(2, "free-flyer"), (4, "fixed")])
 def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) -> None:
     model = with_hands(1, fingers, ("revolute", "revolute"), root)
@@ -177,7 +180,7 @@ def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
 
 def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
-    monkeypatch.setattr("rbdc.lanes.WORTH_NESTING", 0.0)
+    monkeypatch.setattr("rbdc.planning.limb_lanes.WORTH_NESTING", 0.0)
     assert max(widths(model)) == 2
     function = functions_of(model)["rnea"]
     outer, nested = lane_model(model), lane_model(model, nested=True)
@@ -189,12 +192,14 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeyp
     assert other.weight < 0.9 * one.weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_width_of_registers(target: str) -> None:
     model = creature(7)
     check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"), model, 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
     model = creature(5)
@@ -208,7 +213,8 @@ def test_most_of_a_quadruped_is_in_lanes() -> None:
     program = laned(model, functions_of(model)["rnea"], "newton_euler")
     assert program is not None
     wide = sum(value.width == 4 for value in program.arithmetic())
-    assert wide > 3 * sum(value.operation in ("add", "sub", "mul") and value.width == 1 for value in program.arithmetic())
+    scalars = [value for value in program.arithmetic() if value.width == 1]
+    assert wide > 3 * sum(value.operation in (ADD, SUB, MUL) for value in scalars)
 
 
 def test_a_robot_without_limbs_has_no_lanes() -> None:

@@ -9,15 +9,19 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.emit.batch import CACHED
-from rbdc.pipeline import BuildOptions, build_package
-from tests.support import COMPILERS, OUT, around
+from rbdc.emit.batch.batch import CACHED
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from tests.support import COMPILERS, OUT, around, slow_but
 
 TARGETS = {"native": ("-march=native",), "avx2": ("-mavx2", "-mfma"), "sse2": ()}
 FUNCTIONS = ("rnea", "crba", "frame_jacobian", "rnea_derivatives")
 
+USUAL = [(COMPILERS[-1], "native", dtype) for dtype in ("float64", "float32")]
+LARGE = slow_but([(c, t, d) for c in COMPILERS for t in TARGETS for d in ("float64", "float32")], USUAL)
 
-@pytest.fixture(scope="module", params=[(c, t, d) for c in COMPILERS for t in TARGETS for d in ("float64", "float32")], ids="-".join)
+
+@pytest.fixture(scope="module", params=LARGE, ids="-".join)
 def module(request: pytest.FixtureRequest) -> ModuleType:
     compiler, target, dtype = request.param
     name, flags = f"ur5_{target}_{dtype}", ("-O1", "-fno-math-errno", *TARGETS[target])

@@ -25,7 +25,7 @@ from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.algorithms.regressor import regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
-from rbdc.reduction import reduced
+from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import Array, assert_close, full_module

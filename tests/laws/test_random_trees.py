@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.support import Array, assert_close
-from tests.support_trees import KINDS, SEEDS, law_module, random_tree
+from tests.support_trees import KINDS, SEEDS, TREES, law_module, random_tree
 
 STEP = 1e-6
 CENTRAL = 3e-8
@@ -23,7 +23,7 @@ def module_of(seed: int) -> ModuleType:
     return law_module(random_tree(seed))
 
 
-@pytest.fixture(params=SEEDS, scope="module")
+@pytest.fixture(params=TREES, scope="module")
 def tree(request: pytest.FixtureRequest) -> ModuleType:
     """One random tree."""
     return module_of(request.param)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.catalogue import FORWARD_DYNAMICS
-from rbdc.emit.rolled import METHODS
+from rbdc.functions.catalogue import requiring, rollable
+from rbdc.functions.record import Requirement
 from tests.laws.test_batches import arguments, as_tuple, names_of
 from tests.support import SINGLE, Array, build_module, full_module
 
@@ -25,14 +25,16 @@ UNITS = 8.0
 SAMPLES = 33
 ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fixed")]
 
+PAIRS = [(*case, "float32", "unrolled") for case in SINGLE]
+PAIRS += [(*case, "float32", "rolled") for case in ROLLED]
 
-@pytest.fixture(scope="module", params=[(*case, "") for case in SINGLE] + [(*case, "rolled") for case in ROLLED], ids="-".join)
+@pytest.fixture(scope="module", params=PAIRS, ids="-".join)
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
     """The module over floats and that over doubles: of all functions, or of those that have a rolled form."""
-    robot, root, rolled = request.param
-    if not rolled:
+    robot, root, _, style = request.param
+    if style == "unrolled":
         return full_module(robot, root, "float32"), full_module(robot, root)
-    made = {"root_joint": root, "style": "rolled", "functions": tuple(METHODS), "name": f"{robot}_rolled"}
+    made = {"root_joint": root, "style": "rolled", "functions": rollable(), "name": f"{robot}_rolled"}
     return build_module(robot, dtype="float32", **made), build_module(robot, **made)
 
 
@@ -59,7 +61,7 @@ def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
         parameters = inspect.signature(getattr(double, name)).parameters
         given: dict[str, Any] = arguments(single, name, SAMPLES)
         extra = {"frame": double.frame_names[-1], "reference": "WORLD"} if "frame" in parameters else {}
-        bound = UNITS * (conditioning(double, given["q"].astype(float)) if name in FORWARD_DYNAMICS else 1.0)
+        bound = UNITS * (conditioning(double, given["q"].astype(float)) if name in requiring(Requirement.REGULAR_INERTIA) else 1.0)
         forces: list[dict[str, Any]] = [{}]
         if "fext" in parameters:
             forces.append({"fext": rng.standard_normal((SAMPLES, double.njoints, 6)).astype(np.float32)})

@@ -11,7 +11,8 @@ import pytest
 
 import rbdc
 from rbdc import Inertia, Model, Rotation
-from rbdc.algorithms import body_up, solves
+from rbdc.algorithms import forward_dynamics as solves
+from rbdc.algorithms import rnea_derivatives as body_up
 from rbdc.algorithms.coriolis import coriolis
 from rbdc.algorithms.crba import crba
 from rbdc.algorithms.newton_euler import newton_euler
@@ -20,24 +21,21 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.catalogue import functions_of
-from rbdc.generate import chosen
+from rbdc.functions.catalogue import functions_of
 from rbdc.ir.cost import cost
 from rbdc.model.joint_space import JointSpaceBody, angles, with_z_axes
 from rbdc.model.joints import Prismatic, Revolute
-from rbdc.model.numbers import with_numbers
-from rbdc.model.regrouping import far_out, regrouped
-from rbdc.reduction import PASSES, Space, reduced
-from rbdc.report.inputs import draw
+from rbdc.planning.candidates import chosen
+from rbdc.reduction.passes import PASSES, reduced
+from rbdc.reduction.regrouping import regrouped
 from rbdc.resources import resolve
-from rbdc.spatial import Force, Placement, Symmetric3, Vector3
+from rbdc.spatial import Force, Placement, Vector3
 from tests.support import CASE_NAMES, CASES, assert_close
-from tests.support_trees import SEEDS, random_inertia, random_tree
+from tests.support_references import reference_of
+from tests.support_trees import TREES, random_inertia, random_tree
 
 UNCHANGED = 1e-12
 Floats = list[float]
-SPACES: tuple[Space, ...] = ("regrouped", "masses kept")
 
 
 def trees(seed: int) -> Model:
@@ -63,7 +61,7 @@ def same(one: Any, other: Any, tolerance: float, what: str) -> None:
         assert_close(np.array(x, dtype=float), np.array(y, dtype=float), tolerance, what=f"{what} {k}")
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", TREES)
 @pytest.mark.parametrize("last", range(len(PASSES)), ids=[step.name for step in PASSES])
 def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     model = trees(seed)
@@ -87,49 +85,6 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     expected = aba_derivatives(model, q, v, a, given)
     for method in (solves.derivatives_by_factors, solves.derivatives_by_inverse_factor):
         same(method(small, q, v, a, carried), expected, tolerance, method.__name__)
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_joint_space_outputs_are_unchanged_where_masses_are_kept(seed: int) -> None:
-    model = trees(seed)
-    small = reduced(model, "masses kept")
-    turning = [pair for pair in zip(small.bodies, model.bodies, strict=True) if isinstance(pair[1].joint, Revolute)]
-    assert [body.inertia.mass != 0.0 for body, _ in turning] == [far_out(body) for _, body in turning]
-    q, v, a, forces = state(model, seed)
-    given = [Force.of(f) for f in forces]
-    carried = [body.own_force(f) for body, f in zip(small.bodies, given, strict=True)]
-    same(newton_euler(small, q, v, a, carried), rnea(model, q, v, a, given), UNCHANGED, "rnea")
-    if seed % 3:
-        tolerance = max(UNCHANGED, 1e-15 * float(np.linalg.cond(np.array(reference_of("crba")(model, q), dtype=float))))
-        same(solves.by_articulated_bodies(small, q, v, a, carried), aba(model, q, v, a, given), tolerance, "aba")
-
-
-def test_masses_far_out_take_errors_from_forward_dynamics() -> None:
-    """ANYmal's thighs, in doubles against 64 bits of fraction: 0.6 of the error."""
-    model = Model.from_urdf(resolve("anymal_b"), root_joint="free-flyer", snap=1e-11)
-    drawn = draw(model, 300)
-    q, v, tau = (list(drawn[name].T) for name in ("q", "v", "tau"))
-    wide = [[x.astype(np.longdouble) for x in given] for given in (q, v, tau)]
-    exact = aba(with_numbers(model, np.longdouble), wide[0], wide[1], wide[2])
-    errors = []
-    for space in SPACES:
-        found = solves.by_articulated_bodies(reduced(model, space), q, v, tau)
-        errors.append(sum(float(np.sum((x - y) ** 2)) for x, y in zip(found, exact, strict=True)))
-    assert errors[1] < 0.5 * errors[0]
-
-
-def test_far_out_is_a_rod_about_its_end() -> None:
-    """A rod of length L about its end: D = m L^2 / 3, h = m L / 2, so that 1/4 of its mass is left; about a slanted axis too."""
-    axis = Vector3(0.6, 0.0, 0.8)
-    along = Vector3(0.8, 0.0, -0.6)
-    outer = Symmetric3(*(along.x * along.x, 0.0, 0.0, along.x * along.z, 0.0, along.z * along.z))
-    for offset, expected in ((0.0, True), (0.6, False)):
-        m, length = 2.0, 0.5
-        tree = random_tree(1).bodies[0]
-        second = m * length * length * (1.0 / 3.0 - offset + offset * offset)  # about a point `offset` L from the end
-        about = Symmetric3.diagonal(second, second, second) - outer.scaled(second)
-        body = replace(tree, joint=Revolute(axis), inertia=Inertia(m, along.scaled(m * length * (0.5 - offset)), about))
-        assert far_out(body) is expected
 
 
 @pytest.mark.parametrize("tilt", [1e-15, 1e-14, 3e-13, 1e-9, 1e-6])
@@ -180,7 +135,7 @@ def test_angles_make_the_rotation(seed: int) -> None:
 def test_every_pass_saves_operations(robot: str) -> None:
     model = Model.from_urdf(resolve(robot), snap=1e-11)
     functions = functions_of(model)
-    from rbdc import reduction
+    from rbdc.reduction import passes as reduction
 
     counts = []
     for small in (with_z_axes(model), regrouped(with_z_axes(model)), reduced(model)):

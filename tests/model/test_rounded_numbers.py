@@ -10,19 +10,19 @@ import pytest
 
 from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
 from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_dynamics import by_articulated_bodies
 from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.reference.table import reference_of
 from rbdc.algorithms.regressor import regressor_of_chosen_frames
-from rbdc.algorithms.solves import by_articulated_bodies
 from rbdc.model.joints import Revolute
 from rbdc.model.lumping import joint_type
-from rbdc.reduction import reduced
+from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import assert_close
 from tests.support_descriptions import read, with_noise
+from tests.support_references import reference_of
 from tests.support_trees import random_inertia
 from tests.support_urdf import INERTIAL, LIMIT, joint, link, model, robot
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.pipeline import LIKELY_MEANT, BuildOptions, read, warnings_of
+from rbdc.model.notes import warnings_of
+from rbdc.options import LIKELY_MEANT, BuildOptions
+from rbdc.pipeline import read
 from tests.support import CASE_NAMES, CASES, Array, assert_close, build_module
 from tests.support_pinocchio import peer, pin, states
 

@@ -1,4 +1,6 @@
-"""A library in several variants: each agrees with the others, from Python and from C, and the processor's own is taken."""
+"""A library in several variants: each agrees with the others, from Python and from C, and the processor's own
+is taken.
+"""
 
 from __future__ import annotations
 
@@ -19,23 +21,24 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
 from rbdc.emit.variants import VARIANTS, renaming_flags, variant_flags
 from rbdc.errors import LoadError
-from rbdc.generate import Generated, generate
+from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.native.build import compile_package
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, find_compiler
 from rbdc.native.variants import variants_of
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import COMPILERS, OUT, Array, assert_close
+from tests.support import COMPILERS, OUT, Array, assert_close, slow_but
 
 X86_64 = platform.machine() == "x86_64"
 FLAGS = ("-O1", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
 TOLERANCE = 1e-13
-# Lanes, functions in parts, and what the functions of frames share; a solve in columns; the tables of rolled functions, with a joint that
-# follows another.
+# Lanes, functions in parts, and what the functions of frames share; a solve in columns; the tables of rolled
+# functions, with a joint that follows another.
 FORMS: dict[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
     "solo12": ({"root_joint": "free-flyer"}, ("rnea", "aba", "frame_velocity"), "unrolled"),
     "kuka_iiwa": ({}, ("gravity_torque", "aba_derivatives"), "unrolled"),
@@ -50,7 +53,10 @@ def portable_package(robot: str) -> Path:
     options, functions, style = FORMS[robot]
     out = OUT / "portable"
     return build_package(
-        robot, BuildOptions(functions=functions, style=style, march="portable", out=out, cflags=FLAGS, jobs=1, **options)
+        robot,
+        BuildOptions(
+            functions=functions, style=style, march="portable", out=out, cflags=FLAGS, jobs=1, **options
+        ),
     ).directory
 
 
@@ -58,7 +64,8 @@ def portable_package(robot: str) -> Path:
 def generated(robot: str) -> Generated:
     """Its text."""
     options, functions, style = FORMS[robot]
-    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, "0", lambda _: None, style, batch=True, portable=True)
+    chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
+    return generate(Model.from_urdf(resolve(robot), **options), robot, functions, "0", lambda _: None, chosen)
 
 
 def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
@@ -66,8 +73,8 @@ def several(made: Array | tuple[Array, ...]) -> tuple[Array, ...]:
 
 
 def results(module: ModuleType) -> dict[str, Array]:
-    """The results of all functions for some random arguments, by function and result: of one sample, of a block and some more, which
-    threads do not change, and of lanes.
+    """The results of all functions for some random arguments, by function and result: of one sample, of a
+    block and some more, which threads do not change, and of lanes.
     """
     rng = np.random.default_rng(0)
     n = 11
@@ -75,14 +82,21 @@ def results(module: ModuleType) -> dict[str, Array]:
     v, a = rng.standard_normal((2, n, module.nv))
     found: dict[str, Array] = {}
     for name in module.functions:
-        arguments = {"crba": (q,), "gravity_torque": (q,), "minverse": (q,), "frame_velocity": (q, v)}.get(name, (q, v, a))
+        arguments = {"crba": (q,), "gravity_torque": (q,), "minverse": (q,), "frame_velocity": (q, v)}.get(
+            name, (q, v, a)
+        )
         frame = (module.frame_names[-1],) if name == "frame_velocity" else ()
         for given in (arguments, [x[0] for x in arguments]):
-            found |= {f"{name} {k} {len(given[0])}": x for k, x in enumerate(several(getattr(module, name)(*given, *frame)))}
+            found |= {
+                f"{name} {k} {len(given[0])}": x
+                for k, x in enumerate(several(getattr(module, name)(*given, *frame)))
+            }
         for k, x in enumerate(several(getattr(module, name)(*arguments, *frame, num_threads=2))):
             np.testing.assert_array_equal(x, found[f"{name} {k} {n}"])
         if getattr(module, f"_{name}")._lanes is not None:
-            made = getattr(module, name)(*(np.ascontiguousarray(x[:8].T[None]) for x in arguments), *frame, layout="lanes")
+            made = getattr(module, name)(
+                *(np.ascontiguousarray(x[:8].T[None]) for x in arguments), *frame, layout="lanes"
+            )
             found |= {f"{name} {k} lanes": x for k, x in enumerate(several(made))}
     return found
 
@@ -93,7 +107,7 @@ def nothing_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @only_x86_64
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = portable_package(robot)
     own = rbdc.load(folder)
@@ -115,7 +129,9 @@ def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pyte
             assert_close(value, expected[what], TOLERANCE, what=f"{name}, {what}")
     assert own.variant == list(seen)[-1], "the last that the processor can run is taken"
     if len(seen) > 1:
-        assert any((seen["baseline"][what] != seen["avx2"][what]).any() for what in expected), "it is other code: it rounds otherwise"
+        assert any((seen["baseline"][what] != seen["avx2"][what]).any() for what in expected), (
+            "it is other code: it rounds otherwise"
+        )
 
 
 @only_x86_64
@@ -124,13 +140,22 @@ def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pyte
 def test_on_an_older_processor(processor: str, variant: str) -> None:
     """The emulator stops with an illegal instruction where the variant is not for the processor."""
     folder = portable_package("panda")
-    code = f"import sys; sys.path.insert(0, {str(folder.parent)!r})\nimport panda as m; print(m.variant, m.crba(m.q_neutral)[-1, -1] > 0)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder.parent)!r})\n"
+        "import panda as m; print(m.variant, m.crba(m.q_neutral)[-1, -1] > 0)"
+    )
     command = ["qemu-x86_64", "-cpu", processor, sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
     assert done.stdout == f"{variant} True\n"
 
 
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_sizes_by_variant(robot: str) -> None:
     if shutil.which("size") is None:
         pytest.skip("size is not installed")
@@ -139,20 +164,25 @@ def test_sizes_by_variant(robot: str) -> None:
     sizes = [variant["code_bytes"] for variant in manifest["variants"]]
     assert all(size > 1000 for size in sizes)
     assert len(sizes) == (len(VARIANTS) if X86_64 else 1)
-    assert max(entry["code_bytes"] + entry["batch_code_bytes"] for entry in manifest["functions"].values()) <= sum(sizes)
+    assert max(
+        entry["code_bytes"] + entry["batch_code_bytes"] for entry in manifest["functions"].values()
+    ) <= sum(sizes)
 
 
-@pytest.mark.parametrize("robot", FORMS)
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
-    """Whatever is defined for other files at the head of a line, in all functions that there are, is renamed; and what chooses hands on
-    what each takes.
+    """All that is defined for other files, of every function, is renamed; the functions that choose between
+    variants pass on all arguments.
     """
     options, _, style = FORMS[robot]
     model = Model.from_urdf(resolve(robot), **options)
-    files = generate(model, robot, list(functions_of(model)), "0", lambda _: None, style, batch=True, portable=True).files
+    chosen = GenerationOptions(style, targets=("c", "batch"), portable=True)
+    files = generate(model, robot, list(functions_of(model)), "0", lambda _: None, chosen).files
     renamed = set(re.findall(r"^#define (\w+) RBDC_NAME", files[f"{robot}_rename.h"], re.MULTILINE))
     external = re.compile(rf"^(?!static|typedef|return)(?:\w+ )+\**({robot}_\w+)[\[(]", re.MULTILINE)
-    sources = [text for name, text in files.items() if name.endswith(".c") and not name.endswith("_dispatch.c")]
+    sources = [
+        text for name, text in files.items() if name.endswith(".c") and not name.endswith("_dispatch.c")
+    ]
     found = {name for text in sources for name in external.findall(text)}
     assert len(found) >= 2 * len(functions_of(model)) and found <= renamed
     for name, text in files.items():
@@ -183,18 +213,23 @@ def compiled(robot: str, compiler: str, folder: Path) -> Iterator[tuple[str, Pat
 
 def defined(path: Path) -> list[str]:
     """The names that an object or a program defines for others."""
-    lines = subprocess.run(["nm", "--defined-only", "-g", str(path)], capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(
+        ["nm", "--defined-only", "-g", str(path)], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     return [line.split()[-1] for line in lines]
 
 
 def caller(robot: str) -> str:
-    """A program that prints the number of the processor's variant, and what a function gives, and each variant of it that can be run."""
+    """A program that prints the number of the processor's variant, and what a function gives, and each
+    variant of it that can be run.
+    """
     declaration = generated(robot).sources[0].declaration
     sizes = [p.size for p in declaration.inputs]
     inputs = "\n".join(f"    double x{k}[{size}] = {{0.3, 0.2, 0.1}};" for k, size in enumerate(sizes))
     arguments = ", ".join([*(f"x{k}" for k in range(len(sizes))), "y"])
     calls = "\n".join(
-        f"    if ({robot}_variant() >= {index}) {{ {robot}_{name}_{declaration.name}({arguments}); show(y); }}"
+        f"    if ({robot}_variant() >= {index}) {{ "
+        f"{robot}_{name}_{declaration.name}({arguments}); show(y); }}"
         for index, name in enumerate(VARIANTS)
     )
     return f"""#include "{robot}.h"
@@ -218,18 +253,25 @@ int main(void)
 
 
 @only_x86_64
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("robot", ["solo12", "panda"])
 def test_every_variant_from_c(robot: str, compiler: str, tmp_path: Path) -> None:
-    """Strictly compiled; no name is in two variants; the same call goes to the variant that Python takes, and all agree."""
+    """Strictly compiled; no name is in two variants; the same call goes to the variant that Python takes, and
+    all agree.
+    """
     objects = list(compiled(robot, compiler, tmp_path))
     for variant, path in objects:
         names = defined(path)
         assert names and all(name.startswith(f"{robot}_{variant}") for name in names), path
     (tmp_path / "main.c").write_text(caller(robot))
     paths = [str(path) for _, path in objects]
-    subprocess.run([compiler, "-std=c99", "-Werror", "main.c", *paths, "-lm", "-o", "main"], cwd=tmp_path, check=True)
-    chosen, *rows = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True, check=True).stdout.splitlines()
+    subprocess.run(
+        [compiler, "-std=c99", "-Werror", "main.c", *paths, "-lm", "-o", "main"], cwd=tmp_path, check=True
+    )
+    chosen, *rows = subprocess.run(
+        [str(tmp_path / "main")], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert list(VARIANTS)[int(chosen)] == rbdc.load(portable_package(robot)).variant
     values = [np.array([float(word) for word in row.split()]) for row in rows]
     assert len(values) == 2 + int(chosen)
@@ -250,9 +292,14 @@ def test_the_c_files_alone_are_one_library(tmp_path: Path) -> None:
     command = ["cc", *STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-O0", *sources, "-lm", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], check=True)
-    assert not [name for name in defined(tmp_path / "main") if "baseline" in name or "avx2" in name or "variant" in name]
+    assert not [
+        name
+        for name in defined(tmp_path / "main")
+        if "baseline" in name or "avx2" in name or "variant" in name
+    ]
 
 
+@pytest.mark.slow
 def test_cmake_builds_the_variants(tmp_path: Path) -> None:
     """In a folder with a blank, for a user in C++ whose own names must not get in."""
     if shutil.which("cmake") is None:
@@ -263,7 +310,8 @@ def test_cmake_builds_the_variants(tmp_path: Path) -> None:
         (robot / name).write_text(text)
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.10)\nproject(user C CXX)\nset(objects nonsense)\n"
-        'add_subdirectory("with blanks/panda")\nadd_executable(user main.cpp)\ntarget_link_libraries(user PRIVATE panda)\n'
+        'add_subdirectory("with blanks/panda")\nadd_executable(user main.cpp)\n'
+        "target_link_libraries(user PRIVATE panda)\n"
     )
     variants = '#include "panda_variants.h"\n' if X86_64 else ""
     (tmp_path / "main.cpp").write_text(
@@ -286,7 +334,9 @@ def test_flags_of_the_user_win() -> None:
     given = {v.name: v for v in variants_of("portable", "r", compiler, ("-O2", "-mno-fma"))}
     assert given["avx2"].flags[-2:] == ("-O2", "-mno-fma")
     assert "FMA" not in given["avx2"].extensions and "AVX2" in given["avx2"].extensions
-    assert "AVX" in variants_of("portable", "r", compiler, ("-mavx",))[0].extensions, "a baseline that no longer is one says so"
+    assert "AVX" in variants_of("portable", "r", compiler, ("-mavx",))[0].extensions, (
+        "a baseline that no longer is one says so"
+    )
 
 
 def test_other_processors_have_one_variant(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

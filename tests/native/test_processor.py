@@ -1,4 +1,4 @@
-"""What code was compiled for, and what the processor has."""
+"""Extensions that code was compiled for, and those that the processor has."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def test_flags_bring_extensions(tmp_path: Path) -> None:
     assert "AVX2" not in required(compiler, ("-march=x86-64", "-mfma"))
     assert "FMA" not in required(compiler, ("-march=haswell", "-mno-fma"))
     module = load_tiny(tmp_path)
-    assert all(has(module, name) for name in required(compiler, default_flags(compiler))), "what native means is here"
+    assert all(has(module, name) for name in required(compiler, default_flags(compiler))), (
+        "what native means is here"
+    )
     assert not any("march" in flag for flag in default_flags(compiler, "portable"))
 
 
@@ -65,17 +67,29 @@ def test_a_module_for_another_processor_refuses_to_load(tmp_path: Path) -> None:
     if has(load_tiny(tmp_path / "plain"), "FMA4"):
         pytest.skip("this processor has FMA4")
     folder = build_tiny(tmp_path / ROBOT, flags=(*FLAGS, "-mfma4"))
-    with pytest.raises(LoadError, match=f"{ROBOT}: compiled for processors that have .*FMA4, which this processor lacks") as caught:
+    with pytest.raises(
+        LoadError, match=f"{ROBOT}: compiled for processors that have .*FMA4, which this processor lacks"
+    ) as caught:
         rbdc.load(folder)
-    assert str(caught.value).endswith("build it again on this one, or for every one with: rbdc build --march portable")
+    assert str(caught.value).endswith(
+        "build it again on this one, or for every one with: rbdc build --march portable"
+    )
     assert isinstance(caught.value.__cause__, ImportError)
     assert not [name for name in sys.modules if name.endswith(f"{ROBOT}._native")]
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\ntry: import {ROBOT}\nexcept ImportError as error: print(error.name, error)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"try: import {ROBOT}\nexcept ImportError as error: print(error.name, error)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.startswith(f"{ROBOT} {ROBOT}: compiled for processors that have ") and "FMA4" in done.stdout
+    assert (
+        done.stdout.startswith(f"{ROBOT} {ROBOT}: compiled for processors that have ")
+        and "FMA4" in done.stdout
+    )
 
 
-def test_what_asks_the_processor_is_compiled_for_every_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_asks_the_processor_is_compiled_for_every_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     flags_of: dict[str, Sequence[str]] = {}
 
     def recorded(compiler: Compiler, source: Path, flags: Sequence[str]) -> Compiled:
@@ -90,15 +104,30 @@ def test_what_asks_the_processor_is_compiled_for_every_one(tmp_path: Path, monke
     assert [flag for flag in glue if flag.startswith("-m")] == list(least_flags(compiler))
     assert all("-march=native" in flags for name, flags in flags_of.items() if name != "_native.c")
     assert required(compiler, ("-march=x86-64",)) == (), "a later flag wins over those of $CC"
-    asking = Compiler(compiler.path, compiler.version, ("-march=native", "-mavx2", "-mfma", "-mbmi", "-mgfni", "-mtbm", "-mfma4"))
-    assert required(asking, ()) and required(asking, least_flags(asking)) == (), "also where extensions are asked for one by one"
+    asking = Compiler(
+        compiler.path,
+        compiler.version,
+        ("-march=native", "-mavx2", "-mfma", "-mbmi", "-mgfni", "-mtbm", "-mfma4"),
+    )
+    assert required(asking, ()) and required(asking, least_flags(asking)) == (), (
+        "also where extensions are asked for one by one"
+    )
 
 
 @pytest.mark.skipif(shutil.which("qemu-x86_64") is None, reason="qemu-x86_64 is not installed")
 def test_on_an_old_processor(tmp_path: Path) -> None:
     """The emulator stops with an illegal instruction where the check comes too late."""
     build_tiny(tmp_path / ROBOT, flags=(*FLAGS, "-mavx2", "-mfma"))
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\ntry: import {ROBOT}\nexcept ImportError as error: print(error)"
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        f"try: import {ROBOT}\nexcept ImportError as error: print(error)"
+    )
     command = ["qemu-x86_64", "-cpu", "Nehalem", sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
     assert "AVX2, FMA, which this processor lacks" in done.stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rbdc.errors import ToolchainError
-from rbdc.native.toolchain import check_flags, code_bytes, compile_object, find_compiler, link
+from rbdc.native.toolchain import Compiler, check_flags, code_bytes, compile_object, find_compiler, link
 
 
 def test_the_compiler_is_found_and_names_itself() -> None:
@@ -27,6 +27,50 @@ def test_cc_may_have_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert compile_object(compiler, source, ("-O1",)).path.is_file()
 
 
+@pytest.mark.parametrize(
+    "command", ["./wrapper", "tools/../wrapper", "env ./wrapper", "./folder/../wrapper -DVALUE=42"]
+)
+def test_a_relative_compiler_is_the_one_in_the_current_folder(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs in other folders."""
+    for folder in ("tools", "folder", "other"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {find_compiler().path} "$@"\n')
+    (tmp_path / "wrapper").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    compiler = find_compiler(command)
+    source = tmp_path / "other" / "a.c"
+    source.write_text("int f(void) { return 1; }\n")
+    assert compile_object(compiler, source, ("-O1",)).path.is_file()
+
+
+def test_a_bare_name_is_looked_for_on_the_path_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gcc").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "gcc").chmod(0o755)
+    (tmp_path / "only-here").write_text("#!/bin/sh\necho 1\n")
+    (tmp_path / "only-here").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert find_compiler("gcc").path != str(tmp_path / "gcc")
+    with pytest.raises(ToolchainError, match="no C compiler"):
+        find_compiler("only-here")
+
+
+def test_temporary_files_of_the_compiler_are_beside_its_output(tmp_path: Path) -> None:
+    """So that they go with what a killed build leaves."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(
+        f'#!/bin/sh\ntest "$1" = --version || echo "$TMPDIR" > "{tmp_path}/told"\n'
+        f'exec {find_compiler().path} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.c").write_text("int f(void) { return 1; }\n")
+    compile_object(find_compiler(str(wrapper)), folder / "a.c", ())
+    assert (tmp_path / "told").read_text().strip() == str(folder)
+
+
 @pytest.mark.parametrize("command", ["no-such-compiler", "no-such -m64", "", "'unclosed"])
 def test_no_compiler(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.setenv("CC", "none-here")
@@ -37,7 +81,9 @@ def test_no_compiler(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolchainError, match="looked for clang, gcc, cc; install gcc or clang, or name one with --cc"):
+    with pytest.raises(
+        ToolchainError, match="looked for clang, gcc, cc; install gcc or clang, or name one with --cc"
+    ):
         find_compiler()
 
 
@@ -78,6 +124,14 @@ def test_sizes_are_optional(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert code_bytes(made.path) == 0
 
 
+def test_a_linker_that_makes_nothing_is_named(tmp_path: Path) -> None:
+    silent = Compiler(shutil.which("true") or "true", "silent")
+    with pytest.raises(
+        ToolchainError, match=r"true ended with exit status 0 but made no a\.so; name another with --cc"
+    ):
+        link(silent, [tmp_path / "a.o"], tmp_path / "a.so")
+
+
 def test_linking_an_object_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.o").write_bytes(b"nothing")
     with pytest.raises(ToolchainError, match="exit status"):
@@ -85,7 +139,20 @@ def test_linking_an_object_that_is_none(tmp_path: Path) -> None:
     assert not (tmp_path / "a.so").exists()
 
 
-REFUSED = ["-o/tmp/x", "-oout", "--output=x", "-c", "-E", "-MF", "-MD", "-save-temps", "-xc++", "file.c", "@f", ""]
+REFUSED = [
+    "-o/tmp/x",
+    "-oout",
+    "--output=x",
+    "-c",
+    "-E",
+    "-MF",
+    "-MD",
+    "-save-temps",
+    "-xc++",
+    "file.c",
+    "@f",
+    "",
+]
 
 
 @pytest.mark.parametrize("flag", REFUSED)

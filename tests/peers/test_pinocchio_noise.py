@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from tests.support import ROOTS, UNOPTIMISED
 from tests.support_descriptions import with_noise

@@ -14,7 +14,7 @@ from rbdc import Model, Placement
 from rbdc.model.joints import FreeFlyer, Planar, Prismatic, Revolute, Spherical
 from tests.support import Array, assert_close, conditioning
 from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kinematics, pin, states
-from tests.support_trees import SEEDS, law_module, random_tree
+from tests.support_trees import TREES, law_module, random_tree
 
 TOLERANCE = 1e-10
 COUNT = 4
@@ -85,7 +85,7 @@ def case_of(seed: int) -> Case:
     return Case(law_module(model), model, *pinocchio_tree(model))
 
 
-@pytest.fixture(params=SEEDS, scope="module")
+@pytest.fixture(params=TREES, scope="module")
 def case(request: pytest.FixtureRequest) -> Case:
     return case_of(request.param)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.report.accuracy import WRONG, WRONG_NUMERICAL, errors, tolerance
-from rbdc.report.oracle import Reference
+from rbdc.report.accuracy.metrics import WRONG, WRONG_NUMERICAL, errors, tolerance
+from rbdc.report.accuracy.oracle import Reference
 
 
 def reference(*samples: list[float]) -> Reference:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -16,25 +16,25 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc.catalogue import Function, functions_of
-from rbdc.cli import commands
-from rbdc.emit.scalars import DOUBLE
-from rbdc.generate import Generated, generate
+from rbdc.cli.commands import commands
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, default_flags, find_compiler
-from rbdc.report import batch_assembly, batch_methods
-from rbdc.report.assembly import Measured
-from rbdc.report.bandwidth import Bandwidth, bandwidth_library
-from rbdc.report.baseline import judge
-from rbdc.report.batch_methods import LOOP, loop_over_peer
-from rbdc.report.batch_worker import Bandwidth as Measurement
-from rbdc.report.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
-from rbdc.report.contenders import Contender, compiled
-from rbdc.report.document import wrong_results
+from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.report.measure.batch_worker import Bandwidth as Measurement
+from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
+from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
+from rbdc.report.methods import batch_assembly, batch_methods
+from rbdc.report.methods.batch_methods import LOOP, loop_over_peer
+from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
-from rbdc.report.page import page
-from rbdc.report.timing import timer_library
+from rbdc.report.present.baseline import judge
+from rbdc.report.present.document import wrong_results
+from rbdc.report.present.page import page
 from rbdc.resources import resolve
 
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "16", "--cflags", "-O1")
@@ -64,9 +64,17 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     return folder, result
 
 
-def without_kernel(model: Model, robot: str, names: Sequence[str], *others: Any, batch: bool, **more: Any) -> Generated:
+def without_kernel(
+    model: Model,
+    robot: str,
+    names: Sequence[str],
+    version: str,
+    progress: Callable[[str], None],
+    options: GenerationOptions,
+) -> Generated:
     """What is generated, with a loop for the last of the functions, as there is for what is too large."""
-    return generate(model, robot, names, *others, batch=batch and names != [FUNCTIONS[-1]], **more)
+    targets = options.targets if names != [FUNCTIONS[-1]] else ("c",)
+    return generate(model, robot, names, version, progress, replace(options, targets=targets))
 
 
 def batches(report: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -83,7 +91,7 @@ def test_sizes() -> None:
 
 def test_the_report_keeps_to_the_schema(measured: tuple[Path, Result]) -> None:
     report = report_of(measured[0])
-    schema = json.loads(files("rbdc.report").joinpath("report.schema.json").read_text())
+    schema = json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text())
     jsonschema.validate(report, schema)
     report["functions"][0]["batch"]["methods"][0]["points"][0]["nanoseconds"] = 0.0
     with pytest.raises(jsonschema.ValidationError):
@@ -168,7 +176,7 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
     del old["bandwidth"], old["settings"]["batch"]
     for function in old["functions"]:
         del function["batch"]
-    jsonschema.validate(old, json.loads(files("rbdc.report").joinpath("report.schema.json").read_text()))
+    jsonschema.validate(old, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text()))
     for pair in ((new, old), (old, new)):
         verdict = judge(*pair)
         assert verdict.worse == verdict.better == verdict.notes == []
@@ -195,7 +203,7 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
     result = run("--batch", *options, "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     report = report_of(tmp_path)
-    jsonschema.validate(report, json.loads(files("rbdc.report").joinpath("report.schema.json").read_text()))
+    jsonschema.validate(report, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text()))
     assert list(batches(report)) == ["rnea", "frame_jacobian"]
     for batch in batches(report).values():
         own, single = batch["methods"][0], batch["methods"][2]
@@ -208,7 +216,7 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_assembly, "MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
+    monkeypatch.setattr(batch_assembly, "BATCH_MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
     result = run("--batch", "--batch-samples", "100", "--functions", "rnea", "--methods", "casadi", "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     batch = report_of(tmp_path)["functions"][0]["batch"]
@@ -259,7 +267,7 @@ def test_small_batches_go_through_all_samples() -> None:
 
 
 def test_the_fastest_of_a_peer_is_taken() -> None:
-    one = Measured(functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"])
+    one = FunctionRecord(functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"])
     for name, ns in (("generated", 1.0), ("pinocchio-gcc", 5.0), ("pinocchio-clang", 4.0), ("casadi", 2.0)):
         one.contenders.append(Contender("rnea", name, "", "", Path(), ""))
         one.times[name] = {"minimum": ns}

@@ -15,14 +15,14 @@ import pytest
 from click.testing import CliRunner, Result
 from referencing import Registry, Resource
 
-from rbdc.cli import commands
+from rbdc.cli.commands import commands
 from rbdc.errors import OptionError
 from rbdc.native.toolchain import find_compiler
-from rbdc.report import suite
-from rbdc.report.baseline import judge_benchmark
-from rbdc.report.benchmark import FUNCTIONS
-from rbdc.report.benchmark_page import benchmark_page
-from rbdc.report.suite import SUITE, entrants
+from rbdc.report import benchmark_suite as suite
+from rbdc.report.benchmark import benchmarked
+from rbdc.report.benchmark_suite import SUITE, entrants
+from rbdc.report.present.baseline import judge_benchmark
+from rbdc.report.present.benchmark_page import benchmark_page
 from rbdc.resources import resolve, robot_names
 from tests.support_urdf import INERTIAL, joint, link, pair, robot
 
@@ -120,7 +120,7 @@ def test_robots_that_make_no_sense(tmp_path: Path) -> None:
 
 def test_the_report_keeps_to_the_schema(measured: tuple[Path, Result]) -> None:
     names = ("benchmark.schema.json", "report.schema.json")
-    schemas = {name: json.loads(files("rbdc.report").joinpath(name).read_text()) for name in names}
+    schemas = {name: json.loads(files("rbdc.report.present").joinpath(name).read_text()) for name in names}
     resources: list[tuple[str, Resource[Any]]] = [(name, Resource.from_contents(schema)) for name, schema in schemas.items()]
     registry: Registry[Any] = Registry().with_resources(resources)
     validator = jsonschema.Draft202012Validator(schemas[names[0]], registry=registry)
@@ -133,7 +133,9 @@ def test_the_report_keeps_to_the_schema(measured: tuple[Path, Result]) -> None:
 
 def test_every_robot_and_function_has_its_row(measured: tuple[Path, Result]) -> None:
     report = report_of(measured[0])
-    assert [(row["robot"], row["function"]) for row in report["rows"]] == [(r, f) for r in ("double_pendulum", "arm") for f in FUNCTIONS]
+    assert [(row["robot"], row["function"]) for row in report["rows"]] == [
+        (r, f) for r in ("double_pendulum", "arm") for f in benchmarked()
+    ]
     for row in report["rows"]:
         (function,) = (f for f in report["robots"][row["robot"]]["functions"] if f["name"] == row["function"])
         assert function["patterns"] is None

@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 from click.testing import CliRunner, Result
 
-from rbdc.cli import commands
+from rbdc.cli.commands import commands
 from rbdc.ir import passes
-from rbdc.report.baseline import judge
-from rbdc.report.document import wrong_results
-from rbdc.report.page import page
+from rbdc.report.present.baseline import judge
+from rbdc.report.present.document import wrong_results
+from rbdc.report.present.page import page
 
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "16", "--checked", "4", "--cflags", "-O1")
 EXACT = 1e-11
@@ -45,7 +45,7 @@ def pendulum(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_report_keeps_to_the_schema(pendulum: Path) -> None:
-    schema = json.loads(files("rbdc.report").joinpath("report.schema.json").read_text())
+    schema = json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text())
     jsonschema.validate(report_of(pendulum), schema)
 
 
@@ -59,7 +59,7 @@ def test_figures_that_are_added_keep_the_schema_and_the_baselines(pendulum: Path
         del function["peers"]
         for method in function["methods"]:
             del method["flops"], method["peak_percent"]
-    jsonschema.validate(old, json.loads(files("rbdc.report").joinpath("report.schema.json").read_text()))
+    jsonschema.validate(old, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text()))
     verdict = judge(new, old)
     assert verdict.worse == verdict.better == verdict.notes == []
 

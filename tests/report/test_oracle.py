@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from rbdc import Model
-from rbdc.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.model.numbers import with_numbers
-from rbdc.report.inputs import draw
-from rbdc.report.oracle import reference
+from rbdc.report.accuracy.inputs import draw
+from rbdc.report.accuracy.oracle import reference
 from rbdc.resources import resolve
 
 

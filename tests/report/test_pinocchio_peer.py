@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,19 +18,24 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import functions_of
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
+from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler
-from rbdc.report import pinocchio
-from rbdc.report.inputs import draw, inputs_of
+from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.methods import pinocchio
 from rbdc.resources import resolve, robot_names
 from tests.support import ROOTS, Array, assert_close
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
 from tests.support_trees import mimic_tree, random_tree
 
-VARIANTS = [(f, variant) for f in pinocchio.FUNCTIONS for variant in pinocchio.VARIANTS.get(f, (f,))]
+OFFERED = {
+    name: function.comparison.peers[pinocchio.NAME]
+    for name, function in known().items()
+    if pinocchio.NAME in function.comparison.peers
+}
+VARIANTS = [(name, variant) for name, variants in OFFERED.items() for variant in variants]
 
 
 def loaded(model: Model, path: Path) -> Any:
@@ -37,12 +44,6 @@ def loaded(model: Model, path: Path) -> Any:
     made = pin.Model()
     made.loadFromText(str(path))
     return made
-
-
-def test_functions_are_the_catalogues() -> None:
-    known = functions_of(Model.from_urdf(resolve("kuka_iiwa")))
-    assert len(set(pinocchio.FUNCTIONS)) == len(pinocchio.FUNCTIONS)
-    assert set(pinocchio.VARIANTS) <= set(pinocchio.FUNCTIONS) <= set(known)
 
 
 @pytest.mark.parametrize(("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("planar_floating", "fixed")])
@@ -117,6 +118,14 @@ def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
     assert reason is not None
     assert "coupled mimic" in reason
     assert loaded(mimic_tree("independent"), tmp_path / "model.txt").nv == 6
+
+
+def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
+    joint: Any = SimpleNamespace(kind="screw")
+    model = Model.from_urdf(resolve("double_pendulum"))
+    changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
+    assert pinocchio.save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
+    assert not (tmp_path / "model.txt").exists()
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

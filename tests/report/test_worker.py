@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.report.timing import together
-from rbdc.report.worker import LINE, PAGE, PLACES, placed
+from rbdc.report.measure.timing import together
+from rbdc.report.measure.worker import LINE, OFFSETS, PAGE, placed
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
     sizes = [3, 0, 361, 8]
-    for k in range(PLACES):
-        arrays = placed(sizes, dtype, k * PAGE // PLACES)
+    for k in range(OFFSETS):
+        arrays = placed(sizes, dtype, k * PAGE // OFFSETS)
         assert [x.size for x in arrays] == sizes
         assert {x.dtype for x in arrays} == {np.dtype(dtype)}
         begin = [x.ctypes.data for x in arrays]
-        assert begin[0] % PAGE == k * PAGE // PLACES
+        assert begin[0] % PAGE == k * PAGE // OFFSETS
         assert all(at % LINE == 0 for at, x in zip(begin, arrays, strict=True) if x.size), "each on a cache line"
         for x, number in zip(arrays, range(1, 5), strict=True):
             x.fill(number)

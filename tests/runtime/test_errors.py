@@ -1,4 +1,4 @@
-"""What a generated module refuses, and the words in which it does."""
+"""Arguments that a generated module refuses, and the words in which it does."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ Q, V = np.array([1.0, 2.0]), np.array([0.5, -0.25])
 def test_values_refused(tiny: ModuleType, arguments: tuple[Any, ...], message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         tiny.mix(*arguments)
-    assert caught.value.__context__ is None or "is no array" in str(caught.value) or caught.value.__suppress_context__
+    assert (
+        caught.value.__context__ is None
+        or "is no array" in str(caught.value)
+        or caught.value.__suppress_context__
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,8 +110,18 @@ def test_outputs_of_several(tiny: ModuleType) -> None:
         (["base"], "LOCAL", TypeError, "where: frame: give a frame's name or index, not list"),
         (np.array([0]), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
         (np.array(0.0), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
-        (np.array(["base", "tip"]), "LOCAL", TypeError, "where: frame: give a frame's name or index, not ndarray"),
-        (0, ["LOCAL"], TypeError, "where: reference: give one of LOCAL, WORLD, LOCAL_WORLD_ALIGNED, not list"),
+        (
+            np.array(["base", "tip"]),
+            "LOCAL",
+            TypeError,
+            "where: frame: give a frame's name or index, not ndarray",
+        ),
+        (
+            0,
+            ["LOCAL"],
+            TypeError,
+            "where: reference: give one of LOCAL, WORLD, LOCAL_WORLD_ALIGNED, not list",
+        ),
         (0, np.array(["LOCAL", "WORLD"]), TypeError, "where: reference: give one of .*, not ndarray"),
         (0, np.array(1), TypeError, "where: reference: give one of .*, not ndarray"),
         (0, None, TypeError, "where: reference: give one of .*, not NoneType"),
@@ -116,7 +130,9 @@ def test_outputs_of_several(tiny: ModuleType) -> None:
         (0, b"LOCAL", TypeError, "where: reference: give one of .*, not bytes"),
     ],
 )
-def test_frames_refused(tiny: ModuleType, frame: Any, reference: Any, kind: type[Exception], message: str) -> None:
+def test_frames_refused(
+    tiny: ModuleType, frame: Any, reference: Any, kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         tiny.where(Q, frame, reference)
 
@@ -132,11 +148,18 @@ def test_indices_and_names_of_numpy_are_taken(tiny: ModuleType) -> None:
         (np.array(["samples", "lanes"]), 1, TypeError, "mix: layout: give 'samples' or 'lanes', not ndarray"),
         (None, 1, TypeError, "mix: layout: give 'samples' or 'lanes', not NoneType"),
         ("rows", 1, ValueError, "mix: layout: 'rows' is neither 'samples' nor 'lanes'"),
-        ("lanes", np.array([1, 1]), TypeError, r"mix: argument num_threads is array\(\[1, 1\]\); give a positive integer"),
+        (
+            "lanes",
+            np.array([1, 1]),
+            TypeError,
+            r"mix: argument num_threads is array\(\[1, 1\]\); give a positive integer",
+        ),
         ("samples", np.array([1, 1]), TypeError, "mix: argument num_threads is "),
     ],
 )
-def test_layouts_refused(tiny: ModuleType, layout: Any, num_threads: Any, kind: type[Exception], message: str) -> None:
+def test_layouts_refused(
+    tiny: ModuleType, layout: Any, num_threads: Any, kind: type[Exception], message: str
+) -> None:
     with pytest.raises(kind, match=message):
         tiny.mix(Q, V, layout=layout, num_threads=num_threads)
 
@@ -147,7 +170,9 @@ def test_a_layout_that_is_equal_but_not_the_same_text(tiny: ModuleType) -> None:
 
 
 def test_a_function_that_was_not_built_says_how_to_build_it(tiny: ModuleType) -> None:
-    with pytest.raises(AttributeError, match=r"tiny\.absent was not built; build it with: rbdc build .* --functions absent"):
+    with pytest.raises(
+        AttributeError, match=r"tiny\.absent was not built; build it with: rbdc build .* --functions absent"
+    ):
         _ = tiny.absent
     with pytest.raises(AttributeError, match="module 'tiny' has no attribute 'nonsense'"):
         _ = tiny.nonsense

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of
 from rbdc.resources import resolve
 from rbdc.runtime.robot import random_configuration
 from tests.support import build_module
@@ -41,10 +41,21 @@ def test_attributes(tiny: ModuleType) -> None:
 def test_documentation_gives_shapes_and_units(tiny: ModuleType) -> None:
     text = inspect.getdoc(tiny.mix)
     assert text is not None
-    for words in ("q (2,): configuration (rad)", "fext (2, 6): forces (N, N m); may be None", "tau (2,): N m", "out:", "num_threads:"):
+    for words in (
+        "q (2,): configuration (rad)",
+        "fext (2, 6): forces (N, N m); may be None",
+        "tau (2,): N m",
+        "out:",
+        "num_threads:",
+    ):
         assert words in text
-    assert str(inspect.signature(tiny.mix)) == "(q, v, fext=None, *, out=None, layout='samples', num_threads=1)"
-    assert str(inspect.signature(tiny.where)) == "(q, frame, reference='LOCAL', *, out=None, layout='samples', num_threads=1)"
+    assert (
+        str(inspect.signature(tiny.mix)) == "(q, v, fext=None, *, out=None, layout='samples', num_threads=1)"
+    )
+    assert (
+        str(inspect.signature(tiny.where))
+        == "(q, frame, reference='LOCAL', *, out=None, layout='samples', num_threads=1)"
+    )
 
 
 def test_stub_has_the_same_names_and_arguments(tiny: ModuleType) -> None:
@@ -56,7 +67,11 @@ def test_stub_has_the_same_names_and_arguments(tiny: ModuleType) -> None:
         arguments = functions[name]
         names = [a.arg for a in (*arguments.args, *arguments.kwonlyargs)]
         assert names == list(inspect.signature(getattr(tiny, name)).parameters)
-    variables = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)}
+    variables = {
+        node.target.id
+        for node in stub.body
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+    }
     assert all(hasattr(tiny, name) for name in variables)
     assert (folder / "py.typed").is_file()
 
@@ -65,7 +80,9 @@ def test_random_configuration_keeps_limits_and_is_seeded(tiny: ModuleType) -> No
     made = np.array([tiny.random_configuration(seed) for seed in range(300)])
     assert np.all(made[:, 0] >= -0.5) and np.all(made[:, 0] <= 0.25)
     assert made[:, 1].min() < -2.5 and made[:, 1].max() > 2.5 and np.all(np.abs(made[:, 1]) <= np.pi)
-    np.testing.assert_array_equal(tiny.random_configuration(7), tiny.random_configuration(np.random.default_rng(7)))
+    np.testing.assert_array_equal(
+        tiny.random_configuration(7), tiny.random_configuration(np.random.default_rng(7))
+    )
 
 
 def _draw(kind: str, nq: int, lower: float = -np.inf, upper: float = np.inf, count: int = 400) -> Any:
@@ -97,4 +114,6 @@ def test_random_planar_and_half_open_limits() -> None:
 
 @pytest.mark.parametrize("function", sorted(functions_of(rbdc.Model.from_urdf(resolve("double_pendulum")))))
 def test_every_function_can_be_built_alone(function: str) -> None:
-    assert build_module("double_pendulum", functions=(function,), name=f"alone_{function}").functions == (function,)
+    assert build_module("double_pendulum", functions=(function,), name=f"alone_{function}").functions == (
+        function,
+    )

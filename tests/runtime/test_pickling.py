@@ -1,4 +1,4 @@
-"""What pickle makes of a module's functions: nothing that the other process could not read."""
+"""Pickling a module's functions: it gives nothing that another process could not read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tiny(folder: Path) -> ModuleType:
 
 
 def entry_of(tiny: ModuleType) -> Any:
-    """What stands behind a function."""
+    """The object behind a function."""
     return tiny._mix
 
 
@@ -48,7 +48,9 @@ PICKLED: dict[str, Callable[[ModuleType], Any]] = {
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize("what", sorted(PICKLED))
 def test_refused_with_what_to_do(tiny: ModuleType, folder: Path, what: str, protocol: int) -> None:
-    with pytest.raises(TypeError, match="cannot be pickled: send the path of its folder and load it there") as caught:
+    with pytest.raises(
+        TypeError, match="cannot be pickled: send the path of its folder and load it there"
+    ) as caught:
         pickle.dumps(PICKLED[what](tiny), protocol)
     assert f"rbdc.load({str(folder)!r})" in str(caught.value)
 
@@ -113,7 +115,11 @@ def test_processes_that_are_spawned(folder: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(program), str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
     *refusals, result = done.stdout.splitlines()
-    assert [line.split(" cannot be pickled")[0] for line in refusals] == ["mix", "mix", "random_configuration"]
+    assert [line.split(" cannot be pickled")[0] for line in refusals] == [
+        "mix",
+        "mix",
+        "random_configuration",
+    ]
     assert result == "[[2.0, 4.0]]"
 
 
@@ -134,6 +140,10 @@ print(pickle.load(sys.stdin.buffer)([1.0, 2.0], [0.0, 0.0]).tolist())
 
 
 def test_a_module_imported_by_its_name_is_found_by_it(folder: Path) -> None:
-    written = subprocess.run([sys.executable, "-c", IMPORTED, str(folder.parent)], capture_output=True, check=True).stdout
-    read = subprocess.run([sys.executable, "-c", READ, str(folder.parent)], input=written, capture_output=True, check=True)
+    written = subprocess.run(
+        [sys.executable, "-c", IMPORTED, str(folder.parent)], capture_output=True, check=True
+    ).stdout
+    read = subprocess.run(
+        [sys.executable, "-c", READ, str(folder.parent)], input=written, capture_output=True, check=True
+    )
     assert read.stdout.decode().strip() == "[2.0, 4.0]"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.scalars import FLOAT
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.functions.scalar_types import FLOAT
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.runtime.load import load
 from tests.support import FLAGS
 from tests.support_handmade import load_tiny
@@ -26,7 +27,13 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 def test_attributes(tiny: ModuleType) -> None:
     assert (tiny.dtype, tiny.block) == (np.dtype(np.float32), 16)
-    constants = (tiny.q_neutral, tiny.v_zero, tiny.lower_position_limit, tiny.upper_position_limit, tiny.velocity_limit)
+    constants = (
+        tiny.q_neutral,
+        tiny.v_zero,
+        tiny.lower_position_limit,
+        tiny.upper_position_limit,
+        tiny.velocity_limit,
+    )
     assert {x.dtype for x in (*constants, tiny.effort_limit, tiny.gravity)} == {np.dtype(np.float32)}
     made = np.array([tiny.random_configuration(seed) for seed in range(300)])
     assert made.dtype == np.float32
@@ -34,7 +41,13 @@ def test_attributes(tiny: ModuleType) -> None:
 
 
 def test_results_are_float32(tiny: ModuleType) -> None:
-    for result in (tiny.mix(Q, V), tiny.mix(Q, V, FEXT), *tiny.pair(Q, V), tiny.mix(np.array([Q, V]), V), tiny.where(Q, "tip")):
+    for result in (
+        tiny.mix(Q, V),
+        tiny.mix(Q, V, FEXT),
+        *tiny.pair(Q, V),
+        tiny.mix(np.array([Q, V]), V),
+        tiny.where(Q, "tip"),
+    ):
         assert type(result) is np.ndarray and result.dtype == np.float32
     np.testing.assert_array_equal(tiny.mix(Q, V, FEXT), 2 * Q + V + FEXT[:, 0])
     assert isinstance(tiny.energy(Q, V), np.float32)
@@ -59,7 +72,9 @@ def test_what_converts_is_taken(tiny: ModuleType, make: object) -> None:
 
 
 def test_python_numbers_are_rounded(tiny: ModuleType) -> None:
-    np.testing.assert_array_equal(tiny.mix([0.1, 1], [0, 1e-3]), np.array([2 * np.float32(0.1), 2 + np.float32(1e-3)], np.float32))
+    np.testing.assert_array_equal(
+        tiny.mix([0.1, 1], [0, 1e-3]), np.array([2 * np.float32(0.1), 2 + np.float32(1e-3)], np.float32)
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.int64, np.uint64, np.bool_])
@@ -70,11 +85,19 @@ def test_integers_that_are_exact_convert(tiny: ModuleType, dtype: type) -> None:
 @pytest.mark.parametrize(
     ("q", "kind", "message"),
     [
-        (Q.astype(np.float64), TypeError, "mix: argument q has dtype float64; give real numbers that convert to float32 without loss"),
+        (
+            Q.astype(np.float64),
+            TypeError,
+            "mix: argument q has dtype float64; give real numbers that convert to float32 without loss",
+        ),
         (Q.astype(np.longdouble), TypeError, "argument q has dtype (float128|longdouble)"),
         (Q.astype(complex), TypeError, "argument q has dtype complex128"),
         (np.array([2**24 + 1, 0]), TypeError, r"argument q has integers beyond 2\^24; give float32"),
-        (np.array([2**24 + 1, 0], np.int32), TypeError, r"argument q has integers beyond 2\^24; give float32"),
+        (
+            np.array([2**24 + 1, 0], np.int32),
+            TypeError,
+            r"argument q has integers beyond 2\^24; give float32",
+        ),
         ([2**24 + 1, 0], TypeError, r"argument q has integers beyond 2\^24; give float32"),
         ([1e39, 0.0], ValueError, r"argument q has numbers beyond 3.4e\+38; float32 holds none"),
         ([np.inf, 0.0], ValueError, "argument q has entries that are not finite"),
@@ -105,7 +128,7 @@ def test_out(tiny: ModuleType) -> None:
 
 
 def test_a_package_over_floats_replaces_one_over_doubles(tmp_path: Path) -> None:
-    """What is built depends on the dtype; lanes come in blocks of sixteen."""
+    """The dtype decides what is built; lanes come in blocks of sixteen."""
     modules = []
     for dtype in ("float64", "float32"):
         options = BuildOptions(functions=("rnea",), out=tmp_path, cflags=FLAGS, jobs=1, dtype=dtype)

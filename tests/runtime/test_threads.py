@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.emit.scalars import DOUBLE, SCALARS, ScalarType
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
 from rbdc.runtime import _threads, robot
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
@@ -34,7 +34,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 
 @pytest.fixture
 def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], list[int]]:
-    """Put something before every call of `mix` for a batch; gives the list of the samples in each call that came to its end.
+    """Put something before every call of `mix` for a batch; gives the list of the samples in each call that
+    came to its end.
 
     Pieces are of 16 samples, so that few samples make many.
     """
@@ -56,7 +57,9 @@ def watched(tiny: ModuleType, monkeypatch: pytest.MonkeyPatch) -> Callable[[Call
 
 @pytest.fixture(autouse=True)
 def ctrl_c() -> Iterator[None]:
-    """What Python does on Ctrl-C, also where the tests run in the background of a shell, which has them ignore it."""
+    """Python's own handler of Ctrl-C, also where the tests run in the background of a shell, which has them
+    ignore it.
+    """
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -87,7 +90,8 @@ def in_main_thread() -> bool:
 
 @pytest.mark.parametrize("num_threads", [1, 2, 3, 100, np.int64(2)])
 @pytest.mark.parametrize(
-    "batch", [(), (0,), (1,), (9,), (16,), (100,), (20000,), (3, 0), (5, 7), (9000, 2), (2, 9000), (3, 50, 60)]
+    "batch",
+    [(), (0,), (1,), (9,), (16,), (100,), (20000,), (3, 0), (5, 7), (9000, 2), (2, 9000), (3, 50, 60)],
 )
 def test_any_number_of_threads(tiny: ModuleType, num_threads: int, batch: tuple[int, ...]) -> None:
     q, v, fext = inputs(*batch), inputs(*batch[-1:]), np.arange(12.0).reshape(2, 6)
@@ -96,7 +100,9 @@ def test_any_number_of_threads(tiny: ModuleType, num_threads: int, batch: tuple[
     total, products = tiny.pair(q, v, num_threads=num_threads)
     np.testing.assert_array_equal(total, q + v)
     np.testing.assert_array_equal(products, q[..., :, None] * v[..., None, :])
-    np.testing.assert_array_equal(tiny.energy(q, v, num_threads=num_threads), q[..., 0] * v[..., 0] + q[..., 1] * v[..., 1])
+    np.testing.assert_array_equal(
+        tiny.energy(q, v, num_threads=num_threads), q[..., 0] * v[..., 0] + q[..., 1] * v[..., 1]
+    )
     np.testing.assert_array_equal(
         tiny.where(q, "tip", "WORLD", num_threads=num_threads)[..., 1:], np.full((*batch, 2), (2.0, 1.0))
     )
@@ -150,7 +156,9 @@ def test_threads_are_at_work_at_the_same_time(tiny: ModuleType, watched: Callabl
     assert counts == [16, 16, 16]
 
 
-def test_no_more_threads_than_blocks_and_none_left(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:
+def test_no_more_threads_than_blocks_and_none_left(
+    tiny: ModuleType, watched: Callable[..., list[int]]
+) -> None:
     threads = set[threading.Thread]()
     counts = watched(lambda: threads.add(threading.current_thread()))
     before = threading.active_count()
@@ -184,7 +192,9 @@ def test_no_number_of_threads(
 
 
 @pytest.mark.parametrize("where", ["caller", "helper"])
-def test_an_error_in_any_thread_ends_all(tiny: ModuleType, watched: Callable[..., list[int]], where: str) -> None:
+def test_an_error_in_any_thread_ends_all(
+    tiny: ModuleType, watched: Callable[..., list[int]], where: str
+) -> None:
     failed = threading.Event()
 
     def before() -> None:
@@ -200,11 +210,15 @@ def test_an_error_in_any_thread_ends_all(tiny: ModuleType, watched: Callable[...
     assert sum(counts) < 80_000
     assert threading.active_count() == active
     done = len(counts)
-    np.testing.assert_array_equal(tiny.energy(inputs(100), inputs(100), num_threads=2), (inputs(100) ** 2) @ np.ones(2))
+    np.testing.assert_array_equal(
+        tiny.energy(inputs(100), inputs(100), num_threads=2), (inputs(100) ** 2) @ np.ones(2)
+    )
     assert len(counts) == done
 
 
-def test_a_thread_that_cannot_start(tiny: ModuleType, watched: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_cannot_start(
+    tiny: ModuleType, watched: Callable[..., list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     refused, start = threading.Event(), threading.Thread.start
 
     def start_one(thread: threading.Thread) -> None:
@@ -238,7 +252,9 @@ def test_interrupted_at_work(tiny: ModuleType, watched: Callable[..., list[int]]
 
 
 def test_interrupted_while_it_waits_for_others(tiny: ModuleType, watched: Callable[..., list[int]]) -> None:
-    """What another thread has in hand is done before the call ends, so that nothing writes into `out` afterwards."""
+    """The work that another thread has in hand is done before the call ends, so that nothing writes into
+    `out` afterwards.
+    """
     begun = threading.Event()
 
     def before() -> None:

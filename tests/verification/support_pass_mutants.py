@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rbdc import Model
 from rbdc.model.joint_space import JointSpaceBody
 from rbdc.model.tree import WORLD
-from rbdc.reduction import Space, reduced
+from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import MomentInertia, Placement, Rotation, Symmetric3, Vector3
 
 Bodies = list[JointSpaceBody]
@@ -23,7 +24,7 @@ SLID = Placement(Rotation.identity(), Vector3(0.0, 0.0, LENGTH))
 
 @dataclass(frozen=True)
 class PassMutant:
-    """A fault in words, and `rbdc.reduction.reduced` with it."""
+    """A fault in words, and `rbdc.reduction.passes.reduced` with it."""
 
     change: str
     reduced: Callable[..., Model]
@@ -40,14 +41,14 @@ def pass_mutants(model: Model, seed: int) -> Iterator[PassMutant]:
 def _with(change: Change, index: int) -> Callable[..., Model]:
     def wrong(model: Model, space: Space = "regrouped") -> Model:
         small = reduced(model, space)
-        bodies: Bodies = list(small.bodies)  # type: ignore[arg-type]
+        bodies: Bodies = list(small.bodies)
         return replace(small, bodies=tuple(change(model, bodies, index)))
 
     return wrong
 
 
-def _changed(bodies: Bodies, index: int, **fields: object) -> Bodies:
-    return [*bodies[:index], replace(bodies[index], **fields), *bodies[index + 1 :]]  # type: ignore[arg-type]
+def _changed(bodies: Bodies, index: int, **fields: Any) -> Bodies:
+    return [*bodies[:index], replace(bodies[index], **fields), *bodies[index + 1 :]]
 
 
 def _angle(name: str, other: Callable[[float], float]) -> Change:
@@ -80,7 +81,7 @@ def _mass(model: Model, index: int) -> MomentInertia:
 
 def _kept(model: Model, bodies: Bodies, index: int) -> Bodies:
     """Its mass given to the parent and kept as well."""
-    return _changed(bodies, index, inertia=bodies[index].inertia + _mass(model, index))  # type: ignore[operator]
+    return _changed(bodies, index, inertia=bodies[index].inertia + _mass(model, index))
 
 
 def _lost(model: Model, bodies: Bodies, index: int) -> Bodies:
@@ -89,17 +90,17 @@ def _lost(model: Model, bodies: Bodies, index: int) -> Bodies:
     if body.parent == WORLD:
         return bodies
     moved = _mass(model, index).moved(body.placement_at(body.joint.neutral()))
-    return _changed(bodies, body.parent, inertia=bodies[body.parent].inertia - moved)  # type: ignore[operator]
+    return _changed(bodies, body.parent, inertia=bodies[body.parent].inertia - moved)
 
 
 def _first_moment(_: Model, bodies: Bodies, index: int) -> Bodies:
-    inertia: MomentInertia = bodies[index].inertia  # type: ignore[assignment]
+    inertia: MomentInertia = bodies[index].inertia
     h = inertia.first_moment
     return _changed(bodies, index, inertia=replace(inertia, first_moment=Vector3(-h.x, h.y, h.z)))
 
 
 def _second_moment(_: Model, bodies: Bodies, index: int) -> Bodies:
-    inertia: MomentInertia = bodies[index].inertia  # type: ignore[assignment]
+    inertia: MomentInertia = bodies[index].inertia
     xx, xy, yy, xz, yz, zz = inertia.second.scalars()
     return _changed(bodies, index, inertia=replace(inertia, second=Symmetric3(xx, xy, yy, -xz, yz, zz)))
 

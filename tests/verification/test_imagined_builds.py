@@ -11,9 +11,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
-from rbdc.catalogue import functions_of
-from rbdc.pipeline import BuildOptions, build_package
-from rbdc.singularity import buildable
+from rbdc.functions.availability import buildable
+from rbdc.functions.catalogue import functions_of
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from tests.support import UNOPTIMISED
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 

@@ -12,15 +12,17 @@ import numpy as np
 import pytest
 
 from rbdc import Model, load
-from rbdc.catalogue import select
-from rbdc.emit.cdecl import FunctionDeclaration
+from rbdc.emit.backend import Package as PackageOf
 from rbdc.emit.library import render_manifest
 from rbdc.errors import ToolchainError, VerificationError
-from rbdc.generate import Generated, generate
-from rbdc.native.build import EXTENSION, compile_package
+from rbdc.functions.catalogue import select
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Part
+from rbdc.native.build import compile_package
+from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import find_compiler
+from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.resources import resolve
-from rbdc.verification.expected import Part
 from rbdc.verification.package import Checked, Question, answers, questions, verify_package
 from tests.support import UNOPTIMISED, Array
 from tests.support_trees import random_tree
@@ -53,7 +55,7 @@ class Package:
     @property
     def checked(self) -> Checked:
         declaration = self.generated.sources[0].declaration
-        return Checked(declaration, (Part(declaration.name, declaration.names),))
+        return Checked(declaration, (Part(declaration.name),))
 
 
 def installed(folder: Path, model: Model, robot: str, generated: Generated, files: dict[str, str]) -> Path:
@@ -61,7 +63,7 @@ def installed(folder: Path, model: Model, robot: str, generated: Generated, file
     folder.mkdir()
     declarations: list[FunctionDeclaration] = [source.declaration for source in generated.sources]
     native = compile_package(files, robot, declarations, find_compiler(None), UNOPTIMISED, 1)
-    manifest = render_manifest(model, robot, generated.sources, "0", {"key": folder.name}, {}, [], {})
+    manifest = render_manifest(PackageOf(model, robot, "0"), generated.sources, {"key": folder.name})
     for name, text in {**files, "manifest.json": manifest}.items():
         (folder / name).write_text(text, encoding="utf-8")
     (folder / EXTENSION).write_bytes(native.extension.read_bytes())
@@ -90,10 +92,10 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
     made = {}
     for name in itertools.cycle(names):
         if name not in made:
-            generated = generate(model, robot, [name], "0", lambda _: None, batch=True)
+            generated = generate(model, robot, [name], "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
             declaration = generated.sources[0].declaration
             whole = installed(folder / name, model, robot, generated, generated.files)
-            checked = Checked(declaration, (Part(name, declaration.names),))
+            checked = Checked(declaration, (Part(name),))
             assert verify_package(whole, model, [checked])[name] < 1.0
             made[name] = Package(model, robot, generated, results(whole, model, checked))
         yield made[name]

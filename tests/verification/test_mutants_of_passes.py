@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rbdc.evaluation
-import rbdc.generate
-import rbdc.lanes
-import rbdc.rests
+import rbdc.functions.evaluation
+import rbdc.planning.candidates
+import rbdc.planning.limb_lanes
 from rbdc import Model
 from rbdc.algorithms.trace import silent
-from rbdc.catalogue import functions_of
 from rbdc.errors import VerificationError
-from rbdc.pipeline import BuildOptions, build_package
+from rbdc.functions.catalogue import functions_of
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
 from rbdc.verification.states import sampled
 from tests.support import UNOPTIMISED, Array
 from tests.support_imagined import states_of
@@ -38,8 +38,8 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 
 def _forget() -> None:
-    rbdc.lanes.lane_model.cache_clear()
-    rbdc.generate._leading.cache_clear()
+    rbdc.planning.limb_lanes.lane_model.cache_clear()
+    rbdc.planning.candidates._leading.cache_clear()
 
 
 def results(model: Model) -> list[Array]:
@@ -69,7 +69,7 @@ def test_mutants_of_model_passes_are_refused(
             continue
         tried.add(mutant.change)
         _forget()
-        for user in (rbdc.evaluation, rbdc.lanes, rbdc.rests):
+        for user in (rbdc.functions.evaluation, rbdc.planning.limb_lanes):
             passes.setattr(user, "reduced", mutant.reduced)
         if not differs(right, results(model)):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dofs import joint_velocities
+from rbdc.algorithms.joint_coordinates import joint_velocities
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
@@ -14,8 +14,8 @@ from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, V
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """What the articulated inertia IA of its body leaves of one joint: U = IA S by columns, the factors of D = S^T U, U D^-1 by columns,
-    and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U,
+    U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
     """
 
     u: list[Force]

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.crba import composite_inertias
-from rbdc.algorithms.dofs import Matrix, first_dofs, reduce_matrix, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class CoriolisFactor:
     rows: tuple[Vector3, Vector3, Vector3]
 
     @staticmethod
-    def of_body(inertia: Inertia | MomentInertia, v: Motion) -> CoriolisFactor:
+    def of_body(inertia: RigidInertia, v: Motion) -> CoriolisFactor:
         """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
         h = inertia.first_moment
         x, y, z = (
@@ -85,7 +85,7 @@ def _entries(
     model: Model,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
-    composite: Sequence[Inertia],
+    composite: Sequence[RigidInertia],
     factors: Sequence[CoriolisFactor],
     trace: Trace,
 ) -> Matrix:

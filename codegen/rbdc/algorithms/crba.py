@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import Matrix, first_dofs, reduce_matrix, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Inertia, Placement, Scalar
+from rbdc.spatial import Placement, RigidInertia, Scalar
 
 
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
@@ -17,7 +17,9 @@ def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     return reduce_matrix(model, full_inertia(model, placements, composite_inertias(model, placements, trace), trace))
 
 
-def composite_inertias(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Inertia]:
+def composite_inertias(
+    model: Model, placements: Sequence[Placement], trace: Trace = silent
+) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
     composite = [body.inertia for body in model.bodies]
     for index in reversed(range(model.njoints)):
@@ -28,7 +30,9 @@ def composite_inertias(model: Model, placements: Sequence[Placement], trace: Tra
     return composite
 
 
-def full_inertia(model: Model, placements: Sequence[Placement], composite: Sequence[Inertia], trace: Trace = silent) -> Matrix:
+def full_inertia(
+    model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia], trace: Trace = silent
+) -> Matrix:
     """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
     starts = first_dofs(model)
     size = sum(body.joint.nv for body in model.bodies)

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import Matrix, joint_velocities
 from rbdc.algorithms.frames import express, frame_columns, frame_matrix
+from rbdc.algorithms.joint_coordinates import Matrix, joint_velocities
 from rbdc.model import Model
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum
@@ -69,7 +69,7 @@ def frame_acceleration_derivatives(
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
-    """What a step along s adds to the derivative of a LOCAL motion because the coordinates of `reference` do not go along."""
+    """The term of the derivative of a LOCAL motion that is due to axes of `reference` not going along with s."""
     if reference == "LOCAL":
         return Motion.zero()
     return (s if reference == "WORLD" else Motion(Vector3.zero(), s.angular)).cross(motion)

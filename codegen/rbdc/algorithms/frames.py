@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import Matrix, joint_positions, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model

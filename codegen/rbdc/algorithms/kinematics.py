@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import joint_positions, joint_velocities
+from rbdc.algorithms.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Motion, Placement, Scalar

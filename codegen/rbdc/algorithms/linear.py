@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dofs import Matrix, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, zeros
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.articulated_bodies import ArticulatedJoint, articulated
 from rbdc.algorithms.crba import crba
-from rbdc.algorithms.dofs import Matrix, first_dofs, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
 from rbdc.algorithms.trace import Trace, silent
@@ -34,17 +34,17 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
 
 
 def inverse_by_cholesky(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """The same from the factors of M = L^T D L."""
+    """M(q)^-1 from the factors of M = L^T D L."""
     return Factorisation(crba(model, q, trace)).inverse()
 
 
 def inverse_by_inverse_factor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """The same as W D^-1 W^T with W = L^-1, which costs less across branches."""
+    """M(q)^-1 as W D^-1 W^T with W = L^-1, which costs less across branches."""
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
 
 def inverse_of_branches(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """The same with all branches of the tree treated alike, for lanes."""
+    """M(q)^-1 with all branches of the tree treated alike, for lanes."""
     return InverseFactor(Factorisation(crba(model, q, trace))).symmetric_inverse()
 
 

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.crba import composite_inertias
-from rbdc.algorithms.dofs import Matrix, reduce_columns, transposed
+from rbdc.algorithms.joint_coordinates import Matrix, reduce_columns, transposed
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Inertia, MomentInertia, Motion, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Symmetric3, Vector3
 from rbdc.spatial.transforms import Rows
 from rbdc.spatial.vectors import AXES
 
@@ -30,8 +29,8 @@ class Moment:
     first: Vector3
 
     @staticmethod
-    def of(inertia: Inertia | MomentInertia, factor: Scalar) -> Moment:
-        """Of a body."""
+    def of(inertia: RigidInertia, factor: Scalar) -> Moment:
+        """The moment of a body, times `factor`."""
         return Moment(factor * inertia.mass, inertia.first_moment.scaled(factor))
 
     def __add__(self, other: Moment) -> Moment:
@@ -74,7 +73,7 @@ class Pose:
 
     @staticmethod
     def world() -> Pose:
-        """That of the world itself."""
+        """The pose of the world itself."""
         return Pose(AXES, Vector3.zero())
 
     def turned(self, v: Vector3) -> Vector3:
@@ -107,7 +106,7 @@ def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
 
 
 def share_of_mass(model: Model) -> Scalar:
-    """What a kilogram is of the mass of all links."""
+    """The reciprocal of the mass of all links (1/kg)."""
     return 1.0 / total_mass(model)
 
 
@@ -117,7 +116,7 @@ def resting_moment(model: Model, factor: Scalar) -> Vector3:
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """Of every link, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
+    """The centre of mass of all links, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
     factor = share_of_mass(model)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
     return (resting_moment(model, factor) + moment).scalars()
@@ -154,7 +153,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
     roots = model.children(WORLD)
     columns = []
     for index, body in enumerate(model.bodies):
-        whole = roots == [index] and isinstance(body.joint, FreeFlyer)
+        whole = roots == [index] and body.joint.free
         about_centre = _about_centre(composite[index]) if whole else None
         own = []
         for s in body.joint.subspace():
@@ -170,14 +169,16 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
     return reduce_columns(model, transposed(columns))
 
 
-def _centre_of_moving_links(model: Model, placements: Sequence[Placement], composite: Sequence[Inertia]) -> Vector3:
+def _centre_of_moving_links(
+    model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia]
+) -> Vector3:
     """Their centre of mass in the world (m), from the inertias of whole subtrees."""
     factor = 1.0 / total_mass(model, with_base=False)
     moments = [Moment.of(composite[index], factor).moved(placements[index]) for index in model.children(WORLD)]
     return sum(moments, Moment.of(model.resting, factor)).first
 
 
-def _about_centre(inertia: Inertia) -> Symmetric3:
+def _about_centre(inertia: RigidInertia) -> Symmetric3:
     """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
     k = inertia.second_moments() - Symmetric3(h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z)
@@ -194,8 +195,8 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace
     return [sum(energies, 0.0)]
 
 
-def _energy(inertia: Inertia, velocity: Motion) -> Scalar:
-    """Of one body: every constant halved beforehand, and none used twice for J is symmetric."""
+def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
+    """Kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is symmetric."""
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
         w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)

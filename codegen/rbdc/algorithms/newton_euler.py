@@ -1,8 +1,30 @@
-"""Inverse dynamics by Newton and Euler with the classical acceleration of each body's origin: no linear velocities are needed.
+"""Inverse dynamics by Newton and Euler with the classical acceleration of each body's origin.
 
-With U = [alpha] + [w][w] the points of a body accelerate by a + U r, so with second moments K the wrench about the origin is
-F = m a + U h and N = h x a + n, where n_x = K_yy U_zy - K_zz U_yz + K_yz (w_z^2 - w_y^2) + K_xy U_zx - K_xz U_yx and cyclic.
-Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's.
+Derivation. A body turns with w (rad/s) and alpha (rad/s^2), and its origin accelerates by a (m/s^2). With U =
+[alpha] + [w][w] its point at r accelerates by a + U r. Mass m, first moment h = sum m r and second moments K
+= sum m r r^T then give the wrench about the origin:
+
+    F = sum m (a + U r)     = m a + U h
+    N = sum m r x (a + U r) = h x a + n,   n_x = sum_k (K_yk U_zk - K_zk U_yk), and cyclic
+
+With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
+
+    n_x = K_yy U_zy - K_zz U_yz + K_yz (w_z^2 - w_y^2) + K_xy U_zx - K_xz U_yx
+
+A child's frame lies at P, turned by R, in its parent's. Before its joint moves it has R^T w, R^T alpha and
+R^T (a + U P) from there. The joint adds the velocity (v_J, w_J) = S qdot, constant in the child's frame,
+which turns by w + w_J with w what it has from its parent; v_J moves it past the parent's points, which turn
+by w:
+
+    w_child = w + w_J
+    alpha_child = alpha + S_angular qddot + w x w_J
+    a_child = a + S_linear qddot + (w + w_J) x v_J + w x v_J
+
+so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world. From the leaves
+to the root tau = S^T f, and f of the parent takes the child's, carried over.
+
+Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
+this one and `rbdc.algorithms.reference.rnea`, agree on every model.
 """
 
 from __future__ import annotations
@@ -11,12 +33,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dofs import joint_velocities, reduce_vector
+from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -38,7 +60,7 @@ class Spin:
 
     @staticmethod
     def of(w: Vector3, alpha: Vector3) -> Spin:
-        """From angular velocity and acceleration."""
+        """U of an angular velocity (rad/s) and acceleration (rad/s^2)."""
         xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
         xy, yz, xz = w.x * w.y, w.y * w.z, w.x * w.z
         rows = (
@@ -61,7 +83,11 @@ def newton_euler(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau (nv) as `rbdc.algorithms.reference.rnea` has it. Test: the two agree on every model."""
+    """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
+
+    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame. Test: tau
+    is that of `rbdc.algorithms.reference.rnea` on every model.
+    """
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(forces, fext)
@@ -167,7 +193,7 @@ def body_motion(
     return BodyMotion(w + rate.angular, alpha + second.angular + w.cross(rate.angular), origin)
 
 
-def wrench(inertia: Inertia | MomentInertia, motion: BodyMotion, spin: Spin) -> Force:
+def wrench(inertia: RigidInertia, motion: BodyMotion, spin: Spin) -> Force:
     """(F, N) that moves a body so."""
     h, k, (x, y, z) = inertia.first_moment, inertia.second_moments(), spin.rows
     w, alpha = motion.w, motion.alpha
@@ -189,7 +215,7 @@ def _turned(first: Scalar, second: Scalar, above: Scalar, below: Scalar, product
 
 
 def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
-    """What joints have to give of the forces that move the bodies: those less the external ones, where there are any."""
+    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
     return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from rbdc.algorithms.dofs import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody
-from rbdc.model.joints import Revolute
 from rbdc.spatial import Force, Motion, Placement, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
@@ -61,7 +60,10 @@ def regressor_by_forces(
 def regressor_by_axes(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
-    """The same with the axes of the joints above carried down to each body in place of its ten forces up to them: less work on arms."""
+    """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
+
+    Less work on arms.
+    """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
     axes: list[list[tuple[int, Motion]]] = []
@@ -79,9 +81,10 @@ def regressor_by_axes(
 def _is_parallel(model: Model, index: int) -> bool:
     """Whether a body turns about the axis about which its parent does: it sees that axis at rest."""
     body, above = model.bodies[index], model.bodies[model.bodies[index].parent]
-    if not isinstance(body.joint, Revolute) or not isinstance(above.joint, Revolute):
+    if not body.joint.rotation == above.joint.rotation == "angle":
         return False
-    off = body.placement.rotation.apply_transposed(above.joint.axis).cross(body.joint.axis)
+    axis, axis_above = body.joint.subspace()[0].angular, above.joint.subspace()[0].angular
+    off = body.placement.rotation.apply_transposed(axis_above).cross(axis)
     return max(abs(float(x)) for x in off.scalars()) < _PARALLEL
 
 

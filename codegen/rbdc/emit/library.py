@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.ir.cost import Cost
 from rbdc.model import Model
 
 MANIFEST_SCHEMA = 1
@@ -35,21 +37,25 @@ def render_library(
     }
 
 
+@dataclass(frozen=True)
+class CompiledFigures:
+    """Figures of compiling for the manifest: the compiler and its flags; the variants of the library, for which processors, with the code
+    bytes of each; by function the code bytes of all variants together and the stack bytes.
+    """
+
+    compiler: Mapping[str, Any] = field(default_factory=dict)
+    variants: Sequence[Mapping[str, Any]] = ()
+    sizes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+
+
 def render_manifest(
-    model: Model,
-    robot: str,
-    sources: Sequence[FunctionSource],
-    version: str,
-    build: Mapping[str, Any],
-    compiler: Mapping[str, Any],
-    variants: Sequence[Mapping[str, Any]],
-    sizes: Mapping[str, Mapping[str, int]],
+    package: Package, sources: Sequence[FunctionSource], build: Mapping[str, Any], compiled: CompiledFigures | None = None
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options, the hashes of the other files and the like, put at the top level. `variants`: for which processors, with the code
-    bytes of each. `sizes`: code bytes, of all variants together, and stack bytes of each function.
+    `build`: options, the hashes of the other files and the like, put at the top level. `compiled`: None before compiling.
     """
+    compiled = compiled or CompiledFigures()
     functions = {
         s.declaration.name: {
             "inputs": [_parameter(p) for p in s.declaration.inputs],
@@ -63,19 +69,19 @@ def render_manifest(
             "divisions": s.cost.divisions,
             "calls": s.cost.calls,
             "statements": s.statements,
-            **sizes.get(s.declaration.name, {}),
+            **compiled.sizes.get(s.declaration.name, {}),
         }
         for s in sources
     }
     manifest = {
         "schema": MANIFEST_SCHEMA,
         "generator": "rbdc",
-        "version": version,
-        "name": robot,
-        "description_sha256": model.description_hash,
+        "version": package.version,
+        "name": package.robot,
+        "description_sha256": package.model.description_hash,
         **build,
-        "compiler": dict(compiler),
-        "variants": [dict(variant) for variant in variants],
+        "compiler": dict(compiled.compiler),
+        "variants": [dict(variant) for variant in compiled.variants],
         "functions": functions,
     }
     return json.dumps(manifest, indent=2, sort_keys=False) + "\n"
@@ -85,16 +91,41 @@ def _parameter(p: Parameter) -> dict[str, Any]:
     return {"name": p.name, "shape": list(p.shape), "meaning": p.meaning, "optional": p.optional}
 
 
+@dataclass(frozen=True)
+class _DeclaredFunction:
+    """A function in the header: its summary, a line for each array, its prototypes."""
+
+    summary: str
+    lines: list[str]
+    prototypes: list[str]
+
+
+@dataclass(frozen=True)
+class _JointRow:
+    """A joint in the README: its entries of q and v in words."""
+
+    name: str
+    kind: str
+    q: str
+    v: str
+
+
+@dataclass(frozen=True)
+class _FunctionRow:
+    """A function in the README."""
+
+    name: str
+    cost: Cost
+
+
 def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
     restrict = f"{robot.upper()}_RESTRICT"
     functions = [
-        {
-            "summary": comment(d.summary),
-            "lines": [
-                f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)
-            ],
-            "prototypes": d.prototypes(robot, restrict),
-        }
+        _DeclaredFunction(
+            comment(d.summary),
+            [f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)],
+            d.prototypes(robot, restrict),
+        )
         for d in declarations
     ]
     return render(
@@ -122,12 +153,12 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
     given = first.required
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
     joints = [
-        {
-            "name": comment(body.joint_name).replace("|", r"\x7c"),
-            "kind": body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
-            "q": _range(body.index_q, body.joint.nq),
-            "v": _range(body.index_v, body.joint.nv),
-        }
+        _JointRow(
+            comment(body.joint_name).replace("|", r"\x7c"),
+            body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
+            _range(body.index_q, body.joint.nq),
+            _range(body.index_v, body.joint.nv),
+        )
         for body in model.bodies
     ]
     return render(
@@ -140,7 +171,7 @@ def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version
         njoints=model.njoints,
         variants=variants,
         example=f"{first.name}({', '.join(arguments)})",
-        functions=[{"name": s.declaration.name, "cost": s.cost} for s in sources],
+        functions=[_FunctionRow(s.declaration.name, s.cost) for s in sources],
         joints=joints,
     )
 

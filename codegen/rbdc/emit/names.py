@@ -20,7 +20,10 @@ _C_KEYWORDS = frozenset(
     typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
     """.split()  # noqa: SIM905 - forty lines as a list
 )
-OWN = frozenset(("rbdc", "numpy", "casadi", "sympy", "mpmath", "jinja2", "cffi", "lxml", "click", "rich"))
+OWN = frozenset((
+    "rbdc", "numpy", "casadi", "sympy", "mpmath", "jinja2", "cffi", "lxml", "click", "rich",
+    "platformdirs", "filelock",
+))
 """rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from rbdc.emit.cdecl import FunctionDeclaration
-from rbdc.emit.csource import FunctionSource
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
 
 BASELINE = "baseline"
 """The variant that every processor runs; elsewhere than on x86-64 the only one."""
@@ -34,7 +34,7 @@ def variant_flags(variant: str) -> tuple[str, ...]:
 
 
 def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
-    """What gives the C functions the names of a variant; for a compiler that runs in the folder of the sources."""
+    """Flags that give the C functions the names of a variant; for a compiler that runs in the folder of the sources."""
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
 
@@ -50,34 +50,60 @@ def render_variants(robot: str, sources: Sequence[FunctionSource], version: str)
         "version": version,
         "variants": [_variant(robot, name, declarations) for name in VARIANTS],
         "functions": functions,
-        "names": [*(f["name"] for f in functions), *shared],
+        "names": [*(f.name for f in functions), *shared],
     }
     return {f"{robot}_{name}": render(f"{name}.jinja", **view) for name in ("rename.h", "variants.h", "dispatch.c")}
 
 
-def cmake_variants(robot: str) -> list[dict[str, str]]:
-    """What CMakeLists.txt says of each variant."""
-    return [{"name": name, "target": variant_prefix(robot, name), "flags": " ".join(variant_flags(name))} for name in VARIANTS]
+@dataclass(frozen=True)
+class CMakeVariant:
+    """A variant in CMakeLists.txt: the target that compiles it, and its flags."""
+
+    name: str
+    target: str
+    flags: str
 
 
-def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    prefix = variant_prefix(robot, name)
-    return {
-        "name": name,
-        "prefix": prefix,
-        "constant": prefix.upper(),
-        "extensions": VARIANTS[name],
-        "prototypes": [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")],  # C++ reads no restrict
-    }
+def cmake_variants(robot: str) -> list[CMakeVariant]:
+    """The variants in CMakeLists.txt."""
+    return [CMakeVariant(name, variant_prefix(robot, name), " ".join(variant_flags(name))) for name in VARIANTS]
 
 
-def _functions(robot: str, d: FunctionDeclaration) -> list[dict[str, str]]:
+@dataclass(frozen=True)
+class _Variant:
+    """A variant in C: how its names begin, its constant, its extensions, in words what it needs, and its prototypes."""
+
+    name: str
+    prefix: str
+    constant: str
+    extensions: tuple[str, ...]
+    needs: str
+    prototypes: list[str]
+
+
+@dataclass(frozen=True)
+class _Dispatched:
+    """A C function that passes its arguments on to the variant that the processor can run."""
+
+    name: str
+    prototype: str
+    arguments: str
+
+
+def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration]) -> _Variant:
+    prefix, extensions = variant_prefix(robot, name), VARIANTS[name]
+    # C++ reads no restrict
+    prototypes = [prototype for d in declarations for prototype in d.prototypes(prefix, restrict="")]
+    return _Variant(name, prefix, prefix.upper(), extensions, ", ".join(extensions) or "x86-64", prototypes)
+
+
+def _functions(robot: str, d: FunctionDeclaration) -> list[_Dispatched]:
     """The views of the C functions of one declaration."""
     one = d.arguments(lambda p: p.name)
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
     if d.lanes:
         calls[f"{d.name}_lanes"] = ["n", *one]
     return [
-        {"name": name, "prototype": prototype, "arguments": ", ".join(arguments)}
+        _Dispatched(name, prototype, ", ".join(arguments))
         for (name, arguments), prototype in zip(calls.items(), d.prototypes(robot), strict=True)
     ]

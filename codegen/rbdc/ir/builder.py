@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from rbdc.ir.nodes import COMPUTED, Array, Program, Section, Value
+from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.operations import (
+    ADD,
+    CONSTANT,
+    EXTRACT,
+    GATHER,
+    INPUT,
+    LANES,
+    MUL,
+    NEG,
+    REDUCE,
+    ROTATE,
+    Operation,
+)
 
-Rule: TypeAlias = Callable[["Builder", str, tuple[int, ...]], int | None]
-"""rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule has nothing to say."""
+Rule: TypeAlias = Callable[["Builder", Operation, tuple[int, ...]], int | None]
+"""rule(builder, operation, arguments) gives the value that stands for the operation, or None where the rule
+has nothing to say.
+"""
 
 
 class Builder:
@@ -23,13 +38,13 @@ class Builder:
     def constant(self, number: float) -> int:
         """The value of a constant; -0.0 counts as 0.0."""
         number = float(number) + 0.0
-        return self._intern(number, Value("constant", constant=number, section=self.section))
+        return self._intern(number, Value(CONSTANT, constant=number, section=self.section))
 
     def input(self, name: str, index: int) -> int:
         """The value of an entry of an input array."""
-        return self._intern((name, index), Value("input", source=(name, index), section=self.section))
+        return self._intern((name, index), Value(INPUT, source=(name, index), section=self.section))
 
-    def apply(self, operation: str, arguments: tuple[int, ...]) -> int:
+    def apply(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation, simplified by the rules."""
         for rule in self._rules:
             simpler = rule(self, operation, arguments)
@@ -37,7 +52,7 @@ class Builder:
                 return simpler
         return self.raw(operation, arguments)
 
-    def raw(self, operation: str, arguments: tuple[int, ...]) -> int:
+    def raw(self, operation: Operation, arguments: tuple[int, ...]) -> int:
         """The value of an operation exactly as given."""
         key = (operation, arguments)
         known = self._index.get(key)
@@ -56,24 +71,32 @@ class Builder:
         if len(set(numbers)) == 1:
             return self.constant(numbers[0])
         made = tuple(float(x) + 0.0 for x in numbers)
-        return self._intern(("lanes", made), Value("lanes", section=self.section, width=len(made), numbers=made))
+        return self._intern(
+            ("lanes", made), Value(LANES, section=self.section, width=len(made), numbers=made)
+        )
 
     def gather(self, scalars: tuple[int, ...]) -> int:
         """Scalars side by side."""
-        return self._intern(("gather", scalars), Value("gather", scalars, section=self.section, width=len(scalars)))
+        return self._intern(
+            ("gather", scalars), Value(GATHER, scalars, section=self.section, width=len(scalars))
+        )
 
     def extract(self, index: int, lane: int) -> int:
         """One lane; of a scalar, which stands for the same in all lanes, itself."""
         value = self.values[index]
         if value.width == 1:
             return index
-        if value.operation == "gather":
+        if value.operation is GATHER:
             return value.arguments[lane]
-        if value.operation == "lanes":
+        if value.operation is LANES:
             return self.constant(value.numbers[lane])
-        if value.operation == "rotate":
-            return self.extract(value.arguments[0], (lane + value.lane) % self.values[value.arguments[0]].width)
-        return self._intern(("extract", index, lane), Value("extract", (index,), section=self.section, lane=lane))
+        if value.operation is ROTATE:
+            return self.extract(
+                value.arguments[0], (lane + value.lane) % self.values[value.arguments[0]].width
+            )
+        return self._intern(
+            ("extract", index, lane), Value(EXTRACT, (index,), section=self.section, lane=lane)
+        )
 
     def rotate(self, index: int, lane: int, width: int) -> int:
         """`width` lanes of which lane m is what was lane m + `lane`, counted round."""
@@ -81,49 +104,52 @@ class Builder:
         if value.width == 1 or (lane == 0 and width == value.width):
             return index
         places = [(m + lane) % value.width for m in range(width)]
-        if value.operation == "gather" and width <= value.width:
+        if value.operation is GATHER and width <= value.width:
             return self.gather(tuple(value.arguments[m] for m in places))
-        if value.operation == "lanes":
+        if value.operation is LANES:
             return self.lanes([value.numbers[m] for m in places])
-        if value.operation == "rotate":
+        if value.operation is ROTATE:
             inner = self.values[value.arguments[0]].width
             if value.width % inner == 0 or lane + width <= value.width:
                 return self.rotate(value.arguments[0], (lane + value.lane) % inner, width)
-        made = Value("rotate", (index,), section=self.section, width=width, lane=lane)
+        made = Value(ROTATE, (index,), section=self.section, width=width, lane=lane)
         return self._intern(("rotate", index, lane, width), made)
 
     def reduce(self, index: int, lanes: int) -> int:
         """The sum of all lanes; of a scalar, which stands for the same in all lanes, that many times it."""
         if self.values[index].width == 1:
-            return self.apply("mul", (self.constant(lanes), index))
-        return self._intern(("reduce", index), Value("reduce", (index,), section=self.section, lane=lanes))
+            return self.apply(MUL, (self.constant(lanes), index))
+        return self._intern(("reduce", index), Value(REDUCE, (index,), section=self.section, lane=lanes))
 
     def fold(self, index: int, lanes: int, width: int) -> int:
-        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on: halves are added until so many are left."""
+        """`width` lanes of which lane m is the sum of lanes m, m + `width` and so on.
+
+        Halves are added until so many lanes are left.
+        """
         if width == 1:
             return self.reduce(index, lanes)
         if self.values[index].width == 1:
             return self.reduce(index, lanes // width)
         while lanes > width:
             lanes //= 2
-            index = self.apply("add", (self.rotate(index, 0, lanes), self.rotate(index, lanes, lanes)))
+            index = self.apply(ADD, (self.rotate(index, 0, lanes), self.rotate(index, lanes, lanes)))
         return index
 
     def again(self, value: Value, arguments: tuple[int, ...]) -> int:
         """A value of another builder with its arguments in this one, simplified by the rules."""
-        if value.operation in COMPUTED:
+        if value.operation.numeric is not None:
             return self.apply(value.operation, arguments)
         if value.constant is not None:
             return self.constant(value.constant)
         if value.source is not None:
             return self.input(*value.source)
-        if value.operation == "lanes":
+        if value.operation is LANES:
             return self.lanes(value.numbers)
-        if value.operation == "gather":
+        if value.operation is GATHER:
             return self.gather(arguments)
-        if value.operation == "rotate":
+        if value.operation is ROTATE:
             return self.rotate(arguments[0], value.lane, value.width)
-        if value.operation == "extract":
+        if value.operation is EXTRACT:
             return self.extract(arguments[0], value.lane)
         return self.reduce(arguments[0], value.lane)
 
@@ -132,14 +158,14 @@ class Builder:
         return self.values[index].constant
 
     def numbers(self, index: int) -> tuple[float, ...]:
-        """The numbers that value `index` is in its lanes, if they are constants; one for a scalar, none if it is no constant."""
+        """The numbers that a value is in its lanes: one for a scalar, none if it is no constant."""
         value = self.values[index]
         return value.numbers if value.constant is None else (value.constant,)
 
     def negated(self, index: int) -> int | None:
         """x if value `index` is -x."""
         value = self.values[index]
-        return value.arguments[0] if value.operation == "neg" else None
+        return value.arguments[0] if value.operation is NEG else None
 
     def _intern(self, key: object, value: Value) -> int:
         known = self._index.get(key)
@@ -150,7 +176,7 @@ class Builder:
 
 
 def rewrite(program: Program, rules: Sequence[Rule]) -> Program:
-    """The program with every operation offered to `rules`, equal values merged; the outputs' values unchanged."""
+    """The program with every operation offered to `rules` and equal values merged; its outputs stay."""
     builder = Builder(rules)
     new: list[int] = []
     for value in program.values:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from rbdc.ir.nodes import CALL_OF, LANE_OPERATIONS, Program
+from rbdc.ir.nodes import Program
+from rbdc.ir.operations import NEG, REDUCE
 
-_CALLS = ("sin", "cos", "sqrt", "atan2", *CALL_OF)
-_KIND = {"add": "additions", "sub": "additions", "mul": "multiplications", "div": "divisions", "neg": "negations"}
+_FLOPS = ("additions", "multiplications")
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How many of each. `calls` are sin, cos, sqrt, atan2 and what rotations need; comparisons and selections are counted as `others`. An
-    operation on all lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`. `lane_flops`
-    counts the additions, subtractions and multiplications among the vector operations again, once for each lane.
+    """Counts of operations by kind.
+
+    `calls` are those of elementary functions; `others` are comparisons and selections. An operation on all
+    lanes of a vector counts once, as one of `vectors`; taking lanes and putting them together are `moves`.
+    `lane_flops` counts the additions, subtractions and multiplications among the vector operations again,
+    once for each lane.
     """
 
     additions: int = 0
@@ -30,12 +33,18 @@ class Cost:
 
     @property
     def operations(self) -> int:
-        """Additions, multiplications, divisions, calls and vector operations: the work; negations and selections mostly cost nothing."""
+        """Additions, multiplications, divisions, calls and vector operations.
+
+        Negations and selections mostly cost nothing.
+        """
         return self.additions + self.multiplications + self.divisions + self.calls + self.vectors
 
     @property
     def flops(self) -> int:
-        """What multiply-add units can do: additions, subtractions and multiplications of single numbers; a fused one would be two."""
+        """Additions, subtractions and multiplications of single numbers.
+
+        They are what multiply-add units do; a fused one counts as two.
+        """
         return self.additions + self.multiplications + self.lane_flops
 
     @property
@@ -55,15 +64,16 @@ def cost(program: Program) -> Cost:
     """The counts of one program."""
     counts: Counter[str] = Counter()
     for value in program.arithmetic():
-        if value.operation == "reduce":
+        operation = value.operation
+        if operation is REDUCE:
             counts["additions"] += program.values[value.arguments[0]].width - 1
-        elif value.operation in LANE_OPERATIONS:
+        elif operation.is_lane_operation:
             counts["moves"] += 1
-        elif value.operation in _CALLS:
+        elif operation.is_elementary:
             counts["calls"] += value.width
-        elif value.width > 1 and value.operation != "neg":
+        elif value.width > 1 and operation is not NEG:
             counts["vectors"] += 1
-            counts["lane_flops"] += value.width if value.operation in ("add", "sub", "mul") else 0
+            counts["lane_flops"] += value.width if operation.counted_as in _FLOPS else 0
         else:
-            counts[_KIND.get(value.operation, "others")] += 1
+            counts[operation.counted_as] += 1
     return Cost(**counts)

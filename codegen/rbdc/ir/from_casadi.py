@@ -1,7 +1,8 @@
 """From CasADi expressions to a program.
 
-CasADi evaluates the entries of an output in order, so the labelled quantities are put before the results in one long output: every
-instruction then belongs to the first label that needs it. The entries of labels themselves are dropped.
+CasADi evaluates the entries of an output in order, so the labelled quantities are put before the results in
+one long output: every instruction then belongs to the first label that needs it. The entries of labels
+themselves are dropped.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ import casadi as ca
 
 from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import ARITY, ROTATIONS, Array, Program, Section
+from rbdc.ir.nodes import Array, Program, Section
+from rbdc.ir.operations import ADD, DIV, JOINT_CALLS, MUL, OPERATIONS, WHERE
 from rbdc.ir.symbolic import Symbolic, expression
 from rbdc.spatial import Scalar
 
-_BINARY = {ca.OP_ADD: "add", ca.OP_SUB: "sub", ca.OP_MUL: "mul", ca.OP_DIV: "div", ca.OP_ATAN2: "atan2", ca.OP_LT: "less"}
-_UNARY = {ca.OP_NEG: "neg", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_SQRT: "sqrt", ca.OP_NOT: "not"}
-_CALLS = {ARITY[operations[0]]: operations for operations in ROTATIONS.values()}
+_OF_CASADI = {
+    getattr(ca, operation.casadi): operation for operation in OPERATIONS.values() if operation.casadi
+}
+_CALLS = {operations[0].arity: operations for operations in JOINT_CALLS.values()}
 """By the number of arguments: CasADi does not say which function an instruction calls."""
 
 
@@ -47,20 +50,25 @@ def from_casadi(
     outputs: Sequence[tuple[str, Sequence[Scalar]]],
     recorder: Recorder | None = None,
 ) -> Program:
-    """The program of `outputs` (scalars row by row) over the symbols of `inputs`; sections and names from the recorder.
+    """The program of `outputs` (scalars row by row) over the symbols of `inputs`.
 
-    Raises UnsupportedError for a CasADi operation that has no counterpart in the IR.
+    The recorder gives its sections and the names of values. Raises UnsupportedError for a CasADi operation
+    that has no counterpart in the IR.
     """
     labels = [] if recorder is None else recorder.labels
     groups = [values for _, _, values in labels] + [values for _, values in outputs]
     everything = _column([value for values in groups for value in values])
-    function = ca.Function(name, [_column(values) for _, values in inputs], [everything], {"allow_free": False})
-    builder, stored = _replay(function, [key for key, _ in inputs], [len(values) for values in groups], len(labels))
+    function = ca.Function(
+        name, [_column(values) for _, values in inputs], [everything], {"allow_free": False}
+    )
+    builder, stored = _replay(
+        function, [key for key, _ in inputs], [len(values) for values in groups], len(labels)
+    )
     sections = [section for section, _, _ in labels] + [Section("results", "")]
     names: dict[int, str] = {}
     for (_, symbol, _), entries in zip(labels, stored, strict=False):
         for entry, index in enumerate(entries):
-            if builder.values[index].operation not in ("constant", "input"):
+            if not builder.values[index].operation.is_leaf:
                 names.setdefault(index, symbol if len(entries) == 1 else f"{symbol}_{entry}")
     results = stored[len(labels) :]
     arrays = [[Array(key, len(values)) for key, values in group] for group in (inputs, outputs)]
@@ -72,9 +80,13 @@ def _column(values: Sequence[Scalar]) -> Any:
     return ca.densify(ca.vertcat(*(expression(x) for x in values))) if values else ca.SX(0, 1)
 
 
-def _replay(function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int) -> tuple[Builder, list[list[int]]]:
-    """Run the tape into a builder: work slots, which CasADi reuses, become values. `sizes`: of the groups of entries, whose values come
-    back. Each group is a section; all from `last` on share one.
+def _replay(
+    function: ca.Function, names: Sequence[str], sizes: Sequence[int], last: int
+) -> tuple[Builder, list[list[int]]]:
+    """The tape run into a builder, and the values of each group of entries.
+
+    Work slots, which CasADi reuses, become values. `sizes`: of the groups. Each group is a section; all from
+    `last` on share one.
     """
     builder = Builder()
     slot: dict[int, int] = {}
@@ -93,24 +105,25 @@ def _replay(function: ca.Function, names: Sequence[str], sizes: Sequence[int], l
             slot[target[0]] = builder.constant(function.instruction_constant(k))
         elif operation == ca.OP_CALL:
             given = tuple(slot[i] for i in function.instruction_input(k))
-            for result, name in zip(target, _CALLS[len(given)], strict=True):
-                slot[result] = builder.apply(name, given)
+            for result, made in zip(target, _CALLS[len(given)], strict=True):
+                slot[result] = builder.apply(made, given)
         else:
             slot[target[0]] = _operation(builder, operation, [slot[i] for i in function.instruction_input(k)])
     return builder, stored
 
 
 def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
-    if operation in _BINARY:
-        return builder.apply(_BINARY[operation], (arguments[0], arguments[1]))
-    if operation in _UNARY:
-        return builder.apply(_UNARY[operation], (arguments[0],))
+    made = _OF_CASADI.get(operation)
+    if made is not None:
+        return builder.apply(made, tuple(arguments[: made.arity or 1]))
     if operation == ca.OP_SQ:
-        return builder.apply("mul", (arguments[0], arguments[0]))
+        return builder.apply(MUL, (arguments[0], arguments[0]))
     if operation == ca.OP_TWICE:
-        return builder.apply("add", (arguments[0], arguments[0]))
+        return builder.apply(ADD, (arguments[0], arguments[0]))
     if operation == ca.OP_IF_ELSE_ZERO:
-        return builder.apply("where", (arguments[0], arguments[1], builder.constant(0.0)))
+        return builder.apply(WHERE, (arguments[0], arguments[1], builder.constant(0.0)))
     if operation == ca.OP_INV:
-        return builder.apply("div", (builder.constant(1.0), arguments[0]))
-    raise UnsupportedError(f"CasADi operation {operation} has no counterpart in the intermediate representation")
+        return builder.apply(DIV, (builder.constant(1.0), arguments[0]))
+    raise UnsupportedError(
+        f"CasADi operation {operation} has no counterpart in the intermediate representation"
+    )

@@ -1,7 +1,7 @@
 """A symbolic scalar: a CasADi SX that leaves products with 0 and 1 and sums with 0 to Python.
 
-Most operands of the recursions are constants, and most of those are 0 or 1; deciding that here makes tracing three times faster
-than letting CasADi do it, and keeps constants Python floats.
+Most operands of the recursions are constants, and most of those are 0 or 1; deciding that here makes tracing
+three times faster than letting CasADi do it, and keeps constants Python floats.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ import casadi as ca
 
 from rbdc.spatial.scalars import is_number
 
-_binary = ca.SX.binary  # a tenth of the time of ca.plus and the like, which first find out what kind of matrices they are given
+_binary = (
+    ca.SX.binary
+)  # a tenth of the time of ca.plus and the like, which first find out what kind of matrices they are given
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV
 
 
@@ -26,7 +28,10 @@ def expression(x: Any) -> Any:
 
 
 class Symbolic:
-    """One SX scalar with the operators that the algorithms use; see `rbdc.spatial.scalars` for sin and the like."""
+    """One SX scalar with the operators that the algorithms use.
+
+    See `rbdc.spatial.scalars` for sin and the like.
+    """
 
     __slots__ = ("expression",)
 
@@ -59,7 +64,13 @@ class Symbolic:
             return NotImplemented
         if other == 0.0:
             return 0.0
-        return self if other == 1.0 else -self if other == -1.0 else Symbolic(_binary(_MULTIPLY, ca.SX(other), self.expression))
+        return (
+            self
+            if other == 1.0
+            else -self
+            if other == -1.0
+            else Symbolic(_binary(_MULTIPLY, ca.SX(other), self.expression))
+        )
 
     __rmul__ = __mul__
 
@@ -81,7 +92,10 @@ class Symbolic:
 
     @staticmethod
     def in_one_piece(formulas: Callable[..., Sequence[Any]], *arguments: Any) -> list[Symbolic]:
-        """What the formulas give, as results of one call, which `rbdc.ir.from_casadi` finds again; see `written_out`."""
+        """The results of the formulas, as those of one call, which `rbdc.ir.from_casadi` finds again.
+
+        Within `written_out` they are the formulas themselves.
+        """
         if _WRITTEN_OUT.get():
             return list(formulas(*arguments))
         results = _called(formulas, len(arguments))(*(expression(x) for x in arguments))
@@ -98,7 +112,10 @@ _WRITTEN_OUT = ContextVar("written_out", default=False)
 
 @contextmanager
 def written_out() -> Iterator[None]:
-    """Within, formulas stand in place of the calls of `Symbolic.in_one_piece`: for C that has no functions of ours."""
+    """A context in which formulas stand in place of the calls of `Symbolic.in_one_piece`.
+
+    It is for C that has no functions of ours.
+    """
     token = _WRITTEN_OUT.set(True)
     try:
         yield

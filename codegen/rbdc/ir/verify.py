@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rbdc.ir.nodes import ARITY, LANE_OPERATIONS, Program
+from rbdc.ir.nodes import Program
+from rbdc.ir.operations import OPERATIONS
 
 
 class MalformedProgram(Exception):
@@ -10,17 +11,27 @@ class MalformedProgram(Exception):
 
 
 def verify(program: Program) -> Program:
-    """The program itself, or MalformedProgram: known operations, arities, definition before use, outputs of the right size."""
+    """The program itself, if it is well formed.
+
+    Raises MalformedProgram for operations that are not in the table, a wrong number of arguments, use before
+    definition, mixed widths, and inputs, sections or outputs that do not fit.
+    """
     sizes = {array.name: array.size for array in program.inputs}
     widths = [value.width for value in program.values]
     for index, value in enumerate(program.values):
         operation, arguments = value.operation, value.arguments
-        if ARITY.get(operation, -1) not in (len(arguments), None):
-            raise MalformedProgram(f"{program.name}: value {index}: {operation} of {len(arguments)} arguments")
+        if OPERATIONS.get(operation.name) is not operation:
+            raise MalformedProgram(
+                f"{program.name}: value {index}: {operation} is none of `rbdc.ir.operations`"
+            )
+        if operation.arity not in (len(arguments), None):
+            raise MalformedProgram(
+                f"{program.name}: value {index}: {operation} of {len(arguments)} arguments"
+            )
         for argument in arguments:
             if not 0 <= argument < index:
                 raise MalformedProgram(f"{program.name}: value {index} is used before it is made")
-            if widths[argument] not in (1, value.width) and operation not in LANE_OPERATIONS:
+            if widths[argument] not in (1, value.width) and not operation.is_lane_operation:
                 raise MalformedProgram(f"{program.name}: value {index}: {operation} of different widths")
         if value.source is not None and not 0 <= value.source[1] < sizes.get(value.source[0], 0):
             raise MalformedProgram(f"{program.name}: value {index}: no input {value.source}")

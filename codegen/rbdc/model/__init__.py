@@ -1,4 +1,4 @@
-"""From a description to a validated kinematic tree."""
+"""Reading of descriptions into a validated kinematic tree."""
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model

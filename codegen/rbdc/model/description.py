@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from rbdc.model.joints import DESCRIBED
 from rbdc.spatial import Inertia, Placement, Vector3
 
-JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical")
-"""`spherical` has no URDF spelling; it is for models built in code."""
+JOINT_KINDS = (*DESCRIBED, "fixed")
+"""The values of `Joint.kind`; `spherical` has no URDF spelling, it is for models built in code."""
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
+from typing import Literal
 
-from rbdc.model.joints import Prismatic, Revolute
 from rbdc.model.tree import WORLD, Body, Model
-from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Force, MomentInertia, Placement, RigidInertia, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, is_number, sin
-from rbdc.spatial.turns import Turn, turns
 
 ROUNDING = 4e-15
-"""What remains of numbers that cancel, relative to what cancelled, is taken as zero: sines of right angles, turned offsets."""
-
-Z = Vector3(0.0, 0.0, 1.0)
+"""The size, relative to numbers that cancel, below which the rest counts as zero."""
 
 
 @dataclass(frozen=True)
@@ -27,40 +25,52 @@ class JointSpaceBody(Body):
     """A body whose frame was chosen: `chosen` is that frame in the body's own.
 
     The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a revolute joint;
-    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments. keeps_mass: whether regrouping leaves
-    that as it is.
+    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments.
     """
 
+    inertia: MomentInertia
     gamma: float = 0.0
     alpha: float = 0.0
     theta: float = 0.0
     chosen: Placement = field(default_factory=Placement.identity)
-    keeps_mass: bool = False
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """The chosen frame in the parent's chosen frame, its rotation in planar turns."""
-        steps: list[Turn | Rotation] = [_turn("z", self.gamma), _turn("x", self.alpha)]
+        """The chosen frame in the parent's chosen frame, its rotation about one axis after the other."""
+        steps: list[Step] = [_about("z", self.gamma), _about("x", self.alpha)]
         translation = self.placement.translation
-        if isinstance(self.joint, Revolute):
-            steps.append(turned(self.theta, q[0]))
+        if self.joint.rotation == "angle":
+            steps.append(about_z(self.theta, q[0]))
         else:
-            steps.append(_turn("z", self.theta))
+            steps.append(_about("z", self.theta))
             moved = self.joint.placement(q)
-            translation = translation + turns(steps).apply(moved.translation)
-            if not isinstance(self.joint, Prismatic):
+            translation = translation + rotation_product(steps).apply(moved.translation)
+            if self.joint.rotation != "none":
                 steps.append(moved.rotation)
-        return Placement(turns(steps), translation)  # type: ignore[arg-type]
+        return Placement(rotation_product(steps), translation)
 
     def own_force(self, force: Force) -> Force:
         """A force given in the body's own frame, in the chosen one."""
         return self.chosen.act_inverse_force(force)
 
 
-def _turn(axis: str, angle: float) -> Turn:
-    return Turn(axis, *cosine_and_sine(angle))  # type: ignore[arg-type]
+@dataclass(frozen=True)
+class JointSpaceModel(Model):
+    """A kinematic tree with link frames of our choosing; the rest is that of the model as described."""
+
+    bodies: tuple[JointSpaceBody, ...]
+
+    @staticmethod
+    def of(model: Model, bodies: Sequence[JointSpaceBody]) -> JointSpaceModel:
+        """The model with these bodies in place of its own."""
+        given = {f.name: getattr(model, f.name) for f in fields(Model)}
+        return JointSpaceModel(**{**given, "bodies": tuple(bodies)})
 
 
-def turned(theta: Scalar, q: Scalar) -> Turn:
+def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
+    return AxisRotation(axis, *cosine_and_sine(angle))
+
+
+def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
     """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be rounded, to 4e-16 beyond 4 rad,
     and robots of light links make a thousand times that of it.
     """
@@ -68,22 +78,22 @@ def turned(theta: Scalar, q: Scalar) -> Turn:
         quarters = round(theta / (math.pi / 2.0))
         if abs(theta - quarters * (math.pi / 2.0)) <= ROUNDING:
             c, s = cos(q), sin(q)
-            return Turn("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
-    return Turn("z", cos(q + theta), sin(q + theta))
+            return AxisRotation("z", *((c, s), (-s, c), (-c, -s), (s, -c))[quarters % 4])
+    return AxisRotation("z", cos(q + theta), sin(q + theta))
 
 
 def cosine_and_sine(angle: float) -> tuple[float, float]:
-    """Of an angle; at a multiple of a right angle without rounding."""
+    """Cosine and sine of an angle (rad), without rounding at multiples of a right angle."""
     c, s = math.cos(angle), math.sin(angle)
     return (float(round(c)), float(round(s))) if min(abs(c), abs(s)) < ROUNDING else (c, s)
 
 
 def cleaned(values: Sequence[float], scale: float) -> list[float]:
-    """Values that are zero but for rounding at `scale`, as zero."""
+    """The values, those that are zero but for rounding at `scale` as zero."""
     return [0.0 if abs(x) <= ROUNDING * scale else x for x in values]
 
 
-def with_z_axes(model: Model) -> Model:
+def with_z_axes(model: Model) -> JointSpaceModel:
     """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames otherwise free.
 
     The values of all joint-space functions are unchanged but for rounding.
@@ -92,37 +102,37 @@ def with_z_axes(model: Model) -> Model:
     return with_frames(model, frames)
 
 
-def with_frames(model: Model, frames: Sequence[Placement]) -> Model:
+def with_frames(model: Model, frames: Sequence[Placement]) -> JointSpaceModel:
     """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z there."""
     bodies = []
     for body, frame in zip(model.bodies, frames, strict=True):
         above = Placement.identity() if body.parent == WORLD else frames[body.parent]
         placement = above.inverse().compose(body.placement).compose(frame)
-        joint = replace(body.joint, axis=Z) if isinstance(body.joint, (Revolute, Prismatic)) else body.joint
         gamma, alpha, theta = angles(placement.rotation)
         scale = _largest(body.placement.translation, frame.translation, above.translation)
         translation = Vector3(*cleaned([float(x) for x in placement.translation.scalars()], scale))
-        fields = {name: getattr(body, name) for name in Body.__dataclass_fields__}
-        fields |= {"joint": joint, "placement": Placement(placement.rotation, translation), "inertia": moments(body.inertia, frame)}
-        bodies.append(JointSpaceBody(**fields, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
-    return replace(model, bodies=tuple(bodies))
+        given = {f.name: getattr(body, f.name) for f in fields(Body)}
+        given |= {"joint": body.joint.on_z(), "placement": Placement(placement.rotation, translation)}
+        given["inertia"] = moments(body.inertia, frame)
+        bodies.append(JointSpaceBody(**given, gamma=gamma, alpha=alpha, theta=theta, chosen=frame))
+    return JointSpaceModel.of(model, bodies)
 
 
-def moments(inertia: Inertia, frame: Placement) -> MomentInertia:
+def moments(inertia: RigidInertia, frame: Placement) -> MomentInertia:
     """An inertia of the body's own frame, in `frame`."""
     moved = MomentInertia(inertia.mass, inertia.first_moment, inertia.second_moments()).moved(frame.inverse())
     return tidy(moved)
 
 
 def tidy(inertia: MomentInertia) -> MomentInertia:
-    """Without what rounding left of cancelled entries."""
+    """The inertia with zero for entries that rounding left of cancelled ones."""
     h = [float(x) for x in inertia.first_moment.scalars()]
     k = [float(x) for x in inertia.second.scalars()]
     first = cleaned(h, max(map(abs, h)))
     return MomentInertia(inertia.mass, Vector3(*first), type(inertia.second)(*cleaned(k, max(map(abs, k)))))
 
 
-def angles(rotation: Rotation) -> tuple[float, float, float]:
+def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel.
 
     Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over sin(alpha); theta makes up for it.
@@ -133,7 +143,7 @@ def angles(rotation: Rotation) -> tuple[float, float, float]:
     return gamma, alpha, theta_beside(rotation, gamma)
 
 
-def theta_beside(rotation: Rotation, gamma: float) -> float:
+def theta_beside(rotation: AnyRotation, gamma: float) -> float:
     """theta of Rz(gamma) Rx(alpha) Rz(theta) for a gamma at hand, in [-pi, pi].
 
     By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond
@@ -151,9 +161,9 @@ def _z_frame(body: Body) -> Placement:
     """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where the axis points the other
     way, by half a turn about x and the least rotation from there.
     """
-    if not isinstance(body.joint, (Revolute, Prismatic)):
+    axis = body.joint.main_axis()
+    if axis is None:
         return Placement.identity()
-    axis = body.joint.axis
     if axis.z > -0.5:
         return Placement(Rotation.from_z_to(axis), Vector3.zero())
     over = Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))

@@ -1,4 +1,4 @@
-"""From a description to a model: order the joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description into a model: order the joints, lump what is fixed, place the degrees of freedom."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
-from rbdc.model.joints import FreeFlyer, JointType, Planar, Prismatic, Revolute, Spherical
+from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
@@ -18,7 +18,7 @@ ROOT_JOINTS = ("fixed", "free-flyer")
 MIMIC_MODES = ("independent", "coupled")
 JOINT_ORDERS = ("name", "file")
 ROOT_JOINT_NAME = "root_joint"
-"""What a free-flyer root's joint is called, as in Pinocchio."""
+"""The name of a free-flyer root's joint, as in Pinocchio."""
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _UNIT_TOLERANCE = 1e-12
 
@@ -99,7 +99,7 @@ class _Walk:
         self.bodies: list[Body] = []
         self.frames: list[Frame] = []
         self.links: list[Link] = []
-        """That of each frame."""
+        """The link of each frame."""
         self.base_inertia = Inertia.zero()
         links = {link.name: link for link in description.links}
         children: dict[str, list[Joint]] = {}
@@ -201,17 +201,13 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
 
 def joint_type(joint: Joint) -> JointType:
     """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every component is that axis exactly."""
-    if joint.kind == "floating":
-        return FreeFlyer()
-    if joint.kind == "spherical":
-        return Spherical()
+    own = DESCRIBED[joint.kind]
+    if not own.uses_axis:
+        return own.described(joint.axis)
     length = math.hypot(*joint.axis.scalars())
     unit = [float(x) / length for x in joint.axis.scalars()]
     near = all(abs(x - round(x)) <= _UNIT_TOLERANCE for x in unit)
-    axis = Vector3.of([float(round(x)) for x in unit] if near else unit)
-    if joint.kind == "planar":
-        return Planar(axis)
-    return Prismatic(axis) if joint.kind == "prismatic" else Revolute(axis)
+    return own.described(Vector3.of([float(round(x)) for x in unit] if near else unit))
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:

@@ -13,7 +13,8 @@ T = TypeVar("T")
 
 def with_numbers(thing: T, number: Callable[[float], Scalar]) -> T:
     """The model, body, placement, ... with `number` of every float in it."""
-    return _converted(thing, number)  # type: ignore[no-any-return]
+    converted: T = _converted(thing, number)
+    return converted
 
 
 def _converted(thing: Any, number: Callable[[float], Scalar]) -> Any:

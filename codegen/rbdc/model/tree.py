@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rbdc.model.description import Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
-from rbdc.spatial import Force, Inertia, MomentInertia, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -32,9 +32,9 @@ class Coupling:
 class Body:
     """One moving body: a link with all that is fixed to it, and the joint that carries it.
 
-    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of the body's
-    frame, which is the frame of link `name`. `index_q`, `index_v` are where its joint's entries begin in q and v; a follower
-    (with `coupling`) has those of its leader.
+    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of
+    the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`. `index_q`,
+    `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has those of its leader.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Body:
     joint: JointType
     parent: int
     placement: Placement
-    inertia: Inertia
+    inertia: RigidInertia
     limits: Limits
     index_q: int
     index_v: int
@@ -180,12 +180,12 @@ class Model:
         return chain[::-1]
 
     def q_slice(self, index: int) -> slice:
-        """Where body `index` has its configuration in q (a follower: its leader's)."""
+        """The entries of q that are the configuration of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_q, body.index_q + body.joint.nq)
 
     def v_slice(self, index: int) -> slice:
-        """Where body `index` has its velocity in v (a follower: its leader's)."""
+        """The entries of v that are the velocity of body `index` (a follower: its leader's)."""
         body = self.bodies[index]
         return slice(body.index_v, body.index_v + body.joint.nv)
 

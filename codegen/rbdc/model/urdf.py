@@ -11,6 +11,7 @@ from pathlib import Path
 from lxml import etree
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -18,10 +19,7 @@ LIKELY_MEANT = 1e-11
 """Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
-"""What rounding leaves between the rows of a rotation, at most."""
-
-_URDF_KINDS = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
-_ONE_AXIS = ("revolute", "continuous", "prismatic", "planar")
+"""The most that rounding leaves of products of the rows of a rotation."""
 
 
 def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
@@ -99,9 +97,11 @@ class _Reader:
         document = self.document
         name, kind = document.attribute(element, "name"), document.attribute(element, "type")
         self._attributes(element, "name", "type")
-        if kind not in _URDF_KINDS:
+        if kind not in KINDS_OF_URDF:
             document.fail(
-                f'joint "{shown(name)}" has the unknown type "{shown(kind)}"', f"use one of {', '.join(_URDF_KINDS)}", element
+                f'joint "{shown(name)}" has the unknown type "{shown(kind)}"',
+                f"use one of {', '.join(KINDS_OF_URDF)}",
+                element,
             )
         parts = self._parts(
             element, ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), f'joint "{shown(name)}"'
@@ -130,7 +130,7 @@ class _Reader:
 
     def _limits(self, name: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
-            if kind in ("revolute", "prismatic"):
+            if kind in BOUNDED:
                 self.notes.append(Note(f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded', line_of(joint)))
             return Limits()
         self._attributes(limit, "lower", "upper", "velocity", "effort")
@@ -139,7 +139,7 @@ class _Reader:
             return Limits()
         number = self.document.number
         velocity, effort = number(limit, "velocity", math.inf), number(limit, "effort", math.inf)
-        if kind not in ("revolute", "prismatic"):
+        if kind not in BOUNDED:
             for bound in ("lower", "upper"):
                 if bound in limit.attrib:
                     self._count(f"{bound} of the <limit> of a {kind} joint", limit)
@@ -205,9 +205,14 @@ class _Reader:
                     f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
                 )
             )
-        ignored = [joint.name for joint in joints if joint.kind not in _ONE_AXIS and joint.axis != Vector3(1.0, 0.0, 0.0)]
+        default = Vector3(1.0, 0.0, 0.0)
+        ignored = sum(not _uses_axis(joint) and joint.axis != default for joint in joints)
         if ignored:
-            self.notes.append(Note(f"{len(ignored)} fixed or floating joints have an <axis>: not used"))
+            self.notes.append(Note(f"{ignored} fixed or floating joints have an <axis>: not used"))
+
+
+def _uses_axis(joint: Joint) -> bool:
+    return joint.kind in DESCRIBED and DESCRIBED[joint.kind].uses_axis
 
 
 def _snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:

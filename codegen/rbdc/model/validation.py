@@ -1,4 +1,4 @@
-"""What a description must satisfy to be a robot: one tree, finite numbers, physical inertias. Iterative, so depth is no matter."""
+"""Validation of a description: one tree, finite numbers, physical inertias. Without recursion, at any depth."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from rbdc.errors import DescriptionError
 from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
+from rbdc.model.joints import DESCRIBED
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, Symmetric3
+from rbdc.spatial import RigidInertia, Symmetric3
 
-ONE_DOF = ("revolute", "continuous", "prismatic")
-_WITH_AXIS = (*ONE_DOF, "planar")
+_ONE_DOF = frozenset(kind for kind, own in DESCRIBED.items() if own.nv == 1 and own.euclidean)
+_WITH_AXIS = frozenset(kind for kind, own in DESCRIBED.items() if own.uses_axis)
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: a negative one of this size is rounding."""
 _INDEFINITE = 1e-3
@@ -175,7 +176,7 @@ class _Check:
                 self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
 
 
-def negative_moment(inertia: Inertia) -> float | None:
+def negative_moment(inertia: RigidInertia) -> float | None:
     """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of few digits; None without."""
     moments, rounding = _principal_moments(inertia)
     return moments[0] if _is_indefinite(moments, rounding) else None
@@ -185,7 +186,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
     """Why a joint cannot follow the one that its <mimic> names, and what to do; nothing where it can."""
     if leader not in joints:
         return f'mimics "{shown(leader)}", which does not exist', "name a joint"
-    if joint.kind not in ONE_DOF or joints[leader].kind not in ONE_DOF:
+    if not {joint.kind, joints[leader].kind} <= _ONE_DOF:
         return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
     seen, current = {joint.name}, joints[leader]
     while current.name not in seen:
@@ -201,14 +202,14 @@ def _is_indefinite(moments: list[float], rounding: float) -> bool:
     return moments[0] < -_INDEFINITE * max(abs(moments[0]), abs(moments[2])) - rounding
 
 
-def _principal_moments(inertia: Inertia) -> tuple[list[float], float]:
+def _principal_moments(inertia: RigidInertia) -> tuple[list[float], float]:
     """About the centre of mass, the least first, and what rounding leaves of them."""
     rows = np.array(_about_com(inertia).rows(), dtype=float)
     rounding = _CANCELLATION * max(abs(float(x)) for x in inertia.about_origin.scalars())
     return [float(x) for x in np.linalg.eigvalsh(rows)], rounding
 
 
-def _about_com(inertia: Inertia) -> Symmetric3:
+def _about_com(inertia: RigidInertia) -> Symmetric3:
     """The inertia about the centre of mass, axes of the link."""
     if inertia.mass == 0:
         return inertia.about_origin

@@ -1,4 +1,4 @@
-"""From the text of a generated package to a compiled one."""
+"""Compiling the text of a generated package."""
 
 from __future__ import annotations
 
@@ -11,43 +11,57 @@ from typing import Any
 
 from cffi import FFI
 
-from rbdc.emit.cdecl import FunctionDeclaration
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.native.install import EXTENSION
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
 from rbdc.native.variants import Variant, least_flags, variants_of
 
-EXTENSION = "_native.abi3.so"
-
-_OWN = ("int rbdc_all_finite(size_t n, const {scalar} *x)", "const char *rbdc_variants(void)", "int rbdc_has(const char *name)")
-"""What the extension has beside the robot's functions."""
+_OWN = (
+    "int rbdc_all_finite(size_t n, const {scalar} *x)",
+    "const char *rbdc_variants(void)",
+    "int rbdc_has(const char *name)",
+)
+"""Prototypes of the functions that the extension has beside the robot's."""
 _SUMS = 16
 """Additions that it checks numbers with at a time: enough that none waits for another."""
 
 
 @dataclass(frozen=True)
 class Native:
-    """What compiling gave: the extension's path in the cache; per C file its code bytes, of all variants together, and its stack bytes,
-    of the variant that takes most; and the variants with the code bytes of each.
+    """The result of compiling: the extension's path in the cache; per C file its code bytes, of all variants
+    together, and its stack bytes, of the variant that takes most; the variants with the code bytes of each;
+    and what all of it is called in the cache.
     """
 
     extension: Path
     code_bytes: dict[str, int]
     stack_bytes: dict[str, int]
     variants: dict[Variant, int]
+    artefacts: tuple[str, ...]
 
 
-def extension_source(robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]) -> str:
+def extension_source(
+    robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]
+) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
     scalar = declarations[0].scalar.name
     ffi: Any = FFI()  # the stubs do not know that a text stream can be given for a file's name
-    functions = [prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")]
+    functions = [
+        prototype for v in variants for d in declarations for prototype in d.prototypes(v.prefix, restrict="")
+    ]
     ffi.cdef("\n".join(f"{p};" for p in [*functions, *(own.format(scalar=scalar) for own in _OWN)]))
     headers = [f"{robot}.h", *([f"{robot}_variants.h"] if len(variants) > 1 else [])]
-    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, sums=_SUMS)
-    ffi.set_source("_native", prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]), compiler_verbose=0)
+    sums = {"sums": _SUMS, "numbers": range(_SUMS), "later": range(1, _SUMS)}
+    prelude = render("extension.c.jinja", headers=headers, scalar=scalar, **sums)
+    ffi.set_source(
+        "_native",
+        prelude + processor_source([(v.name, v.prefix, v.extensions) for v in variants]),
+        compiler_verbose=0,
+    )
     text = StringIO()
     ffi.emit_c_code(text)
     return text.getvalue()
@@ -59,28 +73,40 @@ def compile_package(
     declarations: Sequence[FunctionDeclaration],
     compiler: Compiler,
     flags: Sequence[str],
-    workers: int | None = None,
+    jobs: int | None = None,
     march: str = "native",
 ) -> Native:
-    """Compile the C among `files`, in the variants of `march`, and the extension around it; every object and the result come from the
-    cache if unchanged. The extension itself is compiled for every processor: it is what asks the processor, before the library runs.
+    """Compile the C among `files`, in the variants of `march`, and the extension around it; every object and
+    the result come from the cache if unchanged. The extension itself is compiled for every processor: it is
+    what asks the processor, before the library runs.
 
     Raises ToolchainError with the command and the compiler's output.
     """
-    sources = {name: text for name, text in sorted(files.items()) if name.endswith(".c") and name != f"{robot}_dispatch.c"}
+    sources = {
+        name: text
+        for name, text in sorted(files.items())
+        if name.endswith(".c") and name != f"{robot}_dispatch.c"
+    }
     headers = {name: text for name, text in sorted(files.items()) if name.endswith(".h")}
     variants = variants_of(march, robot, compiler, flags)
     common = (*STANDARD_FLAGS, *WARNING_FLAGS)
-    units = [Unit(v.file(robot, name), text, headers, (*common, *v.flags)) for v in variants for name, text in sources.items()]
+    units = [
+        Unit(v.file(robot, name), text, headers, (*common, *v.flags))
+        for v in variants
+        for name, text in sources.items()
+    ]
     glue = extension_source(robot, declarations, variants)
-    units.append(Unit("_native.c", glue, headers, ("-O2", "-fPIC", *least_flags(compiler), "-I", _python_headers())))
-    library = shared_library(EXTENSION, units, compiler, workers)
+    units.append(
+        Unit("_native.c", glue, headers, ("-O2", "-fPIC", *least_flags(compiler), "-I", _python_headers()))
+    )
+    library = shared_library(EXTENSION, units, compiler, jobs)
     figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
     return Native(
         library.path,
         {name: sum(figures[name, v].code_bytes for v in variants) for name in sources},
         {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
         {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
+        library.artefacts,
     )
 
 

@@ -8,27 +8,36 @@ import os
 import re
 import shutil
 import sysconfig
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import cache as cache_in_process
 from importlib.metadata import version
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
+import platformdirs
+from filelock import FileLock
+
 from rbdc.errors import OptionError
-from rbdc.native.scratch import locked, scratch, sweep
+from rbdc.native.scratch import scratch, sweep
 
 _LISTING = "contents.json"
 """In every artefact: its files' hashes, by which one that has lost or changed a file is known."""
 
 
 def cache_folder() -> Path:
-    """$RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError where there is no home to look in."""
+    """$RBDC_CACHE, or rbdc in the user's cache folder. Raises OptionError where the user has no home."""
     asked = os.environ.get("RBDC_CACHE")
     if asked:
         return Path(asked).absolute()
-    base = os.environ.get("XDG_CACHE_HOME")
     try:
-        return (Path(base) if base else Path.home() / ".cache") / "rbdc"
-    except RuntimeError as error:
-        raise OptionError(f"no place for the cache: {error}; set RBDC_CACHE to a folder") from error
+        folder = platformdirs.user_cache_path("rbdc", appauthor=False)
+    except RuntimeError:
+        folder = Path()
+    if not folder.is_absolute():
+        raise OptionError("no place for the cache: you have no home folder; set RBDC_CACHE to a folder")
+    return folder
 
 
 def key(*parts: str | bytes) -> str:
@@ -41,35 +50,64 @@ def key(*parts: str | bytes) -> str:
 
 
 def interpreter_tag() -> str:
-    """What a compiled extension depends on beside its source: platform, ABI and cffi."""
-    return f"{sysconfig.get_platform()} {sysconfig.get_config_var('SOABI')} cffi {version('cffi')} {_processor()}"
+    """Platform, ABI, cffi and processor: all that a compiled extension depends on beside its source."""
+    abi = sysconfig.get_config_var("SOABI")
+    return f"{sysconfig.get_platform()} {abi} cffi {version('cffi')} {_processor()}"
 
 
 def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
-    """The folder cached under `name`, made by `make` (into an empty folder) if it is not there whole, or if it is to be made anew.
+    """The folder cached under `name`, made by `make` in an empty folder if it is not whole, or if `anew`.
 
-    One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises OptionError where the
-    cache cannot be written (or, for it looks the same, what `make` writes there).
+    One process makes it while others wait; a maker that is killed leaves nothing under the name. Raises
+    OptionError where the cache cannot be written (or, for it looks the same, what `make` writes there).
     """
     store = cache_folder()
     target = store / name[:2] / name
     if not anew and _is_whole(target):
         return target
     try:
-        with locked(store / "locks" / name):
+        with _lock(name):
             if anew or not _is_whole(target):
                 with scratch(store / "scratch") as folder:
                     make(folder)
                     (folder / _LISTING).write_text(json.dumps(hashes(folder)))
                     _put(folder, target)
     except OSError as error:
-        raise OptionError(f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written") from error
+        raise OptionError(
+            f"cannot write the cache {store}: {error}; set RBDC_CACHE to a folder that can be written"
+        ) from error
     return target
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder of the user's against builds with the same cache; if that is read-only, hold nothing."""
+    lock = _lock(key("folder", str(folder.resolve())))
+    with suppress(OSError):
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _lock(name: str) -> FileLock:
+    """A lock of this cache, which the system releases if the process dies."""
+    return FileLock(cache_folder() / "locks" / name)
+
+
+def discard(names: Sequence[str]) -> None:
+    """Remove the artefacts of these names, which turned out to be wrong, as far as they can be removed."""
+    store = cache_folder()
+    for name in names:
+        with suppress(OSError), _lock(name):
+            _remove(store / name[:2] / name)
 
 
 def hashes(folder: Path) -> dict[str, str]:
     """The SHA-256 of every file in a folder and below, by its path there."""
-    return {str(path.relative_to(folder)): file_hash(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+    paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): file_hash(path) for path in paths}
 
 
 def file_hash(path: Path) -> str:
@@ -82,8 +120,8 @@ def _is_whole(folder: Path) -> bool:
     """Whether an artefact is there with all its files as they were made."""
     try:
         listing = json.loads((folder / _LISTING).read_text(encoding="utf-8"))
-        return isinstance(listing, dict) and {**listing, _LISTING: ""} == {**hashes(folder), _LISTING: ""}
-    except (OSError, ValueError):
+        return all(file_hash(folder / name) == made for name, made in listing.items())
+    except (OSError, ValueError, AttributeError):
         return False
 
 
@@ -95,7 +133,8 @@ def _put(folder: Path, target: Path) -> None:
             target.rename(folder.with_name("replaced"))
         folder.rename(target)
     except OSError:
-        if not _is_whole(target):  # else another process has made the same: the lock was removed together with the cache
+        # Another process may have made the same, where the lock was removed together with the cache.
+        if not _is_whole(target):
             raise
 
 
@@ -105,19 +144,21 @@ def sweep_scratch() -> None:
 
 
 def clear() -> tuple[int, list[str]]:
-    """Remove every artefact, and what killed builds left; the number of artefacts removed, and what could not be removed and why.
+    """Remove every artefact, and all that killed builds left; how many went, and what could not go and why.
 
-    Only what has the names of artefacts is touched, so that a cache in a folder of the user's takes nothing else with it.
+    Only what has the names of artefacts is touched, so that a cache in a folder of the user's takes nothing
+    else with it.
     """
     store = cache_folder()
     if not store.is_dir():
         return 0, []
     count, problems = 0, []
     for folder in [*sorted(store.glob("[0-9a-f]" * 2)), store / "locks"]:
-        for entry in sorted(folder.glob("*")):
-            if re.fullmatch("[0-9a-f]{64}", entry.name) and (folder.name == "locks" or entry.name.startswith(folder.name)):
+        of_locks = folder.name == "locks"
+        for entry in sorted(folder.glob("*" if of_locks else f"{folder.name}*")):
+            if re.fullmatch("[0-9a-f]{64}", entry.name):
                 problem = _remove(entry)
-                count += problem is None and folder.name != "locks"
+                count += problem is None and not of_locks
                 problems += [] if problem is None else [problem]
         _remove_if_empty(folder)
     sweep_scratch()
@@ -150,4 +191,24 @@ def _processor() -> str:
         lines: Sequence[str] = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return ""
-    return hashlib.sha256(next((line for line in lines if line.startswith(("flags", "Features"))), "").encode()).hexdigest()[:16]
+    features = next((line for line in lines if line.startswith(("flags", "Features"))), "")
+    return hashlib.sha256(features.encode()).hexdigest()[:16]
+
+
+@cache_in_process
+def own_code() -> str:
+    """A hash over rbdc's own source and templates, so that a changed rbdc builds anew. Read once: what a
+    running process has loaded does not change with the files.
+    """
+
+    def walk(folder: Traversable) -> list[tuple[str, bytes]]:
+        found = []
+        for entry in sorted(folder.iterdir(), key=lambda e: e.name):
+            if entry.is_dir() and entry.name not in ("__pycache__", "robots"):
+                found += walk(entry)
+            elif entry.name.endswith((".py", ".jinja")):
+                found.append((entry.name, entry.read_bytes()))
+        return found
+
+    entries = [entry for package in ("rbdc", "rbdc.templates") for entry in walk(files(package))]
+    return key(*(part for entry in entries for part in entry))

@@ -1,4 +1,4 @@
-"""Instruction-set extensions: which of them flags let the compiler use, and the C that asks the processor for them.
+"""Instruction-set extensions: those that flags allow, and C that asks the processor for them.
 
 Only x86 is looked at; elsewhere nothing is known to be needed, and nothing is refused.
 """
@@ -18,8 +18,9 @@ _YMM, _ZMM, _APX = 0x6, 0xE6, 0x80000
 
 @dataclass(frozen=True)
 class Extension:
-    """Where the processor says that it has an extension: the leaf and subleaf of cpuid, the register (0 to 3: eax, ebx, ecx, edx), the bit;
-    and `state`, the bits of XCR0 that say that the system saves the registers of the extension.
+    """Where the processor says that it has an extension: the leaf and subleaf of cpuid, the register (0 to 3:
+    eax, ebx, ecx, edx), the bit; and `state`, the bits of XCR0 that say that the system saves the registers
+    of the extension.
     """
 
     leaf: int
@@ -66,9 +67,11 @@ EXTENSIONS: Mapping[str, Extension] = {
     "AVX512FP16": Extension(7, 0, 3, 23, _ZMM),
     "APX_F": Extension(7, 1, 3, 21, _APX),
 }
-"""What compilers choose by themselves for plain C, under the names in their macros; not what only intrinsics reach, as AES and SHA.
+"""The extensions that compilers use by themselves for plain C, under the names in their macros; those that
+only intrinsics reach, as AES and SHA, are not here.
 
-cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C and gcc 12 no APX_F.
+cpuid is read here, for the names that __builtin_cpu_supports knows differ: clang 14 has no F16C and gcc 12 no
+APX_F.
 """
 
 
@@ -86,8 +89,9 @@ def required(compiler: Compiler, flags: Sequence[str]) -> tuple[str, ...]:
 
 
 def processor_source(variants: Sequence[tuple[str, str, Sequence[str]]]) -> str:
-    """C of `rbdc_has` and `rbdc_variants`, by which a module chooses; of each variant the name, how the names of its C functions begin, and
-    the extensions that it may use. For an object that is compiled for every processor.
+    """C of `rbdc_has` and `rbdc_variants`, by which a module chooses; of each variant the name, how the names
+    of its C functions begin, and the extensions that it may use. For an object that is compiled for every
+    processor.
     """
     lines = [" ".join([name, prefix, *extensions]) for name, prefix, extensions in variants]
-    return render("processor.c.jinja", extensions=EXTENSIONS, lines=lines)
+    return render("processor.c.jinja", extensions=list(EXTENSIONS.items()), lines=lines)

@@ -1,4 +1,4 @@
-"""From C files to one shared library: every object and the library come from the cache where nothing has changed."""
+"""Compiling C files into one shared library; whatever has not changed comes from the cache."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Unit:
 
 @dataclass(frozen=True)
 class Figures:
-    """What compiling one C file gave: bytes of code and constants, the deepest function's stack, and the seconds that it took when
-    it was compiled (another file may have been compiled beside it).
+    """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
+    seconds that it took when it was compiled (another file may have been compiled beside it).
     """
 
     code_bytes: int
@@ -44,14 +44,17 @@ class Figures:
 
 @dataclass(frozen=True)
 class SharedLibrary:
-    """A shared library in the cache, and the figures of its C files by name."""
+    """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
 
     path: Path
     figures: dict[str, Figures]
+    artefacts: tuple[str, ...]
 
 
-def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers: int | None = None) -> SharedLibrary:
-    """The library `name` linked from the units. It depends on them, their flags, the compiler and the interpreter.
+def shared_library(
+    name: str, units: Sequence[Unit], compiler: Compiler, jobs: int | None = None
+) -> SharedLibrary:
+    """The library `name`, linked from the units; it also depends on their flags, the compiler and Python.
 
     Raises ToolchainError with the command and the compiler's output.
     """
@@ -59,22 +62,23 @@ def shared_library(name: str, units: Sequence[Unit], compiler: Compiler, workers
     keys = {unit.name: unit.key(identity) for unit in units}
 
     def make(folder: Path) -> None:
-        objects = _objects(units, keys, compiler, workers)
+        objects = _objects(units, keys, compiler, jobs)
         link(compiler, [path for path, _ in objects.values()], folder / name)
         figures = {n: [f.code_bytes, f.stack_bytes, f.seconds] for n, (_, f) in objects.items()}
         (folder / "figures.json").write_text(json.dumps(figures))
 
-    folder = cache.obtain(cache.key("library", name, *(part for item in keys.items() for part in item)), make)
+    own = cache.key("library", name, *(part for item in keys.items() for part in item))
+    folder = cache.obtain(own, make)
     figures = json.loads((folder / "figures.json").read_text())
-    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()})
+    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()}, (own, *keys.values()))
 
 
 def _objects(
-    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, workers: int | None
+    units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
 ) -> dict[str, tuple[Path, Figures]]:
-    """The objects by their sources' names, in the order of the units; several are compiled at once, the largest first."""
+    """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         pending = {unit.name: pool.submit(_object, unit, keys[unit.name], compiler) for unit in order}
         try:
             return {unit.name: pending[unit.name].result() for unit in units}
@@ -84,7 +88,7 @@ def _objects(
 
 
 def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
-    """Begin no more of them; those that have begun end by themselves or, where the user wants to stop, with their compilers."""
+    """Begin no more of them; those that have begun end by themselves or, at once, with their compilers."""
     for future in pending:
         future.cancel()
     while at_once and wait(pending, timeout=0.05).not_done:

@@ -1,4 +1,4 @@
-"""What a library is compiled for: the processor at hand, or several kinds of them side by side."""
+"""The variants of a library: one for the processor at hand, or several for kinds of processors."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rbdc.native.toolchain import Compiler
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of compiling the C of a library: its name, how the names of its C functions begin, its flags, and the extensions that
-    its code may use.
+    """One way of compiling the C of a library: its name, how the names of its C functions begin, its flags,
+    and the extensions that its code may use.
     """
 
     name: str
@@ -27,18 +27,18 @@ class Variant:
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""What takes back extensions that the compiler's own arguments ask for; without SSE3 there is no later SSE or AVX either."""
+"""Extensions that $CC may ask for and that are turned off; without SSE3 there is no later SSE or AVX."""
 
 
 def least_flags(compiler: Compiler) -> tuple[str, ...]:
-    """What makes code for every processor of the compiler's kind, whatever its command in $CC asks for."""
+    """Flags for code that runs on every processor of the compiler's kind, whatever $CC asks for."""
     if "__x86_64__" not in macros(compiler):
         return ()
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
 def variants_of(march: str, robot: str, compiler: Compiler, flags: Sequence[str]) -> tuple[Variant, ...]:
-    """The variants of a library, in rising order of what they need. `flags` stand after those of a variant, so that they win."""
+    """The variants of a library, in rising order of needs. `flags` come after those of a variant, and win."""
     if march == "native":
         return (Variant(march, robot, tuple(flags), required(compiler, flags)),)
     if not least_flags(compiler):

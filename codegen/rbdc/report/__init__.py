@@ -1,1 +1,5 @@
-"""Compare ways of computing the same thing: generated, analytical-recursive, AD, numerical, peers; accuracy, time, size."""
+"""Comparison of ways of computing the same functions: accuracy, time and size.
+
+Rooms, each importing only those before it: `options`, `accuracy`, `methods`, `measure`, `present`, and the
+drivers `compare`, `benchmark_suite`, `benchmark` and `experiments`.
+"""

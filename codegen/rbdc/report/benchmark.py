@@ -9,32 +9,38 @@ from typing import Any
 
 import rbdc
 from rbdc.errors import OptionError, RbdcError
-from rbdc.pipeline import Progress
-from rbdc.report.ad import BASES
+from rbdc.functions.catalogue import known
+from rbdc.options import Progress
+from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.compare import compare
-from rbdc.report.document import document, wrong_results
 from rbdc.report.options import CompareOptions
-from rbdc.report.suite import Entrant
-from rbdc.report.summary import summary
+from rbdc.report.present.document import document, wrong_results
+from rbdc.report.present.schema import BENCHMARK_SCHEMA
+from rbdc.report.present.summary import summary
 
-SCHEMA = 1
-FUNCTIONS = ("rnea", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives")
 METHODS = ("generated", "peer", "casadi")
-"""What is generated and its peers."""
+"""Methods and families of every function."""
 DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
-"""And of derivatives: what CasADi chooses itself is one of these."""
+"""Methods of derivatives; CasADi's own choice is one of them."""
 COMPILERS = ("gcc",)
-"""What is generated is compiled by these as well."""
+"""Further compilers of the generated method."""
+
+
+def benchmarked() -> tuple[str, ...]:
+    """The functions that are measured unless others are asked for."""
+    return tuple(name for name, function in known().items() if function.comparison.benchmarked)
 
 
 def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """The report of all robots, ready for JSON. A robot that cannot be measured is named there with the reason, and does not stop the
-    others; `failed` are those of them that have a description.
+    """The report of all robots, ready for JSON.
 
-    Raises OptionError for options that make no sense, and where no robot is left.
+    A robot that cannot be measured is listed in `absent` with the reason and does not stop the others;
+    `failed` lists those of them that have a description. Raises OptionError for options that make no sense,
+    and where no robot is left.
     """
-    functions = FUNCTIONS if options.functions is None else options.functions
-    methods = METHODS + (DERIVATIVE_METHODS if BASES.keys() & set(functions) else ())
+    functions = benchmarked() if options.functions is None else options.functions
+    derivatives = {name for name, function in known().items() if function.comparison.derivative_of}
+    methods = METHODS + (DERIVATIVE_METHODS if derivatives & set(functions) else ())
     asked = replace(options, functions=functions, methods=methods, also=COMPILERS)
     reports: dict[str, dict[str, Any]] = {}
     absent = {robot.label: robot.reason for robot in robots if robot.description is None}
@@ -50,9 +56,10 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
             absent[robot.label] = str(error)
             failed.append(robot.label)
     if not reports:
-        raise OptionError(f"no robot could be measured: {'; '.join(f'{label}: {reason}' for label, reason in absent.items())}")
+        reasons = "; ".join(f"{label}: {reason}" for label, reason in absent.items())
+        raise OptionError(f"no robot could be measured: {reasons}")
     return {
-        "schema": SCHEMA,
+        "schema": BENCHMARK_SCHEMA,
         "generator": f"rbdc {rbdc.__version__}",
         "absent": absent,
         "failed": failed,
@@ -61,7 +68,9 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
     }
 
 
-def _measure(label: str, description: Path, root_joint: str, options: CompareOptions, progress: Progress) -> dict[str, Any]:
+def _measure(
+    label: str, description: Path, root_joint: str, options: CompareOptions, progress: Progress
+) -> dict[str, Any]:
     """The report of one robot, without the entries of its derivatives, which would be most of the file."""
 
     def labelled(text: str) -> None:
@@ -73,11 +82,16 @@ def _measure(label: str, description: Path, root_joint: str, options: CompareOpt
 
 
 def wrong_in_any(report: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """What disagrees with the reference, robot by robot, in words: of what is generated, and of the peers, who may lose more digits of
-    a robot than we allow for.
+    """Messages about results that disagree with the reference: of generated code, and of the peers.
+
+    The peers may lose more digits of a robot than we allow ourselves.
     """
 
     def lines(families: Sequence[str]) -> list[str]:
-        return [f"{label}: {line}" for label, one in report["robots"].items() for line in wrong_results(one, families)]
+        return [
+            f"{label}: {line}"
+            for label, one in report["robots"].items()
+            for line in wrong_results(one, families)
+        ]
 
     return lines(("generated",)), lines(("ad", "peer"))

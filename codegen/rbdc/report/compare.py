@@ -1,59 +1,29 @@
-"""A comparison, from a description to everything that a report is made of."""
+"""rbdc compare: measurement of one robot, from its description to all results of a report."""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from functools import cache
 from os import PathLike
-from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
-from rbdc.errors import OptionError
-from rbdc.lanes import BY_POSITION
 from rbdc.model import Model
-from rbdc.native.scratch import scratch
-from rbdc.pipeline import Progress, own_code, read
-from rbdc.report.accuracy import Errors, errors, tolerance
-from rbdc.report.assembly import Measured, assemble
-from rbdc.report.bandwidth import Bandwidth
-from rbdc.report.batch_assembly import prepare
-from rbdc.report.batch_timing import run_batches
-from rbdc.report.inputs import draw, inputs_of
+from rbdc.native.scratch import temporary
+from rbdc.options import Progress
+from rbdc.pipeline import read
+from rbdc.report.accuracy.inputs import draw, inputs_of
+from rbdc.report.accuracy.judge import Judge
+from rbdc.report.measure.batch_timing import run_batches
+from rbdc.report.measure.results import Comparison
+from rbdc.report.measure.timing import run
+from rbdc.report.methods.assembly import assemble
+from rbdc.report.methods.batch_assembly import assemble_batches
+from rbdc.report.methods.peers import add_peers
+from rbdc.report.methods.records import FunctionRecord
+from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
-from rbdc.report.oracle import Reference, concatenated, reference
-from rbdc.report.peak import Peak
-from rbdc.report.peers import Peers, add_peers
-from rbdc.report.timing import run
-from rbdc.report.toolchains import Toolchains, toolchains
-
-Array = NDArray[np.float64]
-
-LAST_BIT = np.pi * 2.0**-52
-"""Of an angle of half a turn, by which joints are often mounted: what is known of any angle (rad)."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What was measured of one robot, and with what: the compilers, the peers, the processor's number and its peak, and where batches
-    were measured the bandwidth of the memory.
-    """
-
-    model: Model
-    options: CompareOptions
-    tools: Toolchains
-    functions: list[Measured]
-    peers: Peers
-    processor: int | None
-    peak: Peak
-    bandwidth: Bandwidth | None = None
-
-
-def compare(description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress) -> Comparison:
+def compare(
+    description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress
+) -> Comparison:
     """Measure every wanted method of every wanted function.
 
     Raises RbdcError for bad input or options, and for a compiler that fails.
@@ -62,60 +32,27 @@ def compare(description: str | PathLike[str] | Model, options: CompareOptions, p
     model = read(description, options.build)
     tools = toolchains(options)
     inputs = draw(model, options.samples, at_rest=options.at_rest)
-    with _scratch() as folder:
-        measured = assemble(model, options, tools, progress)
-        peers = add_peers(model, measured, options, folder, progress)
+    with temporary() as folder:
+        functions = assemble(model, options, tools, progress)
+        peers = add_peers(model, functions, options, folder, progress)
         progress("measuring")
-        processor, peak = run(folder, measured, inputs, options, tools)
+        core, peak = run(folder, functions, inputs, options, tools)
         bandwidth = None
         if options.batch_sizes:
-            prepare(model, measured, peers.absent, options, tools, progress)
+            assemble_batches(model, functions, peers.absent, options, tools, progress)
             progress("measuring batches")
-            bandwidth = run_batches(folder, measured, inputs, options, tools)
-    for one in measured:
+            bandwidth = run_batches(folder, functions, inputs, options, tools)
+    for one in functions:
         progress(f"{one.name}: reference")
-        _check(model, one, {key: x[: options.checked] for key, x in inputs.items()})
-    return Comparison(model, options, tools, measured, peers, processor, peak, bandwidth)
+        names = inputs_of(one.function.declaration, inputs)
+        _check(one, Judge(model, one.function, {name: inputs[name][: options.checked] for name in names}))
+    return Comparison(model, options, tools, functions, peers, core, peak, bandwidth)
 
 
-@contextmanager
-def _scratch() -> Iterator[Path]:
-    """A folder for what the measuring processes are given and give."""
-    with ExitStack() as stack:
-        try:
-            folder = stack.enter_context(scratch(Path(tempfile.gettempdir()), "rbdc-compare-"))
-        except OSError as error:
-            raise OptionError(f"cannot make a temporary folder: {error}; set TMPDIR to a folder that can be written") from error
-        yield folder
-
-
-def _uncertainty(model: Model, one: Measured, given: Mapping[str, Array], truth: Reference) -> Array:
-    """What the last bit of every joint's coordinate changes in each entry of the results: less than that is what terms that cancel leave,
-    and no method knows it.
-    """
-    moved = {name: x.copy() for name, x in given.items()}
-    places = [place for index, body in enumerate(model.bodies) if body.joint.euclidean for place in range(model.nq)[model.q_slice(index)]]
-    for name in set(BY_POSITION) & set(moved):
-        own = moved[name][:, places]
-        moved[name][:, places] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
-    there = concatenated(reference(model, one.function, moved, own_code()))
-    return np.abs((there.high - truth.high) + (there.low - truth.low))
-
-
-def _check(model: Model, one: Measured, inputs: Mapping[str, Array]) -> None:
-    """The errors of every contender against the reference; what is uncertain of that is only looked for where a result seems wrong."""
-    given = {name: inputs[name] for name in inputs_of(one.function.declaration, inputs)}
-    truth = concatenated(reference(model, one.function, given, own_code()))
-    uncertain = cache(lambda: _uncertainty(model, one, given, truth))
-
-    def judged(method: str, dtype: str, outputs: list[Array]) -> Errors:
-        values = np.concatenate(outputs, axis=1)
-        same = truth.first(len(values))
-        found = errors(values, same)
-        seems_wrong = dtype == "float64" and found.scaled > tolerance(method)  # single precision is never called wrong
-        return errors(values, same, uncertain()[: len(values)]) if seems_wrong else found
-
-    one.errors |= {c.method: judged(c.method, c.dtype, one.outputs[c.method]) for c in one.contenders}
+def _check(one: FunctionRecord, judge: Judge) -> None:
+    """Add the errors of every contender and of every batch method whose results are kept."""
+    one.errors |= {c.method: judge.errors(c.method, c.dtype, one.outputs[c.method]) for c in one.contenders}
     if one.batches is not None:
-        made = one.batches.outputs
-        one.batches.errors |= {m.method: judged(m.method, m.dtype, made[m.method]) for m in one.batches.methods if m.method in made}
+        outputs = one.batches.outputs
+        kept = [m for m in one.batches.methods if m.method in outputs]
+        one.batches.errors |= {m.method: judge.errors(m.method, m.dtype, outputs[m.method]) for m in kept}

@@ -1,4 +1,4 @@
-"""What a comparison is asked for."""
+"""Options of a comparison."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from itertools import count, takewhile
 
 from rbdc.errors import OptionError
-from rbdc.pipeline import BuildOptions
+from rbdc.options import BuildOptions
 
 PEERS = ("pinocchio", "casadi")
 
 
 def peer_of(method: str) -> str | None:
-    """The peer whose code a method is, None for our own."""
+    """The peer whose code a method is; None for our own."""
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
@@ -20,11 +20,12 @@ def peer_of(method: str) -> str | None:
 class CompareOptions:
     """Options of a comparison.
 
-    build: how the description becomes a model, and compiler and flags, the same for every method of ours and for CasADi's C.
-    functions: names, or None for all. methods: methods or families to keep, or None for all. peers: those to measure against.
-    samples: inputs that are cycled while timing. checked: how many of them are compared with the reference.
-    seconds: about how long each function is timed, all its methods together. at_rest: every input but configurations is zero.
-    also: further compilers, of what is generated alone. batch: measure batches of up to so many samples as well; None for none.
+    build: model, compiler and flags, the same for every method of ours and for CasADi's C. functions: names,
+    None for all. methods: methods or families to keep, None for all. peers: those to measure against.
+    samples: number of inputs that are cycled while timing. checked: number of them that are compared with the
+    reference. seconds: approximate time spent on each function, all its methods together. at_rest: all inputs
+    but configurations are zero. also: further compilers, for the generated method alone. batch: largest
+    batch, None for no batches.
     """
 
     build: BuildOptions = field(default_factory=BuildOptions)
@@ -39,25 +40,29 @@ class CompareOptions:
     batch: int | None = None
 
     def wants(self, method: str, family: str) -> bool:
-        """Whether a method is to be measured; what is generated always is."""
+        """Whether a method is to be measured; the generated one always is."""
         peer = peer_of(method)
         if peer is not None and peer not in self.peers:
             return False
-        return self.methods is None or family == "generated" or method in self.methods or family in self.methods
+        return (
+            self.methods is None or family == "generated" or method in self.methods or family in self.methods
+        )
 
     @property
     def batch_sizes(self) -> list[int]:
-        """1, 8, 64 and so on, and the largest itself; none where batches are not to be measured."""
+        """1, 8, 64 and so on, and the largest itself; empty where batches are not to be measured."""
         most = self.batch
         return [] if most is None else [*takewhile(lambda n: n < most, (8**k for k in count())), most]
 
     def check(self) -> None:
-        """Raise OptionError for what makes no sense."""
+        """Raise OptionError for values that make no sense."""
         for peer in self.peers:
             if peer not in PEERS:
                 raise OptionError(f"--peers: no peer {peer!a}; there are {', '.join(PEERS)}")
         if self.samples < 1 or not 1 <= self.checked <= self.samples:
-            raise OptionError(f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples")
+            raise OptionError(
+                f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples"
+            )
         if self.batch is not None and self.batch < 1:
             raise OptionError(f"--batch-samples {self.batch} is below 1")
         if not self.seconds > 0.0:

@@ -1,1 +1,1 @@
-"""What a generated module needs at run time, and loading one."""
+"""Support for generated modules at run time, and loading one."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import shutil
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -19,7 +22,8 @@ _LOCK = threading.RLock()  # a second thread must not see a module that is still
 def load(path: str | PathLike[str]) -> ModuleType:
     """The generated package in the folder `path`, as a module.
 
-    Each build has a module name of its own, so that a rebuilt package gives the new code and the old module stays usable.
+    Each build has a module name of its own, so that a rebuilt package gives the new code and the old module
+    stays usable.
 
     Raises:
         LoadError: no generated package there, or it was compiled for another interpreter or machine.
@@ -29,12 +33,19 @@ def load(path: str | PathLike[str]) -> ModuleType:
     folder = Path(fspath(path)).resolve()
     manifest, initial = folder / "manifest.json", folder / "__init__.py"
     if not (manifest.is_file() and initial.is_file()):
-        raise LoadError(f"{fspath(path)}: no generated package here; make one with: rbdc build DESCRIPTION --out {folder.parent}")
+        raise LoadError(
+            f"{fspath(path)}: no generated package here; "
+            f"make one with: rbdc build DESCRIPTION --out {folder.parent}"
+        )
     extension = folder / "_native.abi3.so"
     if not extension.is_file():
-        raise LoadError(f"{fspath(path)}: the package holds no compiled extension; make it again with: rbdc build --force")
+        raise LoadError(
+            f"{fspath(path)}: the package holds no compiled extension; make it again with: rbdc build --force"
+        )
     stamp = extension.stat()
-    identity = f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + manifest.read_bytes()
+    identity = (
+        f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + manifest.read_bytes()
+    )
     digest = hashlib.sha256(identity).digest()
     name = f"_rbdc_generated_{digest[:12].hex()}"
     with _LOCK:
@@ -43,11 +54,33 @@ def load(path: str | PathLike[str]) -> ModuleType:
         return sys.modules[name]
 
 
-def _spelled(extension: Path, bits: bytes) -> str:
-    """The path, with one more "./" or "/" before the file's name for each bit, which the system reads as the same path.
+@contextmanager
+def loaded(folder: Path) -> Iterator[ModuleType]:
+    """The generated package in a folder that is about to move or to go: at the end the module is forgotten,
+    and so is the bytecode that Python wrote there, which names the folder. Raises LoadError as `load` does.
+    """
+    module = load(folder)
+    try:
+        yield module
+    finally:
+        _forget(module.__name__)
+        sys.path_importer_cache.pop(str(folder.resolve()), None)
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
 
-    The dynamic linker takes a path that it has loaded before for the same library, whatever has become of the file: after a
-    rebuild in place the old code would run on. Spelled after its build, the path is new, and the linker looks at the file.
+
+def _forget(name: str) -> None:
+    """Take a package and its modules out of sys.modules."""
+    with _LOCK:
+        for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
+            del sys.modules[key]
+
+
+def _spelled(extension: Path, bits: bytes) -> str:
+    """The same path in a spelling of its own: one more "./" or "/" before the file's name for each bit.
+
+    The dynamic linker takes a path that it has loaded before for the same library, whatever has become of the
+    file: after a rebuild in place the old code would run on. Spelled after its build, the path is new, and
+    the linker looks at the file.
     """
     padding = "".join("./" if byte >> bit & 1 else "/" for byte in bits for bit in range(8))
     return f"{extension.parent}/{padding}{extension.name}"
@@ -65,7 +98,9 @@ def _native(name: str, extension: str) -> ModuleType:
 
 def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
     """Import the package under `name`; a failure leaves nothing in sys.modules."""
-    spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
+    spec = importlib.util.spec_from_file_location(
+        name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
     if spec is None or spec.loader is None:
         raise LoadError(f"{shown}: cannot be imported")
     module = importlib.util.module_from_spec(spec)
@@ -75,10 +110,11 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
         spec.loader.exec_module(module)
     except BaseException as error:
         refusal = getattr(sys.modules.get(f"{name}._processor"), "ProcessorError", ())
-        for key in [key for key in sys.modules if key == name or key.startswith(f"{name}.")]:
-            del sys.modules[key]
+        _forget(name)
         if not isinstance(error, Exception):
             raise
         if isinstance(error, refusal):  # which says how to mend it
             raise LoadError(f"{shown}: {error}") from error
-        raise LoadError(f"{shown}: {error}; build it again for this interpreter with: rbdc build --force") from error
+        raise LoadError(
+            f"{shown}: {error}; build it again for this interpreter with: rbdc build --force"
+        ) from error

@@ -9,9 +9,22 @@ Conventions, stated once for the whole package:
   symbolic scalar folds the products with 0 and 1 away.
 """
 
-from rbdc.spatial.inertias import ArticulatedInertia, Inertia, MomentInertia
+from rbdc.spatial.inertias import ArticulatedInertia, Inertia, MomentInertia, RigidInertia
 from rbdc.spatial.scalars import Scalar
-from rbdc.spatial.transforms import Placement, Rotation
+from rbdc.spatial.transforms import AnyRotation, Placement, Rotation
 from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
 
-__all__ = ["ArticulatedInertia", "Force", "Inertia", "MomentInertia", "Motion", "Placement", "Rotation", "Scalar", "Symmetric3", "Vector3"]
+__all__ = [
+    "AnyRotation",
+    "ArticulatedInertia",
+    "Force",
+    "Inertia",
+    "MomentInertia",
+    "Motion",
+    "Placement",
+    "RigidInertia",
+    "Rotation",
+    "Scalar",
+    "Symmetric3",
+    "Vector3",
+]

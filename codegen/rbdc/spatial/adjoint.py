@@ -70,7 +70,7 @@ class Recorded:
 
 
 class Tape:
-    """What was made of what: for each value the earlier ones that it depends on, with its derivatives by them."""
+    """A record of operations: for each value those that it depends on, with its derivatives by them."""
 
     def __init__(self) -> None:
         self._sources: list[list[tuple[int, Scalar]]] = []

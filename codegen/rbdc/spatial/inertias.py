@@ -3,10 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol, Self
 
 from rbdc.spatial.scalars import Scalar
 from rbdc.spatial.transforms import Placement, Rotation
 from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
+
+
+class RigidInertia(Protocol):
+    """A rigid body's inertia about its frame's origin, by either set of parameters: `Inertia`, `MomentInertia`.
+
+    Those of one frame and one set add up.
+    """
+
+    @property
+    def mass(self) -> Scalar:
+        """m (kg)."""
+
+    @property
+    def first_moment(self) -> Vector3:
+        """h = m c (kg m)."""
+
+    @property
+    def about_origin(self) -> Symmetric3:
+        """J (kg m^2)."""
+
+    def second_moments(self) -> Symmetric3:
+        """K = sum m r r^T (kg m^2)."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """The inertia of both bodies together."""
+
+    def __matmul__(self, v: Motion, /) -> Force:
+        """I v."""
+
+    def moved(self, placement: Placement, /) -> Self:
+        """The same body seen from the parent frame of `placement`."""
+
+    def scalars(self) -> list[Scalar]:
+        """The ten parameters of its set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +62,7 @@ class Inertia:
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """From the mass, the centre of mass in the frame, and the inertia about that centre in the frame's axes."""
+        """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in the frame's axes."""
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
@@ -60,7 +95,7 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True)
 class MomentInertia:
-    """The same by mass m, first moment h and second moments K = sum m r r^T: what the joint-space model has.
+    """A rigid body's inertia about its frame's origin by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
     [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1 - K.
     """
@@ -131,8 +166,8 @@ class ArticulatedInertia:
     angular: Symmetric3
 
     @staticmethod
-    def from_inertia(inertia: Inertia) -> ArticulatedInertia:
-        """Of a rigid body: A = m 1, B = -[h], C = J."""
+    def from_inertia(inertia: RigidInertia) -> ArticulatedInertia:
+        """The matrix of a rigid body: A = m 1, B = -[h], C = J."""
         m, h = inertia.mass, inertia.first_moment
         coupling = Rotation.from_rows([[0.0, h.z, -h.y], [-h.z, 0.0, h.x], [h.y, -h.x, 0.0]])
         return ArticulatedInertia(Symmetric3.diagonal(m, m, m), coupling, inertia.about_origin)
@@ -171,7 +206,8 @@ class ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
         r, p = placement.rotation, placement.translation
         a = r.rotate_symmetric(self.linear)
-        x, y, z = r.rotate_matrix(tuple(Vector3.of(row) for row in self.coupling.rows()))  # type: ignore[arg-type]
+        first, second, third = (Vector3.of(row) for row in self.coupling.rows())
+        x, y, z = r.rotate_matrix((first, second, third))
         b = Rotation(x, y, z).transposed()  # R B R^T, by columns
         c = r.rotate_symmetric(self.angular)
         # B' = B - A [p],  C' = C + [p] B' + ([p] B)^T, written with columns: (M [p]) column k = M (p x e_k).

@@ -2,7 +2,7 @@
 
 All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t: `_exponential` and
 `_logarithm`. Here they are written with sines and roots, near zero with their Taylor series; generated code has polynomials of its own
-for them (`rbdc.emit.rotations`).
+for them (`rbdc.emit.c.rotations`).
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def normalized(q: Sequence[Scalar]) -> list[Scalar]:
 
 @dataclass(frozen=True)
 class Exponential:
-    """Of the rotation vector w (rad, of length t): cos(t/2), sin(t/2)/t and (t - sin t)/t^3."""
+    """Exponential of the rotation vector w (rad, of length t): cos(t/2), sin(t/2)/t and (t - sin t)/t^3."""
 
     w: Vector3
     half_cosine: Scalar
@@ -87,7 +87,7 @@ class Exponential:
     cubic_ratio: Scalar
 
     def quaternion(self) -> list[Scalar]:
-        """Of q and -q, the same rotation, that with a positive real part."""
+        """The one of q and -q, the same rotation, that has a positive real part."""
         sign = where_less(self.half_cosine, 0.0, -1.0, 1.0)
         return [*self.w.scaled(sign * self.half_sine_ratio).scalars(), sign * self.half_cosine]
 

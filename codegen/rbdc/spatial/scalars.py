@@ -55,6 +55,11 @@ def sqrt(x: Scalar) -> Scalar:
     return _apply("sqrt", x)
 
 
+def hypot(x: Scalar, y: Scalar) -> Scalar:
+    """Length of the vector (x, y)."""
+    return _apply("hypot", x, y)
+
+
 def atan2(y: Scalar, x: Scalar) -> Scalar:
     """Angle of the point (x, y) in (-pi, pi]."""
     return _apply("atan2", y, x)
@@ -74,5 +79,6 @@ def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) 
     """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code computes them together."""
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic
-            return x.in_one_piece(formulas, *arguments)  # type: ignore[no-any-return]
+            together: Sequence[Scalar] = x.in_one_piece(formulas, *arguments)
+            return together
     return formulas(*arguments)

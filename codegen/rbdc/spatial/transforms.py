@@ -5,13 +5,50 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from rbdc.spatial.scalars import Scalar
+from rbdc.spatial.scalars import Scalar, hypot
 from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
 
 Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
 """A 3x3 matrix by its rows."""
+
+
+class AnyRotation(Protocol):
+    """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of several."""
+
+    @property
+    def x(self) -> Vector3:
+        """The child's x axis in the parent frame."""
+
+    @property
+    def y(self) -> Vector3:
+        """The child's y axis in the parent frame."""
+
+    @property
+    def z(self) -> Vector3:
+        """The child's z axis in the parent frame."""
+
+    def apply(self, v: Vector3, /) -> Vector3:
+        """R v."""
+
+    def apply_transposed(self, v: Vector3, /) -> Vector3:
+        """R^T v."""
+
+    def rotate_symmetric(self, matrix: Symmetric3, /) -> Symmetric3:
+        """R A R^T of a symmetric matrix A."""
+
+    def rotate_matrix(self, rows: Rows, /) -> Rows:
+        """R A R^T of any matrix A, by rows."""
+
+    def compose(self, other: AnyRotation, /) -> AnyRotation:
+        """R other."""
+
+    def transposed(self) -> AnyRotation:
+        """R^T."""
+
+    def rows(self) -> list[list[Scalar]]:
+        """Row-major 3x3 entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +66,7 @@ class Rotation:
 
     @staticmethod
     def from_rows(rows: Sequence[Sequence[Scalar]]) -> Rotation:
-        """From a row-major 3x3 matrix."""
+        """The rotation with this row-major 3x3 matrix."""
         return Rotation(*(Vector3(rows[0][k], rows[1][k], rows[2][k]) for k in range(3)))
 
     @staticmethod
@@ -61,9 +98,9 @@ class Rotation:
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
         """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that is -z."""
-        sine = math.hypot(axis.x, axis.y)
+        sine = hypot(axis.x, axis.y)
         if sine == 0.0:
-            return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, math.copysign(1.0, axis.z), 0.0), axis)
+            return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0 if axis.z > 0.0 else -1.0, 0.0), axis)
         # 1 - z = sine^2 / (1 + z), and 1 + z = sine^2 / (1 - z): each from the one that does not cancel.
         c, s = axis.x / sine, axis.y / sine
         versine = sine * sine / (1.0 + axis.z) if axis.z > 0.0 else 1.0 - axis.z
@@ -73,7 +110,7 @@ class Rotation:
 
     @staticmethod
     def from_quaternion(x: Scalar, y: Scalar, z: Scalar, w: Scalar) -> Rotation:
-        """Of a unit quaternion, evaluated as given (never normalised)."""
+        """The rotation of a unit quaternion, evaluated as given (never normalised)."""
         tx, ty, tz = 2.0 * x, 2.0 * y, 2.0 * z
         return Rotation.from_rows(
             [
@@ -92,7 +129,7 @@ class Rotation:
         """R^T v."""
         return Vector3(self.x.dot(v), self.y.dot(v), self.z.dot(v))
 
-    def compose(self, other: Rotation) -> Rotation:
+    def compose(self, other: AnyRotation) -> Rotation:
         """R other."""
         return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
 
@@ -122,7 +159,7 @@ class Rotation:
 class Placement:
     """Pose of a child frame in a parent frame: rotation R and translation p, x_parent = R x_child + p."""
 
-    rotation: Rotation
+    rotation: AnyRotation
     translation: Vector3
 
     @staticmethod

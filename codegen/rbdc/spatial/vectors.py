@@ -23,7 +23,7 @@ class Vector3:
 
     @staticmethod
     def of(values: Iterable[Scalar]) -> Vector3:
-        """From three scalars."""
+        """The vector of three scalars."""
         x, y, z = values
         return Vector3(x, y, z)
 

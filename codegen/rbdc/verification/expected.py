@@ -1,42 +1,31 @@
-"""What a function should give at some states, and what each entry may be off by."""
+"""The values that a function should give at some states, and by how much each entry may be off."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.algorithms.reference.table import reference_of
-from rbdc.catalogue import FORWARD_DYNAMICS
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
-from rbdc.evaluation import arrays
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.verification.perturbation import REPLICAS, Perturbation, longest_offset
-from rbdc.verification.roundings import BY_VELOCITY, Resistance, least_of, reach
+from rbdc.verification.perturbation import Perturbation, longest_offset
+from rbdc.verification.rounded import REPLICAS, values_of
 
 Array = NDArray[np.float64]
 
-ELSEWHERE = 1e-3
-"""Of what may be off at another state, an entry may be off at any: in free fall legs do not accelerate whatever the numbers are, and all
-that is left is rounding.
+BESIDE = 1e-2
+"""Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some are zero whatever the
+numbers are, in frames in which it shows; elsewhere as what rounding leaves of a difference.
 """
-LOST = 0.1
-"""A state where results move by more than this part of what they usually are is singular: forward dynamics is not defined there."""
 _SEED = 1
-
-
-@dataclass(frozen=True)
-class Part:
-    """A function of the catalogue with the names of its inputs, and a frame's index and a reference's name if it takes them."""
-
-    name: str
-    inputs: tuple[str, ...]
-    frame: int | None = None
-    reference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -58,8 +47,8 @@ class Expected:
 class References:
     """The references on one model, evaluated together with what their results may be off by.
 
-    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size, or
-    by `tolerance` of itself; the components of a vector in space together.
+    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size and
+    every operation is rounded to `tolerance`, or by `tolerance` of itself; the components of a vector in space together.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
@@ -73,67 +62,71 @@ class References:
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
-                own = outputs[len(result) : len(result) + len(found)]
-                rows = [_rows(entries, states) for entries in found]
-                made = [_expected(x, p, self.tolerance, framed=part.frame is not None) for x, p in zip(rows, own, strict=True)]
-                result += self._with_roundings(made, declaration, own, part, inputs)
+            own = zip(found, outputs[len(result) :], strict=False)
+            result += [_expected(_rows(x, states), p, self.tolerance, framed=part.frame is not None) for x, p in own]
         return result
 
-    def _with_roundings(
-        self, made: Sequence[Expected], declaration: FunctionDeclaration, outputs: Sequence[Parameter], part: Part, inputs: Mapping[str, Array]
-    ) -> list[Expected]:
-        """The outputs of one part with tolerances of some roundings at least."""
-        solved = part.name in FORWARD_DYNAMICS
-        needed = solved or any(output.name in BY_VELOCITY for output in outputs)
-        resistance = Resistance.of(self.model, inputs) if needed else None
-        far = reach(self.model, inputs["q"]) if "q" in inputs else np.zeros(len(next(iter(inputs.values()))))
-        least = least_of(outputs, [x.values for x in made], far, resistance, solved=solved)
-        unit = float(np.finfo(declaration.scalar.dtype).eps)
-        return [replace(x, tolerances=np.maximum(x.tolerances, unit * y)) for x, y in zip(made, least, strict=True)]
-
-    def _perturbed(self, parameter: Parameter, values: Array) -> list[Scalar]:
-        if parameter.configuration:
-            return self.perturbation.configuration(self.model, values)
-        wrench = parameter.shape == (self.model.njoints, 6)
-        return self.perturbation.wrenches(values) if wrench else self.perturbation.tangent(self.model, values)
+    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
+        match parameter.kind:
+            case Kind.CONFIGURATION:
+                return self.perturbation.configuration(self.model, values)
+            case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
+                return self.perturbation.tangent(self.model, values)
+            case Kind.WRENCHES:
+                return self.perturbation.wrenches(values)
+            case _:
+                given = f"{parameter.name} ({parameter.kind.value})"
+                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
-    arguments = [inputs[name] for name in part.inputs if name in inputs and name != "fext"]
+    function = functions_of(model)[part.name]
+    given = [p for p in function.declaration.inputs if p.name in inputs]
+    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
+    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)
-    fext = inputs.get("fext") if "fext" in part.inputs else None
-    forces = {} if fext is None else {"fext": [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]}
-    return arrays(reference_of(part.name)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *place, **forces))
+
+
+def _forces(entries: Sequence[Scalar]) -> list[Force]:
+    """A wrench for each body."""
+    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
     """(size, replicas, states)."""
-    return np.array([np.broadcast_to(x, (1 + REPLICAS, states)) for x in entries], dtype=float).reshape(-1, 1 + REPLICAS, states)
+    rows = [np.broadcast_to(values_of(x), (1 + REPLICAS, states)) for x in entries]
+    return np.array(rows, dtype=float).reshape(-1, 1 + REPLICAS, states)
 
 
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:
     values, others = rows[:, 0], rows[:, 1:]
-    allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
-    defined = np.all(np.isfinite(rows), axis=(0, 1)) & np.logical_not(_lost(values, allowed))
-    usual = np.max(np.where(defined, allowed, 0.0), axis=1, keepdims=True)
-    allowed = np.maximum(allowed, ELSEWHERE * usual)
+    with np.errstate(invalid="ignore", over="ignore"):
+        allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
+    if len(output.shape) == 2:
+        allowed = np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed))
+    defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
 
-def _lost(values: Array, allowed: Array) -> Array:
-    """For each state whether nothing is left of the digits that there are elsewhere."""
-    if not values.size:
-        return np.zeros(values.shape[1], dtype=bool)
-    sizes = np.max(np.abs(values), axis=0)
-    usual = np.median(sizes[np.isfinite(sizes)]) if np.any(np.isfinite(sizes)) else 0.0
-    return np.asarray((np.max(allowed, axis=0) > LOST * usual) & (sizes > usual), dtype=bool)
+def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
+    """For each entry (size, states) of a matrix the largest in its row, or in its column if that is less; of a frame's the largest
+    of all.
+    """
+    whole = allowed.reshape(*shape, allowed.shape[-1])
+    if framed:
+        largest = np.max(whole, axis=(0, 1), keepdims=True, initial=0.0)
+    else:
+        rows, columns = (np.max(whole, axis=axis, keepdims=True, initial=0.0) for axis in (1, 0))
+        largest = np.minimum(rows, columns)
+    return np.broadcast_to(largest, whole.shape).reshape(allowed.shape)
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:

@@ -1,4 +1,6 @@
-"""The verification of a compiled package: every function, every way of calling it, every variant that this processor can run."""
+"""The verification of a compiled package: every function, every way of calling it, every variant that this
+processor can run.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.cdecl import REFERENCES, FunctionDeclaration
 from rbdc.errors import VerificationError
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.functions.evaluation import Part
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.runtime.load import load
+from rbdc.runtime.load import loaded
 from rbdc.runtime.robot import Entry
-from rbdc.verification.expected import Expected, Part, References
+from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
 
 Array = NDArray[np.floating[Any]]
@@ -25,7 +28,9 @@ Call = Callable[..., Any]
 """call(*inputs, *extra, **how) of one function: a generated module's own, or one of another variant."""
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-5}
-"""Of the size of every number of description and inputs; see `rbdc.verification`. Single precision has 6e-8, and some hundred roundings."""
+"""Of the size of every number of description and inputs; see `rbdc.verification`. Single precision has 6e-8,
+and some hundred roundings.
+"""
 FRAMES = 3
 """The first, the one in the middle, and the one that most joints carry; each in every reference."""
 SEED = 0
@@ -42,7 +47,9 @@ class Checked:
 
 @dataclass(frozen=True)
 class Question:
-    """A function at some states: the inputs by name, (states, size) each, and the frame and the reference's index if it takes them."""
+    """A function at some states: the inputs by name, (states, size) each, and the frame and the reference's
+    index if it takes them.
+    """
 
     checked: Checked
     inputs: Mapping[str, NDArray[np.float64]]
@@ -53,18 +60,21 @@ class Question:
         declaration = self.checked.declaration
         given = self.inputs
         return [
-            given[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in given else None for p in declaration.inputs
+            given[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in given else None
+            for p in declaration.inputs
         ]
 
 
 def verify_package(folder: Path, model: Model, functions: Sequence[Checked]) -> dict[str, float]:
-    """The largest error of each function of the package in `folder`, in parts of its tolerance, against the references on `model`.
+    """The largest error of each function of the package in `folder`, in parts of its tolerance, against the
+    references on `model`.
 
-    Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the state and the error.
+    Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
+    state and the error.
     """
-    module = load(folder)
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
-    return {checked.declaration.name: _verified(module, references, checked) for checked in functions}
+    with loaded(folder) as module:
+        return {checked.declaration.name: _verified(module, references, checked) for checked in functions}
 
 
 def _verified(module: ModuleType, references: References, checked: Checked) -> float:
@@ -90,7 +100,9 @@ def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Ques
         for reference in range(len(REFERENCES)):
             yield Question(checked, inputs, (frame, reference))
     if declaration.optional is not None:
-        yield Question(checked, {name: x for name, x in inputs.items() if name != declaration.optional.name}, ())
+        yield Question(
+            checked, {name: x for name, x in inputs.items() if name != declaration.optional.name}, ()
+        )
 
 
 def _frames(model: Model) -> list[int]:
@@ -102,14 +114,19 @@ def _parts(question: Question) -> tuple[Part, ...]:
     if not question.extra:
         return question.checked.parts
     frame, reference = question.extra
-    return tuple(replace(part, frame=frame, reference=REFERENCES[reference]) for part in question.checked.parts)
+    return tuple(
+        replace(part, frame=frame, reference=REFERENCES[reference]) for part in question.checked.parts
+    )
 
 
 def answers(module: ModuleType, question: Question) -> Iterator[tuple[str, list[Array]]]:
-    """What the package gives: words for the way of calling it, and each output, (samples, ...)."""
+    """The answers of the package: words for the way of calling it, and each output, (samples, ...)."""
     declaration, arrays = question.checked.declaration, question.arrays()
     for variant, call in _variants(module, declaration):
-        samples = [call([None if x is None else x[k] for x in arrays], question.extra) for k in range(len(_given(arrays)))]
+        samples = [
+            call([None if x is None else x[k] for x in arrays], question.extra)
+            for k in range(len(_given(arrays)))
+        ]
         outputs = [samples] if len(declaration.outputs) == 1 else list(zip(*samples, strict=True))
         yield f"single samples{variant}", [np.array(output) for output in outputs]
         batch = call(arrays, question.extra)
@@ -118,7 +135,10 @@ def answers(module: ModuleType, question: Question) -> Iterator[tuple[str, list[
             block = declaration.scalar.lanes
             blocks = [None if x is None else _in_blocks(x, block) for x in arrays]
             found = call(blocks, question.extra, layout="lanes")
-            yield f"lanes{variant}", [_from_blocks(x) for x in ([found] if len(declaration.outputs) == 1 else found)]
+            yield (
+                f"lanes{variant}",
+                [_from_blocks(x) for x in ([found] if len(declaration.outputs) == 1 else found)],
+            )
 
 
 def _given(arrays: Sequence[Array | None]) -> Array:
@@ -136,7 +156,9 @@ def _from_blocks(x: Array) -> Array:
 
 
 def _variants(module: ModuleType, declaration: FunctionDeclaration) -> Iterator[tuple[str, Call]]:
-    """The function as the module has it, and as the library's other variants have it that this processor can run."""
+    """The function as the module has it, and as the library's other variants have it that this processor can
+    run.
+    """
 
     def own(arrays: Sequence[Array | None], extra: tuple[int, ...], **how: Any) -> Any:
         place = (extra[0], REFERENCES[extra[1]]) if extra else ()
@@ -152,7 +174,9 @@ def _variants(module: ModuleType, declaration: FunctionDeclaration) -> Iterator[
         outputs = [(p.name, p.shape) for p in declaration.outputs]
         entry = Entry(native, prefix, module.dtype, declaration.name, inputs, outputs)
 
-        def other(arrays: Sequence[Any], extra: tuple[int, ...], *, layout: str = "samples", entry: Entry = entry) -> Any:
+        def other(
+            arrays: Sequence[Any], extra: tuple[int, ...], *, layout: str = "samples", entry: Entry = entry
+        ) -> Any:
             if layout == "lanes":
                 return entry.lanes(tuple(arrays), layout, None, 1, extra)
             return entry.call(tuple(arrays), None, 1, extra)
@@ -168,10 +192,19 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     index = np.unravel_index(int(entry), parameter.shape) if parameter.shape else ()
     place = f"{parameter.name}{[int(i) for i in index]}" if index else parameter.name
     got, wanted = found.reshape(right.values[: len(found)].shape)[state, entry], right.values[state, entry]
-    at = f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[1]]}" if question.extra else ""
+    at = (
+        f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[1]]}"
+        if question.extra
+        else ""
+    )
     optional = declaration.optional
-    given = "" if optional is None else f", {'with' if optional.name in question.inputs else 'without'} {optional.name}"
+    given = (
+        ""
+        if optional is None
+        else f", {'with' if optional.name in question.inputs else 'without'} {optional.name}"
+    )
     return (
-        f"{declaration.name}{at} does not agree with the description: called with {way}{given}, at a state {name_of_state(int(state))}, "
+        f"{declaration.name}{at} does not agree with the description: called with {way}{given}, "
+        f"at a state {name_of_state(int(state))}, "
         f"{place} is {got:.17g}, not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
     )

@@ -1,4 +1,4 @@
-"""A model and inputs whose numbers are arrays: in the first row as they are, in the others changed at random by a part of their size.
+"""A model and inputs whose numbers are rounded scalars: in the first row as they are, in the others changed by a part of their size.
 
 Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of the largest of them: a zero
 beside others is as uncertain as they are. Axes of joints stay as they are, for the placements that carry them change.
@@ -13,24 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Body, Coupling, Model
-from rbdc.model.joints import FreeFlyer, Prismatic
-from rbdc.spatial import Inertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
 Array = NDArray[np.float64]
-
-REPLICAS = 8
-"""Changed copies. That all of them move a result by less than a hundredth of what is usual has a chance of some 1e-16."""
-
 
 class Perturbation:
     """Changes of at most `step` of the size of numbers, seeded; see the module's docstring."""
 
     def __init__(self, step: float, seed: int) -> None:
-        self.step, self.rng = step, np.random.default_rng(seed)
+        self.step, self.rng, self.rounding = step, np.random.default_rng(seed), Rounding(step, seed)
 
     def model(self, model: Model, length: float = 0.0) -> Model:
-        """The model with arrays (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at least (m): where results are vectors
-        in the world, rounding is of the size of the whole robot.
+        """The model with scalars of (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at least (m): where results are
+        vectors in the world, rounding is of the size of the whole robot.
         """
         return replace(
             model,
@@ -41,14 +37,11 @@ class Perturbation:
         )
 
     def configuration(self, model: Model, q: Array) -> list[Scalar]:
-        """q (states, nq) as arrays (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
+        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
         sizes = np.maximum(np.abs(q), 1.0)
-        for index, body in enumerate(model.bodies):
-            own = model.q_slice(index)
-            if isinstance(body.joint, Prismatic):
-                sizes[:, own] = np.abs(q[:, own])
-            elif isinstance(body.joint, FreeFlyer):
-                position = slice(own.start, own.start + 3)
+        for body in model.bodies:
+            if body.joint.lengths:
+                position = slice(body.index_q, body.index_q + body.joint.lengths)
                 sizes[:, position] = np.max(np.abs(q[:, position]), axis=1, keepdims=True)
         return [self._changed(q[:, k], sizes[:, k]) for k in range(q.shape[1])]
 
@@ -67,8 +60,8 @@ class Perturbation:
         sizes = np.broadcast_to(np.max(parts, axis=2, keepdims=True), parts.shape).reshape(states, size)
         return [self._changed(x[:, k], sizes[:, k]) for k in range(size)]
 
-    def _changed(self, values: Array, sizes: Array) -> Array:
-        return values + sizes * self._noise()
+    def _changed(self, values: Array, sizes: Array) -> Rounded:
+        return self.rounding.of(values + sizes * self._noise())
 
     def _noise(self) -> Array:
         signs = self.rng.choice([-1.0, 1.0], REPLICAS)
@@ -76,7 +69,7 @@ class Perturbation:
 
     def _numbers(self, values: Sequence[Scalar], least: float = 0.0) -> list[Scalar]:
         largest = max(least, *(abs(x) for x in values))
-        return list(values) if largest == 0.0 else [x + largest * self._noise() for x in values]
+        return list(values) if largest == 0.0 else [self.rounding.of(x + largest * self._noise()) for x in values]
 
     def _vector(self, vector: Vector3) -> Vector3:
         return Vector3.of(self._numbers(vector.scalars()))
@@ -85,7 +78,7 @@ class Perturbation:
         rows = [self._numbers(row) for row in placement.rotation.rows()]
         return Placement(Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length)))
 
-    def _inertia(self, inertia: Inertia) -> Inertia:
+    def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])
         return Inertia(mass, self._vector(inertia.first_moment), Symmetric3(*self._numbers(inertia.about_origin.scalars())))
 
@@ -98,6 +91,6 @@ class Perturbation:
 
 
 def longest_offset(model: Model) -> float:
-    """Of all joints and frames from what carries them (m)."""
+    """The longest offset of joints and frames from the bodies that carry them (m)."""
     placements = [*(body.placement for body in model.bodies), *(frame.placement for frame in model.frames)]
     return max((abs(float(x)) for placement in placements for x in placement.translation.scalars()), default=0.0)

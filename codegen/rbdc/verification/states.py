@@ -1,4 +1,6 @@
-"""States at which a module is verified: neutral, at right angles, at large angles, at random within the joints' limits."""
+"""States at which a module is verified: neutral, at right angles, at large angles, at random within the
+joints' limits.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,28 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.emit.cdecl import FunctionDeclaration, Parameter
+from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Model
-from rbdc.model.joints import Prismatic
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Body], list[float]]
 
 STATES = 20
 """A block of samples side by side, sixteen of them in single precision, and some that are left over."""
+DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
+"""Kinds of inputs that any numbers may be."""
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
 
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """For each input of a function (STATES, size), numbers that its scalars hold; the same for the same arguments."""
+    """Values for each input of a function, (STATES, size), that its scalar type holds; seeded."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
-    return {p.name: _values(model, p, rng).astype(dtype).astype(np.float64) for p in declaration.inputs}
+    return {
+        p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64)
+        for p in declaration.inputs
+    }
 
 
 def name_of_state(state: int) -> str:
@@ -32,9 +39,14 @@ def name_of_state(state: int) -> str:
     return _KINDS[_draw_of(state)]
 
 
-def _values(model: Model, parameter: Parameter, rng: np.random.Generator) -> Array:
-    if parameter.configuration:
+def _values(
+    model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
+) -> Array:
+    if parameter.kind is Kind.CONFIGURATION:
         return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+    if parameter.kind not in DRAWN:
+        given = f"{parameter.name} ({parameter.kind.value})"
+        raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
     values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
     values[0] = 0.0
     return values
@@ -67,7 +79,7 @@ def _right(rng: np.random.Generator, body: Body) -> list[float]:
 
 def _large(rng: np.random.Generator, body: Body) -> list[float]:
     """Far from neutral: an angle of some hundred revolutions, a position of some metres, any orientation."""
-    if isinstance(body.joint, Prismatic) or not body.joint.euclidean:
+    if body.joint.rotation != "angle":
         return _anywhere(rng, body, 5.0)
     return [float(rng.uniform(-LARGE, LARGE))]
 
@@ -75,14 +87,17 @@ def _large(rng: np.random.Generator, body: Body) -> list[float]:
 def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
     if not body.joint.euclidean:
         return _anywhere(rng, body, 1.0)
-    reach, limits = 1.0 if isinstance(body.joint, Prismatic) else math.pi, body.limits
+    reach, limits = 1.0 if body.joint.lengths else math.pi, body.limits
     lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
     upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
     return [float(rng.uniform(min(lower, upper), max(lower, upper)))]
 
 
 def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> list[float]:
-    return [float(x) for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())]
+    return [
+        float(x)
+        for x in body.joint.integrate(body.joint.neutral(), (reach * rng.normal(size=body.joint.nv)).tolist())
+    ]
 
 
 _KINDS: dict[Draw, str] = {

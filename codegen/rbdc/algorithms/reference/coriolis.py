@@ -16,7 +16,7 @@ from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class CoriolisFactor:
     rows: tuple[Vector3, Vector3, Vector3]
 
     @staticmethod
-    def of_body(inertia: Inertia, v: Motion) -> CoriolisFactor:
+    def of_body(inertia: RigidInertia, v: Motion) -> CoriolisFactor:
         """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
         h = inertia.first_moment
         x, y, z = (
@@ -89,7 +89,7 @@ def _entries(
     model: Model,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
-    composite: Sequence[Inertia],
+    composite: Sequence[RigidInertia],
     factors: Sequence[CoriolisFactor],
     trace: Trace,
 ) -> Matrix:

@@ -8,7 +8,7 @@ from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Inertia, Placement, Scalar
+from rbdc.spatial import Placement, RigidInertia, Scalar
 
 
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
@@ -18,7 +18,9 @@ def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     return reduce_matrix(model, _full_inertia(model, placements, composite, trace))
 
 
-def composite_inertias(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Inertia]:
+def composite_inertias(
+    model: Model, placements: Sequence[Placement], trace: Trace = silent
+) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
     composite = [body.inertia for body in model.bodies]
     for index in reversed(range(model.njoints)):
@@ -31,7 +33,7 @@ def composite_inertias(model: Model, placements: Sequence[Placement], trace: Tra
 
 
 def _full_inertia(
-    model: Model, placements: Sequence[Placement], composite: Sequence[Inertia], trace: Trace
+    model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia], trace: Trace
 ) -> Matrix:
     """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
     starts = first_dofs(model)

@@ -31,7 +31,7 @@ from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Subtrees:
 
     placements: list[Placement]
     directions: list[list[Direction]]
-    inertias: list[Inertia]
+    inertias: list[RigidInertia]
     factors: list[CoriolisFactor]
     forces: list[Force]
 

@@ -52,7 +52,7 @@ def torque_regressor(
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
-    """What moves a body of each unit parameter alone, by the classical acceleration p of its origin: of the mass [p; 0], of
+    """The wrenches that move a body of each unit parameter alone, by the classical acceleration p of its origin: of the mass [p; 0], of
     the first moment along e [alpha x e + w x (w x e); e x p], of the inertia J [0; J alpha + w x J w].
     """
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()

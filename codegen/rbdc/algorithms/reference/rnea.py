@@ -76,7 +76,7 @@ def body_forces(
 
 
 def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
-    """What joints have to give of the forces that move the bodies: those less the external ones, where there are any."""
+    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
     return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
 
 

@@ -1,7 +1,7 @@
 """Passes: program -> program with the outputs' values unchanged. Each module says what it removes.
 
-A rule looks at one operation whose arguments are already simplified; `optimise` runs all rules in one sweep, then removes what
-nothing uses.
+A rule looks at one operation whose arguments are already simplified; `optimise` runs all rules in one sweep,
+then removes what nothing uses.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ RULES = (fold_constants, join_choices, normalise_signs, order_operands)
 
 
 def optimise(program: Program) -> Program:
-    """Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; shared reciprocals, and what they
-    make equal; dead code away, then like terms of each sum together.
+    """The program after all passes that simplify scalars.
+
+    Constant folding, choices, sign normalisation, commutative ordering and hash-consing in one sweep; then
+    shared reciprocals, and what they make equal; then dead code away and like terms of each sum together.
     """
     simplified = rewrite(program, RULES)
     shared = share_reciprocals(simplified)

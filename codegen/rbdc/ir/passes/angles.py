@@ -1,8 +1,9 @@
 """Gathered angles: the sines and cosines of all joint angles are computed first, side by side.
 
-Before: sin and cos of joint angles where they are first used. After: a section at the beginning that computes all of them, which the
-emitter writes as one call over vectors. Only arguments that are an input, but for its sign and an offset, are joint angles. The offset
-becomes a second argument: the call keeps what rounding takes from the sum.
+Before: sin and cos of joint angles where they are first used. After: a section at the beginning that computes
+all of them, which the emitter writes as one call over vectors. Only arguments that are an input, but for its
+sign and an offset, are joint angles. The offset becomes a second argument: the call keeps what rounding takes
+from the sum.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Section
+from rbdc.ir.operations import ADD, CONSTANT, COS, GATHER, INPUT, LANES, MUL, NEG, SIN, SUB
 from rbdc.ir.passes.dead_code import remove_dead_code
 
 JOINT_ANGLES = Section("joint angles", "sines and cosines of all of them, side by side")
@@ -21,7 +23,7 @@ def gather_angles(program: Program) -> Program:
     needed: set[int] = set()
     gathered = []
     for k, value in enumerate(program.values):
-        if value.operation in ("sin", "cos"):
+        if value.operation.is_trigonometric:
             nodes = _angle(program, value.arguments[0])
             if nodes is not None:
                 needed.update(nodes, value.arguments)
@@ -32,7 +34,10 @@ def gather_angles(program: Program) -> Program:
     chosen = set(first)
     order = first + [k for k in range(len(program.values)) if k not in chosen]
     moved = program.reordered(order)
-    values = (value.moved(value.arguments, 0 if k < len(first) else value.section + 1) for k, value in enumerate(moved.values))
+    values = (
+        value.moved(value.arguments, 0 if k < len(first) else value.section + 1)
+        for k, value in enumerate(moved.values)
+    )
     return replace(moved, values=tuple(values), sections=(JOINT_ANGLES, *program.sections))
 
 
@@ -40,9 +45,9 @@ def _with_offsets(program: Program) -> Program:
     """Sines and cosines of constant + joint angle as those of the two."""
     values = list(program.values)
     for k, value in enumerate(values):
-        if value.operation in ("sin", "cos") and is_joint_angle(program, value.arguments[0]):
+        if value.operation.is_trigonometric and is_joint_angle(program, value.arguments[0]):
             angle = values[value.arguments[0]]
-            if angle.operation == "add" and values[angle.arguments[0]].operation in ("constant", "lanes"):
+            if angle.operation is ADD and values[angle.arguments[0]].operation in (CONSTANT, LANES):
                 offset, rest = angle.arguments
                 values[k] = value.moved((rest, offset), value.section)
     return remove_dead_code(replace(program, values=tuple(values)))
@@ -54,22 +59,27 @@ def is_joint_angle(program: Program, index: int) -> bool:
 
 
 def takes_both(program: Program) -> bool:
-    """Whether sines and cosines are computed together: those of gathered joint angles, or both of some other number."""
-    taken = {(value.operation, value.arguments[0]) for value in program.values if value.operation in ("sin", "cos") and value.width == 1}
-    return program.sections[:1] == (JOINT_ANGLES,) or any(("cos", angle) in taken for operation, angle in taken if operation == "sin")
+    """Whether sines and cosines are computed together.
+
+    They are for gathered joint angles, and where both of some other number are taken.
+    """
+    scalars = [value for value in program.values if value.operation.is_trigonometric and value.width == 1]
+    taken = {(value.operation, value.arguments[0]) for value in scalars}
+    both = any((COS, angle) in taken for operation, angle in taken if operation is SIN)
+    return program.sections[:1] == (JOINT_ANGLES,) or both
 
 
-_MAKES_ANGLES = ("input", "constant", "lanes", "gather", "add", "sub", "mul", "neg")
+_MAKES_ANGLES = (INPUT, CONSTANT, LANES, GATHER, ADD, SUB, MUL, NEG)
 _DEEPEST = 4
 
 
 def _angle(program: Program, index: int, depth: int = 0) -> list[int] | None:
-    """Everything that an argument is made of, if that is an input but for its sign and constants, else None."""
+    """All values that an argument is made of, if it is an input but for its sign and constants, else None."""
     value = program.values[index]
     if value.operation not in _MAKES_ANGLES or depth > _DEEPEST:
         return None
-    variable = [k for k in value.arguments if program.values[k].operation not in ("constant", "lanes")]
-    if value.operation not in ("input", "gather") and len(variable) > 1:
+    variable = [k for k in value.arguments if program.values[k].operation not in (CONSTANT, LANES)]
+    if value.operation not in (INPUT, GATHER) and len(variable) > 1:
         return None
     nodes = [index]
     for argument in value.arguments:

@@ -1,4 +1,4 @@
-"""Counterparts: what a permutation of a program's inputs makes of its values, where that is a value of the program as well."""
+"""Counterparts: the values that take the place of others when a program's inputs are permuted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Source = tuple[str, int]
 Terms = Counter[tuple[int, int]]
 """A sum as (value, sign) with multiplicities."""
 
-PACKED = ("add", "sub", "mul", "div", "neg", "sin", "cos")
-_COMMUTATIVE = ("add", "mul")
-
 
 class Counterparts:
-    """image: of each value its counterpart, if it has one. sums: the terms of values that are sums of what is only exchanged."""
+    """The counterpart of each value, where it has one.
+
+    image: its index. sums: the terms of values that are sums of terms that are only exchanged.
+    """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:
         self.program, self.moves = program, moves
@@ -25,7 +25,9 @@ class Counterparts:
         self._find_images()
 
     def _find_images(self) -> None:
-        index_of = {self._key(value, value.arguments, value.source): k for k, value in enumerate(self.program.values)}
+        index_of = {
+            self._key(value, value.arguments, value.source): k for k, value in enumerate(self.program.values)
+        }
         for index, value in enumerate(self.program.values):
             if value.constant is not None:
                 self.image.append(index)
@@ -36,20 +38,20 @@ class Counterparts:
                 arguments = [self.image[k] for k in value.arguments]
                 found = index if arguments == list(value.arguments) else None
                 narrow = value.width == 1 and all(self.program.values[k].width == 1 for k in value.arguments)
-                if found is None and narrow and value.operation in PACKED and None not in arguments:
+                if found is None and narrow and value.operation.is_packed and None not in arguments:
                     found = index_of.get(self._key(value, tuple(k for k in arguments if k is not None), None))
                 self.image.append(found if found is not None else self._as_invariant_sum(index))
 
     @staticmethod
     def _key(value: Value, arguments: tuple[int, ...], source: Source | None) -> object:
-        if value.operation in _COMMUTATIVE:
+        if value.operation.is_commutative:
             arguments = tuple(sorted(arguments))
         return value.operation, arguments, source, value.constant
 
     def _as_invariant_sum(self, index: int) -> int | None:
         """The value itself where it is a sum whose terms are only exchanged with each other."""
         value = self.program.values[index]
-        if value.operation not in ("add", "sub") or value.width > 1:
+        if not value.operation.is_sum or value.width > 1:
             return None
         terms = terms_of(self.program, index, lambda k: self.image[k] is not None)
         moved: Terms = Counter()
@@ -71,9 +73,9 @@ def terms_of(program: Program, index: int, is_term: Callable[[int], bool]) -> Te
     while stack:
         k, sign, top = stack.pop()
         value = program.values[k]
-        if (top or not is_term(k)) and value.width == 1 and value.operation in ("add", "sub", "neg"):
-            signs = (sign, -sign) if value.operation == "sub" else (-sign,) if value.operation == "neg" else (sign, sign)
-            stack += [(argument, s, False) for argument, s in zip(value.arguments, signs, strict=True)]
+        signs = value.operation.signs
+        if signs and (top or not is_term(k)) and value.width == 1:
+            stack += [(argument, sign * s, False) for argument, s in zip(value.arguments, signs, strict=True)]
         else:
             terms[k, sign] += 1
     return terms

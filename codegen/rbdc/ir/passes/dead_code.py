@@ -24,7 +24,11 @@ def remove_dead_code(program: Program) -> Program:
     for index, value in enumerate(program.values):
         if needed[index]:
             new[index] = len(values)
-            values.append(value.moved(tuple([new[k] for k in value.arguments]), value.section) if value.arguments else value)
+            values.append(
+                value.moved(tuple([new[k] for k in value.arguments]), value.section)
+                if value.arguments
+                else value
+            )
     return replace(
         program,
         values=tuple(values),

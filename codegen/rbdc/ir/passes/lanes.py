@@ -1,13 +1,15 @@
 """Lanes: a program that is the same under an exchange of its inputs computes what is exchanged side by side.
 
-Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -> 2 -> 3 -> 4 -> 1, under which each value of one limb has
-its counterpart in the next. After: the counterparts are the lanes of one value. A lane m holds what the permutation, applied m times, makes
-of lane 0; so a value of another limb is a rotation of the lanes, a value of the trunk the same in all lanes, and a sum over all limbs one
-reduction. What has no counterpart stays scalar.
+Before: a scalar program and a cyclic permutation of its inputs, such as leg 1 -> 2 -> 3 -> 4 -> 1, under
+which each value of one limb has its counterpart in the next. After: the counterparts are the lanes of one
+value. A lane m holds what the permutation, applied m times, makes of lane 0; so a value of another limb is a
+rotation of the lanes, a value of the trunk the same in all lanes, and a sum over all limbs one reduction.
+What has no counterpart stays scalar.
 
-With limbs on limbs the permutation goes through all of them, finger 1 of arm 1 -> finger 1 of arm 2 -> finger 2 of arm 1 -> finger 2 of
-arm 2, and what belongs to an arm comes back sooner: it has as many lanes as there are arms. Such a value is repeated where it meets those
-of fingers, and a sum over the fingers of each arm adds halves of vectors.
+With limbs on limbs the permutation goes through all of them, finger 1 of arm 1 -> finger 1 of arm 2 -> finger
+2 of arm 1 -> finger 2 of arm 2, and what belongs to an arm comes back sooner: it has as many lanes as there
+are arms. Such a value is repeated where it meets those of fingers, and a sum over the fingers of each arm
+adds halves of vectors.
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ADD, MUL, NEG, SUB
 from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 
 
 @dataclass(frozen=True)
 class Exchange:
-    """A cyclic permutation of input entries, and the numbers that some of the inputs stand for (the limbs' constants).
+    """A cyclic permutation of input entries, and the numbers of the limbs' constants.
 
-    steps: permutations that make it one after the other, each of which leaves the program the same. widths: the numbers of lanes, smaller
-    first, each a multiple of the one before; the last is the order of the permutation.
+    steps: permutations that make it one after the other, each of which leaves the program the same. widths:
+    the numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
+    permutation. constants: the numbers that some of the inputs stand for.
     """
 
     steps: Sequence[Mapping[Source, Source]]
@@ -65,11 +69,18 @@ class _Packer:
         named = {source[0] for source in self.exchange.constants}
         inputs = [array for array in program.inputs if array.name not in named or array.name in used]
         symbols = {self.wide[k]: name for k, name in program.symbols.items() if k in self.wide}
-        symbols |= {self.scalar[k]: name for k, name in program.symbols.items() if k in self.scalar and self.orbit[k] is None}
+        symbols |= {
+            self.scalar[k]: name
+            for k, name in program.symbols.items()
+            if k in self.scalar and self.orbit[k] is None
+        }
         return finish(program.name, inputs, program.outputs, self.builder, results, program.sections, symbols)
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
-        """The counterparts of a value beginning with the first made, if there are any: lane m of what stands for them all."""
+        """The counterparts of a value beginning with the first made, if there are any.
+
+        They are the lanes of the value that stands for them all.
+        """
         orbit = [index]
         for _ in range(self.exchange.widths[-1] - 1):
             following = self.image[orbit[-1]]
@@ -94,10 +105,15 @@ class _Packer:
                     self.orbit[member] = None
 
     def _adds_up(self, orbit: Sequence[int]) -> bool:
-        """Whether counterparts are sums of what has more lanes than they have, or of partial sums that have none."""
-        if self.program.values[orbit[0]].operation not in ("add", "sub"):
+        """Whether counterparts are sums over limbs.
+
+        They are where an operand has more lanes than they have, or is a partial sum without lanes.
+        """
+        if not self.program.values[orbit[0]].operation.is_sum:
             return False
-        return any(not self._has_lanes(k) or len(self.orbit[k] or ()) > len(orbit) for k in self._operands(orbit))
+        return any(
+            not self._has_lanes(k) or len(self.orbit[k] or ()) > len(orbit) for k in self._operands(orbit)
+        )
 
     def _operands(self, orbit: Sequence[int]) -> set[int]:
         return {k for member in orbit for k in self.program.values[member].arguments}
@@ -119,7 +135,9 @@ class _Packer:
                 sources = [self.program.values[k].source for k in orbit]
                 return self.builder.lanes([self.exchange.constants[s] for s in sources if s is not None])
             return self.builder.gather(tuple(self._as_scalar(k) for k in orbit))
-        return self.builder.apply(value.operation, tuple(self._as_lanes(k, len(orbit)) for k in value.arguments))
+        return self.builder.apply(
+            value.operation, tuple(self._as_lanes(k, len(orbit)) for k in value.arguments)
+        )
 
     def _aligned(self, index: int, orbit: tuple[int, ...]) -> tuple[int, ...]:
         """The orbit with lane 0 chosen so that the first operand with lanes needs no rotation."""
@@ -161,17 +179,22 @@ class _Packer:
         return made
 
     def _sum(self, terms: Terms, width: int) -> int:
-        """A sum in `width` lanes: terms with no more lanes one by one, those of limbs upon them by reductions."""
+        """A sum in `width` lanes.
+
+        Terms with no more lanes are added one by one, those of limbs upon them by reductions.
+        """
         signed: list[tuple[int, int]] = []
-        for (leaf, sign), count in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):  # begin with what is added
+        for (leaf, sign), count in sorted(
+            terms.items(), key=lambda item: (-item[0][1], item[0][0])
+        ):  # begin with what is added
             exchanged = self._exchanged(leaf, width)
             if any(terms[k, sign] != count for k in exchanged):
                 signed += [(self._as_lanes(leaf, width), sign)] * count
             elif min(exchanged) == leaf:
                 signed += [(self._reduced(leaf, exchanged, width), sign)] * count
-        total = signed[0][0] if signed[0][1] > 0 else self.builder.apply("neg", (signed[0][0],))
+        total = signed[0][0] if signed[0][1] > 0 else self.builder.apply(NEG, (signed[0][0],))
         for term, sign in signed[1:]:
-            total = self.builder.apply("add" if sign > 0 else "sub", (total, term))
+            total = self.builder.apply(ADD if sign > 0 else SUB, (total, term))
         return total
 
     def _exchanged(self, leaf: int, width: int) -> tuple[int, ...]:
@@ -188,5 +211,7 @@ class _Packer:
             return self._as_lanes(leaf, width)
         total = self.builder.fold(self.wide[min(orbit)], len(orbit), width)
         if len(set(exchanged)) < len(exchanged):  # each counterpart is in several lanes
-            total = self.builder.apply("mul", (self.builder.constant(len(set(exchanged)) / len(exchanged)), total))
+            total = self.builder.apply(
+                MUL, (self.builder.constant(len(set(exchanged)) / len(exchanged)), total)
+            )
         return total if width == 1 else self.builder.rotate(total, orbit.index(leaf) % width, width)

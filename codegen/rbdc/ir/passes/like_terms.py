@@ -1,7 +1,8 @@
 """Like terms of a sum taken together: its constants, and constant multiples of one value.
 
-Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, inner values used nowhere else. After: ``0.5 - x``, x, y. Each comes in
-the place of the first of its kind, the other terms stay in their order; lanes of constants count as constants.
+Before: ``(0.3 - x) + 0.2``, ``3.0 * x - 2.0 * x``, ``(y + x) - x``, inner values used nowhere else. After:
+``0.5 - x``, x, y. Each comes in the place of the first of its kind, the other terms stay in their order;
+lanes of constants count as constants.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rbdc.ir.builder import Builder, Rule, rebuilt
-from rbdc.ir.nodes import COMPUTED, Program
-
-_SUMS = ("add", "sub")
+from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ADD, CONSTANT, LANES, MUL, NEG, SUB
 
 Term = tuple[int, bool]
 """A value, and whether it is subtracted."""
 
 
 def gather_like_terms(program: Program, rules: Sequence[Rule]) -> Program:
-    """See the module's docstring; `rules` simplify what changes, and what is left over is dead code. A program without like terms is itself
-    the result.
+    """See the module's docstring; a program without like terms is itself the result.
+
+    `rules` simplify what changes; what is left over is dead code.
     """
     gathering = _Gathering(program, rules)
     return gathering.made() if gathering.sums else program
@@ -37,7 +38,7 @@ class _Gathering:
         """The terms of each sum that has like ones."""
         found = {}
         for index, value in enumerate(self._program.values):
-            if value.operation in _SUMS and not self._is_inner(index):
+            if value.operation.is_sum and not self._is_inner(index):
                 terms = list(self._terms(index, False))
                 if len({self._split(part)[1] for part, _ in terms}) < len(terms):
                     found[index] = terms
@@ -52,7 +53,7 @@ class _Gathering:
                 arguments = tuple([new[k] for k in value.arguments])
                 if not changed.isdisjoint(value.arguments):
                     changed.add(index)
-                elif value.operation in COMPUTED:
+                elif value.operation.numeric is not None:
                     new.append(builder.raw(value.operation, arguments))
                     continue
                 new.append(builder.again(value, arguments))
@@ -64,13 +65,13 @@ class _Gathering:
     def _parts(self, index: int) -> tuple[Term, Term]:
         """The arguments of a sum, and whether each is subtracted."""
         value = self._program.values[index]
-        return (value.arguments[0], False), (value.arguments[1], value.operation == "sub")
+        return (value.arguments[0], False), (value.arguments[1], value.operation is SUB)
 
     def _is_inner(self, index: int) -> bool:
         """Whether a value is a part of the sum that alone uses it."""
         users = self._users[index]
-        alone = self._program.values[index].operation in _SUMS and len(users) == 1 and users[0] >= 0
-        return alone and self._program.values[users[0]].operation in _SUMS
+        alone = self._program.values[index].operation.is_sum and len(users) == 1 and users[0] >= 0
+        return alone and self._program.values[users[0]].operation.is_sum
 
     def _terms(self, index: int, negative: bool) -> Iterator[Term]:
         """The terms of a sum in their order."""
@@ -85,14 +86,14 @@ class _Gathering:
         if self._is_constant(part):
             return part, None
         value = self._program.values[part]
-        if value.operation == "mul" and len(self._users[part]) == 1:
+        if value.operation is MUL and len(self._users[part]) == 1:
             for constant, base in (value.arguments, value.arguments[::-1]):
                 if self._is_constant(constant):
                     return constant, base
         return None, part
 
     def _is_constant(self, index: int) -> bool:
-        return self._program.values[index].operation in ("constant", "lanes")
+        return self._program.values[index].operation in (CONSTANT, LANES)
 
     def _gathered(self, terms: Sequence[Term]) -> list[int | None]:
         """What comes in the place of each term, None for nothing."""
@@ -109,14 +110,17 @@ class _Gathering:
             total = self._builder.constant(0.0)
             for _, constant, negative in group:
                 factor = self._builder.constant(1.0) if constant is None else self._new[constant]
-                total = self._builder.apply("sub" if negative != first else "add", (total, factor))
-            made[place] = total if base is None else self._builder.apply("mul", (total, self._new[base]))
+                total = self._builder.apply(SUB if negative != first else ADD, (total, factor))
+            made[place] = total if base is None else self._builder.apply(MUL, (total, self._new[base]))
         return made
 
     def _rebuilt(self, index: int, terms: Iterator[int | None]) -> int | None:
         """The sum of these terms in the form that it had; None where nothing is left."""
-        left, right = (self._rebuilt(part, terms) if self._is_inner(part) else next(terms) for part, _ in self._parts(index))
+        left, right = (
+            self._rebuilt(part, terms) if self._is_inner(part) else next(terms)
+            for part, _ in self._parts(index)
+        )
         operation = self._program.values[index].operation
         if left is None and right is not None:
-            return self._builder.apply("neg", (right,)) if operation == "sub" else right
+            return self._builder.apply(NEG, (right,)) if operation is SUB else right
         return left if left is None or right is None else self._builder.apply(operation, (left, right))

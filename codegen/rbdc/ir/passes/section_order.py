@@ -1,11 +1,13 @@
 """Sections in an order in which they wait less for each other.
 
-Before: sections as the algorithm writes them, one recursion after the other: a processor that looks some hundred operations ahead waits
-for one recursion and has not come to the next. After: the same sections, each whole, of those that could come next the one with the longest
-way to the end among those whose operands are ready, else the one whose operands are ready first. List scheduling, Graham (1969).
+Before: sections as the algorithm writes them, one recursion after the other: a processor that looks some
+hundred operations ahead waits for one recursion and has not come to the next. After: the same sections, each
+whole, of those that could come next the one with the longest way to the end among those whose operands are
+ready, else the one whose operands are ready first. List scheduling, Graham (1969).
 
-Single calls of aba take 4 to 25 % less time so, those of crba 5 to 17 %. Longer programs keep their order: they have enough to do, and what
-waits in registers and memory gets more, so some took less time and some more.
+Single calls of aba take 4 to 25 % less time so, those of crba 5 to 17 %. Longer programs keep their order:
+they have enough to do, and what waits in registers and memory gets more, so some took less time and some
+more.
 """
 
 from __future__ import annotations
@@ -13,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import groupby
 
-from rbdc.ir.latency import is_fused, latency
 from rbdc.ir.nodes import Program
 
 LONGEST = 2000
@@ -24,8 +25,6 @@ WORTH_MOVING = 0.99
 
 _WIDTH = 2.0
 """Operations that begin in a cycle."""
-
-_LEAVES = ("constant", "input")
 
 
 def order_sections(program: Program) -> Program:
@@ -39,17 +38,23 @@ def order_sections(program: Program) -> Program:
 
 
 class _Schedule:
-    """Operations begin in order, `_WIDTH` a cycle, and take as long as their operands let them wait and `latency` says."""
+    """A simulated run: operations begin in order, `_WIDTH` in a cycle.
+
+    Each takes as long as it waits for its operands and its latency.
+    """
 
     def __init__(self, program: Program) -> None:
         self._values = program.values
         users = program.users()
-        fused = [is_fused(program, users, index) for index in range(len(users))]
-        self._own = [0 if alone else latency(value) for alone, value in zip(fused, program.values, strict=True)]
+        fused = [program.is_fused(users, index) for index in range(len(users))]
+        self._own = [
+            0 if alone else value.operation.latency
+            for alone, value in zip(fused, program.values, strict=True)
+        ]
         path = list(self._own)
         for index in reversed(range(len(users))):
             path[index] += max((path[user] for user in users[index] if user >= 0), default=0)
-        self._leaves = [index for index, value in enumerate(self._values) if value.operation in _LEAVES]
+        self._leaves = [index for index, value in enumerate(self._values) if value.operation.is_leaf]
         self._units = self._runs()
         self._operands = [self._from_outside(unit) for unit in self._units]
         self._ways = [max(path[index] for index in unit) for unit in self._units]
@@ -59,7 +64,7 @@ class _Schedule:
 
     def _runs(self) -> list[list[int]]:
         """The values that compute something, section by section."""
-        computed = [index for index, value in enumerate(self._values) if value.operation not in _LEAVES]
+        computed = [index for index, value in enumerate(self._values) if not value.operation.is_leaf]
         return [list(run) for _, run in groupby(computed, key=lambda index: self._values[index].section)]
 
     def _from_outside(self, unit: Sequence[int]) -> list[int]:
@@ -68,8 +73,9 @@ class _Schedule:
         return sorted(needed.difference(unit, self._leaves))
 
     def run(self, rank: Callable[[int], tuple[float, float]]) -> float:
-        """Put the units in order, of those that could come next that of least rank, and what is no computation before them; the time of the
-        last result.
+        """Put the units in order by their rank, and give the time of the last result.
+
+        Of the units that could come next that of least rank does. What is no computation comes first.
         """
         self.order, self._time, self._ready = list(self._leaves), 0.0, dict.fromkeys(self._leaves, 0.0)
         waiting = list(range(len(self._units)))
@@ -84,7 +90,10 @@ class _Schedule:
         return all(index in self._ready for index in self._operands[unit])
 
     def rank(self, unit: int) -> tuple[float, float]:
-        """Less for what should come first: how long its operands let it wait, then how long the way to the end is."""
+        """The rank of a unit, less for what should come first.
+
+        It is how long the unit waits for its operands, then how short the way to the end is.
+        """
         ready = max((self._ready[index] for index in self._operands[unit]), default=0.0)
         return max(0.0, ready - self._time), -float(self._ways[unit])
 

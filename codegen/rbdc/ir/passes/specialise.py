@@ -8,12 +8,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import CONSTANT
 
 
 def without_input(program: Program, name: str) -> Program:
     """See the module's docstring; the constants are not folded yet."""
     values = tuple(
-        Value("constant", constant=0.0, section=value.section) if value.source is not None and value.source[0] == name else value
+        Value(CONSTANT, constant=0.0, section=value.section)
+        if value.source is not None and value.source[0] == name
+        else value
         for value in program.values
     )
-    return replace(program, values=values, inputs=tuple(array for array in program.inputs if array.name != name))
+    return replace(
+        program, values=values, inputs=tuple(array for array in program.inputs if array.name != name)
+    )

@@ -1,23 +1,19 @@
 """Sums as chains of fused multiply-adds.
 
-Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses the inner values of a
-tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as there are terms, one fewer if it starts from a
-value that is no product. Terms come in the order in which they are ready, the latest last.
-
-Where it is known what the rounding of a constant left, in every lane of one, the chain starts from that:
-``((rest + a b) + constant) + c d``. So the first sum has the constant with more digits than a double holds, for one addition more.
+Before: each sum a binary tree of +, - and negations, as the algorithm wrote it. After: where nobody else uses
+the inner values of a tree, one chain, ``((start + a b) + c d) - e f``. That takes as many instructions as
+there are terms, one fewer if it starts from a value that is no product. Terms come in the order in which they
+are ready, the latest last.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.latency import SUMS, is_fused, latency
 from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ADD, NEG, SUB, Operation
 
 
 @dataclass(frozen=True)
@@ -28,19 +24,14 @@ class _Term:
     negative: bool
 
 
-def chain_sums(
-    program: Program, rests: Mapping[float, float] | None = None, nearest: Callable[[float], float] = lambda number: number
-) -> Program:
-    """The program with its sums as chains. `rests`: by the magnitude of a constant what rounding it to a double left; `nearest`: what a
-    double is as a constant of C.
-    """
-    return _Chains(program, rests or {}, nearest).made()
+def chain_sums(program: Program) -> Program:
+    """The program with its sums as chains."""
+    return _Chains(program).made()
 
 
 class _Chains:
-    def __init__(self, program: Program, rests: Mapping[float, float], nearest: Callable[[float], float]) -> None:
+    def __init__(self, program: Program) -> None:
         self._program = program
-        self._rests, self._nearest = rests, nearest
         self._users = program.users()
         self._builder = Builder()
         self._new: dict[int, int] = {}
@@ -52,24 +43,27 @@ class _Chains:
             if self._is_inner(index) or self._is_fused(index):
                 continue
             self._builder.section = value.section
-            self._new[index] = self._sum(index) if value.operation in SUMS else self._again(index)
+            self._new[index] = self._sum(index) if value.operation.signs else self._again(index)
         results = [[self._new[k] for k in result] for result in program.results]
         symbols = {self._new[k]: name for k, name in program.symbols.items() if k in self._new}
-        return finish(program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols)
+        return finish(
+            program.name, program.inputs, program.outputs, self._builder, results, program.sections, symbols
+        )
 
     def _is_inner(self, index: int) -> bool:
-        """Whether a value is a part of the sum that alone uses it. Not across sections: a sum of few values would pass from one C
-        function to the next as all of its terms.
+        """Whether a value is a part of the sum that alone uses it, in the same section.
+
+        Across sections a sum of few values would pass from one C function to the next as all of its terms.
         """
         value, users = self._program.values[index], self._users[index]
-        alone = value.operation in SUMS and len(users) == 1 and self._is_sum(users[0])
+        alone = bool(value.operation.signs) and len(users) == 1 and self._is_sum(users[0])
         return alone and self._program.values[users[0]].section == value.section
 
     def _is_fused(self, index: int) -> bool:
-        return is_fused(self._program, self._users, index)
+        return self._program.is_fused(self._users, index)
 
     def _is_sum(self, user: int) -> bool:
-        return user >= 0 and self._program.values[user].operation in SUMS
+        return user >= 0 and bool(self._program.values[user].operation.signs)
 
     def _again(self, index: int) -> int:
         value = self._program.values[index]
@@ -80,19 +74,17 @@ class _Chains:
         value = self._builder.values[made]
         if made == len(self._ready):
             before = max((self._ready[k] for k in value.arguments), default=0)
-            self._ready.append(before + latency(value))
+            self._ready.append(before + value.operation.latency)
         return made
 
-    def _apply(self, operation: str, *arguments: int) -> int:
+    def _apply(self, operation: Operation, *arguments: int) -> int:
         return self._timed(self._builder.raw(operation, arguments))
 
     def _terms(self, index: int, negative: bool) -> list[_Term]:
         """The terms of the sum that a value is, or itself."""
         value = self._program.values[index]
-        if value.operation == "neg":
-            return self._part(value.arguments[0], not negative)
-        left, right = value.arguments
-        return [*self._part(left, negative), *self._part(right, negative != (value.operation == "sub"))]
+        parts = zip(value.arguments, value.operation.signs, strict=True)
+        return [term for part, sign in parts for term in self._part(part, negative != (sign < 0))]
 
     def _part(self, index: int, negative: bool) -> list[_Term]:
         return self._terms(index, negative) if self._is_inner(index) else [_Term(index, negative)]
@@ -104,43 +96,31 @@ class _Chains:
         return self._ready[self._new[term.index]]
 
     def _sum(self, index: int) -> int:
-        """The chain of one sum; its constants are one term, of which it starts as of any value that is no product."""
-        exact, terms = self._split(self._terms(index, False))
+        """The chain of one sum.
+
+        Its constants are one term; the sum starts from it, as from any value that is no product.
+        """
+        constants, terms = self._split(self._terms(index, False))
         terms.sort(key=self._when)
-        constants = [float(x) for x in exact]
-        if self._rests and exact != [Fraction(x) for x in constants] and terms:
-            rests = [float(x - Fraction(self._nearest(held))) for x, held in zip(exact, constants, strict=True)]
-            made = self._added(self._constant(rests), terms.pop(0))
-            made = self._apply("add", made, self._constant(constants))
-        elif any(constants) or not terms:
-            made = self._constant(constants)
+        if any(constants) or not terms:
+            made = self._timed(self._builder.lanes(constants))
         else:
             start = min(terms, key=lambda term: (term.negative, self._is_fused(term.index), self._when(term)))
             terms.remove(start)
             made = self._value(start.index)
             if start.negative:
-                made = self._apply("neg", made)
+                made = self._apply(NEG, made)
         for term in terms:
-            made = self._added(made, term)
+            made = self._apply(SUB if term.negative else ADD, made, self._value(term.index))
         return made
 
-    def _added(self, made: int, term: _Term) -> int:
-        return self._apply("sub" if term.negative else "add", made, self._value(term.index))
-
-    def _constant(self, numbers: Sequence[float]) -> int:
-        return self._timed(self._builder.lanes(numbers))
-
-    def _split(self, terms: list[_Term]) -> tuple[list[Fraction], list[_Term]]:
-        """The sum of the constants with their rests, lane by lane, and the other terms."""
+    def _split(self, terms: list[_Term]) -> tuple[list[float], list[_Term]]:
+        """The sum of the constants, lane by lane and rounded once, and the other terms."""
         numbers = [(_numbers(self._program.values[term.index]), term) for term in terms]
-        held = [[self._exact(-x if term.negative else x) for x in known] for known, term in numbers if known]
+        held = [[Fraction(-x if term.negative else x) for x in known] for known, term in numbers if known]
         width = max(map(len, held), default=1)
-        constants = [sum((x[m % len(x)] for x in held), Fraction(0)) for m in range(width)]
+        constants = [float(sum((x[m % len(x)] for x in held), Fraction(0))) for m in range(width)]
         return constants, [term for known, term in numbers if not known]
-
-    def _exact(self, number: float) -> Fraction:
-        """What a constant was before it was rounded, as far as that is known."""
-        return Fraction(number) + int(math.copysign(1.0, number)) * Fraction(self._rests.get(abs(number), 0.0))
 
     def _value(self, index: int) -> int:
         return self._again(index) if self._is_fused(index) else self._new[index]

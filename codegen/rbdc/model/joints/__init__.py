@@ -1,14 +1,47 @@
-"""Joint types, one small file each: sizes, placement, motion subspace, manifold operations.
+"""Joint types, one small file each: sizes, placement, motion subspace, manifold operations, names, C.
 
-To add a joint type: subclass `JointType` in a file of its own, give it a constant motion subspace in the child's frame
-(c_J = 0), export it here, and let `rbdc.model.urdf` make it. Every algorithm then handles it.
+To add a joint type: subclass `JointType` in a file of its own and enter the class in `JOINT_TYPES`. Every
+function then handles it; a description makes it by one of its `spellings`.
 """
 
-from rbdc.model.joints.base import JointType
+from collections.abc import Mapping
+
+from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
 from rbdc.model.joints.free_flyer import FreeFlyer
 from rbdc.model.joints.planar import Planar
 from rbdc.model.joints.prismatic import Prismatic
 from rbdc.model.joints.revolute import Revolute
+from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.model.joints.spherical import Spherical
 
-__all__ = ["FreeFlyer", "JointType", "Planar", "Prismatic", "Revolute", "Spherical"]
+JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
+"""The joint types that descriptions can name; generated code has them in this order."""
+
+_SPELLED = [(spelling, own) for own in JOINT_TYPES for spelling in own.spellings]
+
+DESCRIBED: Mapping[str, type[JointType]] = {spelling.name: own for spelling, own in _SPELLED}
+"""The type of each kind of moving joint in a description."""
+
+KINDS_OF_URDF = (*(spelling.name for spelling, _ in _SPELLED if spelling.urdf), "fixed")
+"""The types of a URDF joint that are read."""
+
+BOUNDED = frozenset(spelling.name for spelling, _ in _SPELLED if spelling.bounded)
+"""The kinds that have position limits."""
+
+__all__ = [
+    "BOUNDED",
+    "DESCRIBED",
+    "JOINT_TYPES",
+    "KINDS_OF_URDF",
+    "FreeFlyer",
+    "JointType",
+    "Operations",
+    "PinocchioJoint",
+    "Planar",
+    "Prismatic",
+    "Revolute",
+    "RolledJoint",
+    "RolledWords",
+    "Spelling",
+    "Spherical",
+]

@@ -1,27 +1,79 @@
-"""What every joint type provides."""
+"""The interface of a joint type: all that the compiler asks of one, with defaults that are safe."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-from rbdc.spatial import Force, Motion, Placement, Scalar
+from rbdc.errors import UnsupportedError
+from rbdc.model.joints.rolled import RolledJoint, RolledWords
+from rbdc.spatial import Force, MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import motion_sum
+
+SAMPLINGS = ("revolute", "prismatic", "spherical", "planar", "floating")
+"""The ways to draw a configuration that `rbdc.runtime.robot.random_configuration` knows."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One name that a description has for a joint type.
+
+    `urdf`: whether URDF knows the name. `bounded`: whether the joint has position limits, whose absence is noted.
+    """
+
+    name: str
+    urdf: bool = True
+    bounded: bool = False
+
+
+@dataclass(frozen=True)
+class PinocchioJoint:
+    """Pinocchio's joint of the same q and v: a class of its Python module, and its axis if it takes one."""
+
+    name: str
+    axis: tuple[float, float, float] | None = None
 
 
 class JointType(ABC):
     """A joint between a parent frame and the child body's frame, both coincident at the neutral configuration.
 
-    Every type here has a motion subspace that is constant in the child's frame, hence c_J = 0 in Featherstone's notation.
-    `nq` and `nv` are the sizes of its configuration and of its velocity.
+    A subclass is all that a joint type needs: no other code asks which type a joint has. The motion subspace S
+    is constant in the child's frame (`subspace` does not see q), hence c_J = 0 in Featherstone's notation.
+
+    Required are the class attributes without a default and the abstract methods. The other attributes allow
+    reductions that do not hold for every type: with the defaults a type takes more operations, as correctly.
     """
 
     kind: ClassVar[str]
+    """The name in reports, and of the case in rolled C: a C identifier in lower case."""
     nq: ClassVar[int]
+    """The size of its configuration."""
     nv: ClassVar[int]
+    """The size of its velocity: its degrees of freedom."""
+    sampling: ClassVar[str]
+    """How a configuration is drawn, one of `SAMPLINGS`; "revolute": an angle, "prismatic": a length, in its limits."""
+    lengths: ClassVar[int] = 0
+    """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
     euclidean: ClassVar[bool] = False
-    """True where the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
+    """Whether the configuration is a vector space: q (+) dv = q + dv, and position limits are meaningful."""
+    spellings: ClassVar[tuple[Spelling, ...]] = ()
+    """The names that descriptions have for it; none for a type that is made in code only."""
+    uses_axis: ClassVar[bool] = False
+    """Whether `described` takes the axis of the description."""
+    free: ClassVar[bool] = False
+    """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
+    rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
+    """How it moves its body: without turning it; about `main_axis` by the angle q[0] and no more; otherwise."""
+    in_lanes: ClassVar[bool] = False
+    """Whether limbs with it may run side by side: `rotation` and `main_axis` then say all about it."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse, with a TypeError, a way of sampling that the run-time support does not know."""
+        super().__init_subclass__()
+        if getattr(cls, "sampling", SAMPLINGS[0]) not in SAMPLINGS:
+            raise TypeError(f"{cls.__name__}.sampling is {cls.sampling!r}, none of {', '.join(SAMPLINGS)}")
 
     @abstractmethod
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -33,24 +85,69 @@ class JointType(ABC):
 
     @abstractmethod
     def neutral(self) -> tuple[float, ...]:
-        """The configuration with identity placement."""
+        """The configuration (nq) with identity placement."""
 
     @abstractmethod
     def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        """dq/dt (nq) at velocity v, linear in v: the derivative of `integrate` (q, t v) at t = 0."""
+        """dq/dt (nq) at velocity v (nv), linear in v: the derivative of `integrate` (q, t v) at t = 0."""
 
     @abstractmethod
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        """q (+) dv: the configuration reached from q by the constant body velocity S dv over unit time."""
+        """q (+) dv (nq): the configuration reached from q by the constant velocity S dv over unit time."""
 
     @abstractmethod
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        """The dv with q0 (+) dv = q1."""
+        """The dv (nv) with q0 (+) dv = q1."""
 
     def motion(self, v: Sequence[Scalar]) -> Motion:
-        """S v."""
+        """S v of a velocity (nv)."""
         return motion_sum(self.subspace(), v)
 
     def project(self, force: Force) -> list[Scalar]:
-        """S^T f."""
+        """S^T f (nv) of a force in the child's frame."""
         return [column.dot(force) for column in self.subspace()]
+
+    @classmethod
+    def described(cls, axis: Vector3) -> JointType:
+        """The joint of a description that names this type, with a unit axis.
+
+        Raises UnsupportedError for a type that descriptions do not have.
+        """
+        raise UnsupportedError(f"no description makes a joint of type {cls.kind}")
+
+    def main_axis(self) -> Vector3 | None:
+        """The unit axis that a chosen frame may have as its z, None where there is no such axis.
+
+        A joint with one commutes with turns about it and slides along it.
+        """
+        return None
+
+    def on_z(self) -> JointType:
+        """The joint in a frame of which z is its `main_axis`; the joint itself without one."""
+        return self
+
+    def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
+        """The part of an inertia that moves with the parent as well, whatever q is: here none."""
+        return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
+
+    def pinocchio(self) -> PinocchioJoint | None:
+        """The joint in Pinocchio, None where Pinocchio does not have it with the same q and v."""
+        return None
+
+    def rolled_frame(self) -> Rotation:
+        """The axes, in the child's frame, of the frame that `rolled` is written for."""
+        return Rotation.identity()
+
+    def rolled_constants(self) -> tuple[float, ...]:
+        """The values of `RolledJoint.constants` for this joint."""
+        return ()
+
+    @classmethod
+    def has_rolled_form(cls) -> bool:
+        """Whether the type has `rolled`."""
+        return any("rolled" in vars(own) for own in cls.__mro__[: cls.__mro__.index(JointType)])
+
+    @classmethod
+    def rolled(cls, words: RolledWords) -> RolledJoint:
+        """The C of the type in rolled functions; UnsupportedError for a type that has none."""
+        raise UnsupportedError(f"a joint of type {cls.kind} has no rolled form; build with --style unrolled")

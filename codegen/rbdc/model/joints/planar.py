@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rbdc.model.joints.base import JointType
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
+from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
+from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import normalized, planar_exponential, planar_logarithm
+from rbdc.spatial.vectors import AXES
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class Planar(JointType):
     kind: ClassVar[str] = "planar"
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
+    sampling: ClassVar[str] = "planar"
+    lengths: ClassVar[int] = 2
+    spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("planar"),)
+    uses_axis: ClassVar[bool] = True
 
     def plane_axes(self) -> tuple[Vector3, Vector3]:
         """The two unit vectors of the plane along which x and y are measured."""
@@ -57,3 +63,33 @@ class Planar(JointType):
         angle, cotangent = planar_logarithm(q0[2] * q1[2] + q0[3] * q1[3], q0[2] * q1[3] - q0[3] * q1[2])
         x, y = q0[2] * dx + q0[3] * dy, q0[2] * dy - q0[3] * dx
         return [cotangent * x + 0.5 * angle * y, cotangent * y - 0.5 * angle * x, angle]
+
+    @classmethod
+    def described(cls, axis: Vector3) -> Planar:
+        return cls(axis)
+
+    def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
+        """K_nn of the normal n where that is z, nothing otherwise."""
+        zz = inertia.second.zz if self.normal == AXES[2] else 0.0
+        return MomentInertia(0.0, Vector3.zero(), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, zz))
+
+    def pinocchio(self) -> PinocchioJoint | None:
+        return PinocchioJoint("JointModelPlanar") if self.normal.scalars() == AXES[2].scalars() else None
+
+    def rolled_frame(self) -> Rotation:
+        return Rotation(*self.plane_axes(), self.normal)
+
+    @classmethod
+    def rolled(cls, words: RolledWords) -> RolledJoint:
+        return RolledJoint(
+            placement=(
+                "turn_about_z(at, own[2], own[3], &X[i]);",
+                "X[i].p = add_scaled(add_scaled(at->p, own[0], at->x), own[1], at->y);",
+            ),
+            columns=("translation(X[i].x)", "translation(X[i].y)", "rotation(&X[i], X[i].z)"),
+            torque=("own[0] = f.linear.x, own[1] = f.linear.y, own[2] = f.angular.z;",),
+            moving=(f"s.linear = (vector){{x[0], x[1], 0.0{words.f}}};", "s.angular.z = x[2];"),
+            helpers=frozenset({"turn_about_z", "rotation", "translation"}),
+            placement_cost=Operations(additions=12, multiplications=18, negations=1),
+            columns_cost=Operations(additions=3, multiplications=6),
+        )

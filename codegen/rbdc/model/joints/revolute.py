@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from rbdc.model.joints.base import JointType
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.model.joints.base import PinocchioJoint, Spelling
+from rbdc.model.joints.one_axis import OneAxis, aligned_or_not
+from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
+from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import cos, sin
 
 
 @dataclass(frozen=True)
-class Revolute(JointType):
+class Revolute(OneAxis):
     """Rotation by q (rad) about the unit vector `axis` through the joint's origin."""
 
-    axis: Vector3
     kind: ClassVar[str] = "revolute"
-    nq: ClassVar[int] = 1
-    nv: ClassVar[int] = 1
-    euclidean: ClassVar[bool] = True
+    sampling: ClassVar[str] = "revolute"
+    spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("revolute", bounded=True), Spelling("continuous"))
+    rotation: ClassVar[Literal["none", "angle", "any"]] = "angle"
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.about_axis(self.axis, cos(q[0]), sin(q[0])), Vector3.zero())
@@ -27,14 +28,30 @@ class Revolute(JointType):
     def subspace(self) -> tuple[Motion, ...]:
         return (Motion(Vector3.zero(), self.axis),)
 
-    def neutral(self) -> tuple[float, ...]:
-        return (0.0,)
+    def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
+        """The mass, h_z and K_zz about the axis z."""
+        h, k = inertia.first_moment, inertia.second
+        return MomentInertia(inertia.mass, Vector3(0.0, 0.0, h.z), Symmetric3(0.0, 0.0, 0.0, 0.0, 0.0, k.zz))
 
-    def rate(self, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        return list(v)
+    def pinocchio(self) -> PinocchioJoint | None:
+        return PinocchioJoint(*aligned_or_not(self.axis, "JointModelR", "JointModelRevoluteUnaligned"))
 
-    def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
-        return [q[0] + dv[0]]
-
-    def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
-        return [q1[0] - q0[0]]
+    @classmethod
+    def rolled(cls, words: RolledWords) -> RolledJoint:
+        return RolledJoint(
+            placement=("turn_about_z(at, cosine[turn], sine[turn], &X[i]);", "X[i].p = at->p;", "++turn;"),
+            columns=("rotation(&X[i], X[i].z)",),
+            torque=(f"own[0] {words.assign} {words.scale}f.angular.z;",),
+            moving=(
+                "dw.x += w.y * rate;",
+                "dw.y -= w.x * rate;",
+                *(() if words.second is None else (f"dw.z += {words.second};",)),
+                "w.z += rate;",
+            ),
+            helpers=frozenset({"turn_about_z", "rotation"}),
+            angle=True,
+            placement_cost=Operations(additions=6, multiplications=12, negations=1, calls=2),
+            columns_cost=Operations(additions=3, multiplications=6),
+            moving_cost=Operations(additions=3, multiplications=2),
+            second_cost=Operations(additions=1),
+        )

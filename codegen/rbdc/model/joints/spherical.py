@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rbdc.model.joints.base import JointType
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
+from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
+from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, quaternion_rate, turned
 from rbdc.spatial.vectors import AXES
 
@@ -19,6 +20,8 @@ class Spherical(JointType):
     kind: ClassVar[str] = "spherical"
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
+    sampling: ClassVar[str] = "spherical"
+    spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("spherical", urdf=False),)
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         return Placement(Rotation.from_quaternion(*q), Vector3.zero())
@@ -37,3 +40,26 @@ class Spherical(JointType):
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return logarithm(multiply(conjugate(q0), q1)).w.scalars()
+
+    @classmethod
+    def described(cls, axis: Vector3) -> Spherical:
+        return cls()
+
+    def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
+        """The mass, at the origin."""
+        return MomentInertia(inertia.mass, Vector3.zero(), Symmetric3.zero())
+
+    def pinocchio(self) -> PinocchioJoint | None:
+        return PinocchioJoint("JointModelSpherical")
+
+    @classmethod
+    def rolled(cls, words: RolledWords) -> RolledJoint:
+        return RolledJoint(
+            placement=("turn_by_quaternion(at, own, &X[i]);", "X[i].p = at->p;"),
+            columns=tuple(f"rotation(&X[i], X[i].{axis})" for axis in "xyz"),
+            torque=("own[0] = f.angular.x, own[1] = f.angular.y, own[2] = f.angular.z;",),
+            moving=("s.angular = (vector){x[0], x[1], x[2]};",),
+            helpers=frozenset({"turn_by_quaternion", "rotation"}),
+            placement_cost=Operations(additions=30, multiplications=39),
+            columns_cost=Operations(additions=9, multiplications=18),
+        )

@@ -1,0 +1,99 @@
+"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
+
+`rbdc.algorithms.reference.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry
+their rates along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_dynamics import accelerations, by_articulated_bodies, inverse_inertia_product
+from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar
+from rbdc.spatial.tangent import rate_of, tangents, value_of
+
+Vector = list[Scalar]
+Solve = Callable[[Vector], Vector]
+
+
+def rnea_tangent(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    da: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
+    moving = tangents(q, configuration_rate(model, q, dq))
+    constant = None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
+    torque = newton_euler(model, moving, tangents(v, dv), tangents(a, da), constant, _both(trace))
+    return [rate_of(x) for x in torque]
+
+
+def _both(trace: Trace) -> Trace:
+    """A trace of dual numbers: their values, then their rates."""
+
+    def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        trace(section, formula, symbol, [value_of(x) for x in values])
+        trace(section, f"rate of {formula}", f"d{symbol}", [rate_of(x) for x in values])
+
+    return record
+
+
+def aba_tangent_by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of `aba_derivatives`."""
+    solve = Factorisation(crba(model, q, trace)).solve
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, solve)
+
+
+def aba_tangent_by_articulated_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """The products with the articulated-body algorithm, whose inertias serve for both."""
+    a = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
+
+
+def _aba_tangent(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    dq: Sequence[Scalar],
+    dv: Sequence[Scalar],
+    dtau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    solve: Solve,
+) -> Vector:
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
+    return solve([x - y for x, y in zip(dtau, moved, strict=True)])

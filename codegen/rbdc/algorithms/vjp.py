@@ -1,0 +1,94 @@
+"""Weighted sums of the rows of derivatives by the cheapest recursions: inverse dynamics forwards, then back over all of its steps.
+
+`rbdc.algorithms.reference.products` has the same in the papers' form, by the subtrees' own quantities. Here `rnea_adjoint` runs
+`newton_euler` over scalars that remember what they were made of, and forward dynamics follows by Carpentier and Mansard's equation
+(24): the rows of -M^-1 dID weighted with w are those of -dID weighted with M^-1 w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_dynamics import accelerations, by_articulated_bodies, inverse_inertia_product
+from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.manifold import tangent_gradient
+from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar
+from rbdc.spatial.adjoint import Tape, value_of
+
+Vector = list[Scalar]
+Solve = Callable[[Vector], Vector]
+
+
+def rnea_adjoint(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector, Vector]:
+    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of `rnea_derivatives`."""
+    tape = Tape()
+    given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
+    bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, fext, _there_and_back(tape, trace)), w)
+    by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
+    return tangent_gradient(model, q, by_q), by_v, by_a
+
+
+def _there_and_back(tape: Tape, trace: Trace) -> Trace:
+    """A trace of recorded scalars: their values at once, their adjoints on the way back."""
+
+    def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+        trace(section, formula, symbol, [value_of(x) for x in values])
+        tape.watch(values, lambda bar: trace(section, f"adjoint of {formula}", f"{symbol}_bar", [bar(x) for x in values]))
+
+    return record
+
+
+def aba_adjoint_by_factors(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector, Vector]:
+    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of `aba_derivatives`."""
+    solve = Factorisation(crba(model, q, trace)).solve
+    a = accelerations(model, q, v, tau, fext, trace, solve)
+    return _aba_adjoint(model, q, v, a, w, fext, trace, solve)
+
+
+def aba_adjoint_by_articulated_bodies(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector, Vector]:
+    """The products with the articulated-body algorithm."""
+    a = by_articulated_bodies(model, q, v, tau, fext, trace)
+    return _aba_adjoint(model, q, v, a, w, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
+
+
+def _aba_adjoint(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    w: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+    solve: Solve,
+) -> tuple[Vector, Vector, Vector]:
+    solved = solve(list(w))
+    by_q, by_v, _ = rnea_adjoint(model, q, v, a, solved, fext, trace)
+    return [-x for x in by_q], [-x for x in by_v], solved

@@ -1,0 +1,299 @@
+"""The commands that compare."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rbdc.cli.support import Failure, Progress, model_options
+from rbdc.errors import ToolchainError
+
+if TYPE_CHECKING:
+    from rbdc.report.options import CompareOptions
+    from rbdc.report.present.baseline import Verdict
+
+_NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+
+
+@click.command(
+    epilog="Example: rbdc compare kuka_iiwa --functions rnea,rnea_derivatives --out reports/kuka_iiwa"
+)
+@click.argument("description")
+@model_options
+@click.option("--functions", help="Comma-separated names of functions; by default all.")
+@click.option(
+    "--methods",
+    help="Comma-separated methods or families (single, analytical, ad, numerical, peer); by default all.",
+)
+@click.option(
+    "--peers",
+    default="pinocchio,casadi",
+    show_default=True,
+    help="Whom to measure against; absent ones are named.",
+)
+@click.option(
+    "--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing."
+)
+@click.option(
+    "--checked",
+    type=int,
+    default=8,
+    show_default=True,
+    help="How many of them are compared with the reference.",
+)
+@click.option("--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about.")
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Measure batches as well, the time of a sample over their size: takes about as long again.",
+)
+@click.option(
+    "--batch-samples",
+    type=int,
+    default=32768,
+    show_default=True,
+    help="The largest batch: 1, 8, 64 and so on up to it.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="An earlier report.json: worse figures fail.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the report; by default reports/<name>.",
+)
+@click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
+@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
+@click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+def compare(description: str, baseline: Path | None, out: Path | None, as_json: bool, **given: Any) -> None:
+    """Compare the accuracy, time and size of all methods and peers on a DESCRIPTION.
+
+    Writes report.json and report.html. Exit status 1: a result is wrong, or worse than in the baseline.
+    """
+    _, terminal, write = _report_modules()
+    from rbdc.emit.names import module_name
+    from rbdc.report.compare import compare as measure
+    from rbdc.report.present.baseline import Verdict, judge
+    from rbdc.report.present.document import document, wrong_results
+
+    earlier = None if baseline is None else write.read_baseline(baseline)
+    with Progress(description) as progress:
+        report = document(measure(description, _options(given), progress))
+    folder = out or Path("reports") / module_name(Path(description).stem)
+    paths = write.write(report, folder)
+    verdict = Verdict() if earlier is None else judge(report, earlier)
+    verdict.worse += wrong_results(report)
+    _tell(report, verdict, paths, None if as_json else terminal.show)
+    if verdict.worse:
+        raise SystemExit(1)
+
+
+def _tell(
+    report: dict[str, Any],
+    verdict: Verdict,
+    paths: Sequence[Path],
+    show: Callable[[dict[str, Any]], None] | None,
+) -> None:
+    """The report, shown or else as JSON, the verdict, and where it was written."""
+    from rbdc.report.present.terminal import show_verdict
+
+    if show is None:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        show(report)
+    show_verdict(verdict)
+    click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
+
+
+def _options(given: dict[str, Any]) -> CompareOptions:
+    from rbdc.options import BuildOptions
+    from rbdc.report.options import CompareOptions
+
+    def names(text: str | None) -> tuple[str, ...] | None:
+        return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+    own = (
+        "functions",
+        "methods",
+        "peers",
+        "samples",
+        "checked",
+        "seconds",
+        "batch",
+        "batch_samples",
+        "cc",
+        "cflags",
+    )
+    build = BuildOptions(
+        compiler=given["cc"],
+        cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
+        **{key: value for key, value in given.items() if key not in own},
+    )
+    return CompareOptions(
+        build=build,
+        functions=names(given["functions"]),
+        methods=names(given["methods"]),
+        peers=names(given["peers"]) or (),
+        samples=given["samples"],
+        checked=given["checked"],
+        seconds=given["seconds"],
+        batch=given["batch_samples"] if given["batch"] else None,
+    )
+
+
+def _timing_options(command: Any) -> Any:
+    for option in (
+        click.option(
+            "--peers",
+            default="pinocchio,casadi",
+            show_default=True,
+            help="Whom to measure against; absent ones are named.",
+        ),
+        click.option(
+            "--samples",
+            type=int,
+            default=256,
+            show_default=True,
+            help="Different inputs, cycled while timing.",
+        ),
+        click.option(
+            "--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about."
+        ),
+        click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.command(epilog="Example: rbdc benchmark hyq talos path/to/atlas.urdf --functions rnea,aba")
+@click.argument("robots", nargs=-1, metavar="[ROBOT]...")
+@click.option(
+    "--root-joint",
+    type=click.Choice(["fixed", "free-flyer"]),
+    help="Of robots that are named; by default as in the suite.",
+)
+@click.option(
+    "--functions", help="Comma-separated names; by default rnea, crba, aba, minverse and the two derivatives."
+)
+@click.option(
+    "--checked",
+    type=int,
+    default=8,
+    show_default=True,
+    help="How many inputs are compared with the reference.",
+)
+@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
+@click.option(
+    "--baseline",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="An earlier benchmark.json: worse figures fail.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("reports/benchmark"),
+    show_default=True,
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@_timing_options
+def benchmark(
+    robots: tuple[str, ...],
+    root_joint: str | None,
+    baseline: Path | None,
+    out: Path,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Compare what is generated, by clang and by gcc, with Pinocchio and CasADi on every ROBOT, and write one
+    report of all.
+
+    A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
+    example-robot-data. By default it is the word suite, which stands for kuka_iiwa, ur5, hyq, atlas, talos,
+    icub, solo12 and anymal_b; after it a file takes the place of the one with whose name its own begins:
+    suite path/to/atlas.urdf. Writes benchmark.json and benchmark.html. Exit status 1: a result of ours is
+    wrong, or worse than in the baseline; 2: a robot that was there could not be measured.
+    """
+    _, terminal, write = _report_modules()
+    from rbdc.report.benchmark import benchmark as measure
+    from rbdc.report.benchmark import wrong_in_any
+    from rbdc.report.benchmark_suite import entrants
+    from rbdc.report.present.baseline import Verdict, judge_benchmark
+
+    chosen = entrants(robots, root_joint)
+    earlier = None if baseline is None else write.read_baseline(baseline, "benchmark")
+    with Progress("benchmark") as progress:
+        report = measure(chosen, _options({**_DEFAULTS, **given}), progress)
+    paths = write.write_benchmark(report, out)
+    verdict = Verdict() if earlier is None else judge_benchmark(report, earlier)
+    own, peers = wrong_in_any(report)
+    verdict.worse += own
+    verdict.notes += peers
+    _tell(report, verdict, paths, None if as_json else terminal.show_benchmark)
+    if report["failed"]:
+        raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in report["failed"]))
+    if verdict.worse:
+        raise SystemExit(1)
+
+
+@click.group()
+def experiment() -> None:
+    """The experiments of Carpentier and Mansard (2018), each by one command."""
+
+
+@experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
+@_timing_options
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+)
+def table_1(out: Path, **given: Any) -> None:
+    """Table I: times of rnea, aba, their derivatives and minverse on an arm, a quadruped, a humanoid."""
+    experiments, terminal, write = _report_modules()
+    with Progress("table-1") as progress:
+        rows, reports = experiments.table_one(_options({**_DEFAULTS, **given}), progress)
+    terminal.show_table_one(rows)
+    for report, robot in zip(reports, experiments.ROBOTS.values(), strict=True):
+        write.write(report, out / f"table-1-{robot[0]}")
+    click.echo(f"wrote the reports behind it to {out}", err=True)
+
+
+@experiment.command(epilog="Example: rbdc experiment precision hyq --root-joint free-flyer")
+@click.argument("description", default="hyq")
+@click.option(
+    "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="free-flyer", show_default=True
+)
+@_timing_options
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
+)
+def precision(description: str, out: Path, root_joint: str, **given: Any) -> None:
+    """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
+    from rbdc.emit.names import module_name
+
+    experiments, terminal, write = _report_modules()
+    with Progress(description) as progress:
+        residues, report = experiments.precision(
+            description, _options({**_DEFAULTS, **given, "root_joint": root_joint}), progress
+        )
+    terminal.show_precision(residues)
+    for path in write.write(report, out / f"precision-{module_name(Path(description).stem)}"):
+        click.echo(f"wrote {path}", err=True)
+
+
+_DEFAULTS: dict[str, Any] = {"functions": None, "methods": None, "checked": 4, "cflags": None, "batch": False}
+
+
+def _report_modules() -> tuple[Any, Any, Any]:
+    """The modules experiments, terminal and files, or ToolchainError naming what must be installed."""
+    try:
+        from rbdc.report import experiments
+        from rbdc.report.present import files, terminal
+    except ModuleNotFoundError as error:
+        raise ToolchainError(f"{_NEEDED} ({error})") from error
+    return experiments, terminal, files

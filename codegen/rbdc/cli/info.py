@@ -1,0 +1,66 @@
+"""rbdc info and rbdc list."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rbdc.cli.support import model_options
+
+if TYPE_CHECKING:
+    from rbdc.model import Model
+    from rbdc.options import BuildOptions
+    from rbdc.planning.pass_statistics import Stage
+
+
+@click.command(epilog="Example: rbdc info panda --mimic coupled")
+@click.argument("description")
+@model_options
+@click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> None:
+    """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
+    from rbdc.model.notes import warnings_of
+    from rbdc.model_summary import as_data, show, show_passes
+    from rbdc.options import BuildOptions
+    from rbdc.pipeline import read
+
+    options = BuildOptions(**given)
+    model = read(description, options)
+    passes, limbs = _passes(description, model, options) if with_passes else ([], [])
+    if as_json:
+        data = as_data(model)
+        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
+        click.echo(json.dumps({**data, **more}, indent=2))
+    else:
+        show(model)
+        if passes:
+            show_passes(passes, limbs)
+        for warning in warnings_of(model):
+            click.echo(f"warning: {warning}", err=True)
+
+
+def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:
+    from rbdc.pipeline import read
+    from rbdc.planning.pass_statistics import limb_groups, stages
+
+    return stages(read(description, replace(options, snap=0.0)), model, options.snap), limb_groups(model)
+
+
+@click.command("list", epilog="Example: rbdc list --json")
+@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+def list_robots(as_json: bool) -> None:
+    """List the robots that ship with rbdc; each name can be given in place of a path."""
+    from rbdc.model import Model
+    from rbdc.resources import resolve, robot_names
+
+    rows = [(name, Model.from_urdf(resolve(name))) for name in robot_names()]
+    if as_json:
+        sizes = [{"name": name, "nq": m.nq, "nv": m.nv, "joints": m.njoints} for name, m in rows]
+        click.echo(json.dumps(sizes))
+        return
+    for name, model in rows:
+        click.echo(f"{name:28} nq {model.nq:3}  nv {model.nv:3}")

@@ -1,0 +1,1 @@
+"""C of several samples side by side."""

@@ -1,0 +1,164 @@
+"""The C that runs many samples, one in each lane of a vector: its kernel, and the way into the lanes and out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables
+from rbdc.emit.c import arctangent, rotations, trigonometry
+from rbdc.emit.c.csource import batch_view, figures, kernel_parts
+from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import FLOAT, ScalarType
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.batch_vectorise import Samples, side_by_side
+
+KERNEL = "static __attribute__((noinline)) "
+"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in two ways."""
+
+CACHED = 16 << 20
+"""Bytes of results of one call from which on they are written past the caches, where most of them would not stay: a line that is written
+there is read first.
+"""
+
+_SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
+"""Bytes of the registers of other processors by the macro that says so. A square that does not fit one is transposed in parts: compilers
+take longer vectors apart, but not what exchanges their entries.
+"""
+
+
+def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; of two the first goes without the optional
+    input, and the second takes it.
+    """
+    declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
+    scalar = declaration.scalar
+    source.declaration = declaration
+    forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
+    kernel = FunctionSource(declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar))
+    turning = any(rotations.has_rotations(form.samples.program) for form in forms)
+    if turning:
+        kernel.files[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
+    made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL) for f in forms]
+    source.batch_files |= kernel.files
+    source.internal += kernel.internal
+    source.batch_files[f"{name}_batch.c"] = render(
+        "batch.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(kernel.cost),
+        version=version,
+        lanes=scalar.lanes,
+        turning=turning,
+        **scalar.words,
+        parts=[part for parts, _ in made for part in parts],
+        foreign=[prototype for _, foreign in made for prototype in foreign],
+        vector=vector_view(scalar, scalar.lanes),
+        tables=[table for form in forms for table in index_tables(form)],
+        forms=[form_view(form) for form in forms],
+        entry=_lanes_entry(declaration, forms),
+        batch=replace(batch_view(robot, declaration), blocks=_whole_blocks(declaration, forms)),
+    )
+
+
+def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[Form]:
+    if declaration.optional is None or len(samples) == 1:
+        return [Form(robot, declaration, declaration, "", samples[0])]
+    bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.optional.name
+    without, given = samples
+    return [
+        Form(robot, declaration, bare, f"_without_{suffix}", without),
+        Form(robot, declaration, declaration, f"_with_{suffix}", given),
+    ]
+
+
+def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> str:
+    """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
+    calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
+    if declaration.optional is None or len(forms) == 1:
+        return calls[0]
+    return f"{declaration.optional.name} != NULL ? {calls[1]} : {calls[0]}"
+
+
+def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> LanesEntry | None:
+    """The view of the public function over blocks, which chooses the form; None where the only form is public itself."""
+    if declaration.optional is None or len(forms) == 1:
+        return None
+    without, given = (f"{form.name}_lanes({_names(form.declaration)})" for form in forms)
+    return LanesEntry(declaration.lanes_prototype(forms[0].robot), declaration.optional.name, given, without)
+
+
+def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal headers that all batches of a robot share, by name."""
+    return {
+        arctangent.header_name(robot): arctangent.header(robot, version, scalar),
+        trigonometry.header_name(robot): trigonometry.header(robot, version, scalar),
+        f"{robot}_batch.h": _batch_header(robot, version, scalar),
+    }
+
+
+def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
+    squares = [_square(scalar, size // scalar.size, macro) for macro, size in _SHORTER_REGISTERS.items()]
+    return render(
+        "batch.h.jinja",
+        robot=robot,
+        version=version,
+        lanes=scalar.lanes,
+        vector=vector_view(scalar, scalar.lanes),
+        functions=elementary_functions(scalar),
+        whole=_square(scalar, scalar.lanes),
+        square_entries=scalar.lanes * scalar.lanes,
+        squares=squares,
+        cached=CACHED,
+        packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
+        **scalar.words,
+        **trigonometry.batch_context(scalar),
+    )
+
+
+def _names(declaration: FunctionDeclaration) -> str:
+    """How many, and all arrays, as arguments."""
+    return ", ".join(["n", *declaration.arguments(lambda p: p.name)])
+
+
+def _transposition(lanes: int) -> list[str]:
+    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each step exchanges blocks of
+    twice the size between rows that far apart.
+    """
+    lines = []
+    for step in range(lanes.bit_length() - 1):
+        half = 1 << step
+        for j in range(lanes):
+            # Counted through both rows of the pair: the first keeps its lower halves, the second its upper ones.
+            if j & half:
+                entries = [k + lanes if k & half else k | half for k in range(lanes)]
+            else:
+                entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
+            pair = f"s{step}[{j & ~half}], s{step}[{j | half}]"
+            lines.append(f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});")
+    return lines
+
+
+@dataclass(frozen=True)
+class _Square:
+    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of which holds the result, and the
+    statements; macro: what says that registers hold a row.
+    """
+
+    vector: VectorView
+    arrays: str
+    last: str
+    lines: list[str]
+    macro: str
+
+
+def _square(scalar: ScalarType, width: int, macro: str = "") -> _Square:
+    steps = width.bit_length() - 1
+    arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
+    return _Square(vector_view(scalar, width), arrays, f"s{steps}", _transposition(width), macro)

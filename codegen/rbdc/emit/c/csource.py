@@ -1,0 +1,308 @@
+"""The C of one function: its kernels, its entry point and its batch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c import arctangent, rotations, trigonometry
+from rbdc.emit.c.expressions import Block, Writer
+from rbdc.emit.c.vectors import vector_view
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.operations import ATAN2
+from rbdc.ir.passes.angles import takes_both
+from rbdc.ir.passes.function_splitting import chunk
+from rbdc.reduction.limbs import LANES
+
+CHUNK_OPERATIONS = 1500
+"""About this many operations in one C function: gcc's time grows faster than the size beyond it."""
+
+
+def function_source(
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str, *, loop: bool = True
+) -> FunctionSource:
+    """The C of a straight-line function. With two programs the second takes the optional last input, the first does without; with
+    one the optional input is replaced by zeros where it is NULL. `loop`: its batch is a loop over samples.
+    """
+    total = cost(programs[0])
+    source = FunctionSource(declaration, total, method=method)
+    name = f"{robot}_{declaration.name}"
+    whole = declaration.optional is None
+    add_headers(source, robot, programs, version)
+    kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
+    entry = None if whole else _Entry(declaration.c_prototype(robot, batch=False), kernels.call)
+    source.files[f"{name}.c"] = render(
+        "function.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(total),
+        version=version,
+        library=declaration.scalar.header,
+        headers=headers(source),
+        foreign=kernels.foreign,
+        parts=kernels.parts,
+        entry=entry,
+        batch=batch_view(robot, declaration) if loop else None,
+        **declaration.scalar.words,
+    )
+    return source
+
+
+def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program, version: str) -> FunctionSource:
+    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in `<robot>_<name>.c`."""
+    total = cost(program)
+    source = FunctionSource(declaration, total)
+    name = f"{robot}_{declaration.name}"
+    if declaration.scalar.integer:
+        add_headers(source, robot, [program], version)
+    parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
+    prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
+    source.files[f"{name}.c"] = render(
+        "function.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(total),
+        version=version,
+        library=declaration.scalar.header,
+        headers=headers(source),
+        foreign=[prototype, *foreign],
+        parts=parts,
+        entry=None,
+        batch=None,
+    )
+    return source
+
+
+@dataclass(frozen=True)
+class Part:
+    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it does not read; calls: of
+    the parts of a program that is in several.
+    """
+
+    comment: str
+    prototype: str
+    workspaces: list[str]
+    unused: list[str]
+    blocks: list[Block]
+    calls: list[str]
+
+
+@dataclass(frozen=True)
+class KernelCall:
+    """The call of the kernels of a function. given: of the only one, or of that which takes the optional input, for which `zeros` entries
+    of zeros stand where it is NULL; without: of the kernel that does without it, where there is one.
+    """
+
+    given: str
+    optional: str = ""
+    without: str = ""
+    zeros: int = 0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """An entry point that calls kernels."""
+
+    prototype: str
+    call: KernelCall
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """The kernels of one function as a template has them: their C functions, prototypes of those in other files, and how they are
+    called.
+    """
+
+    parts: list[Part]
+    foreign: list[str]
+    call: KernelCall
+
+
+def add_kernels(
+    robot: str, stem: str, single: str, programs: Sequence[Program], source: FunctionSource, version: str
+) -> Kernels:
+    """The kernels of a function. A single one is called `single`, and is the entry point where that is the function's own name; the
+    names of two begin with `stem`. What is too large for one file goes to the files of `source`.
+    """
+    optional, public = source.declaration.optional, single == f"{robot}_{source.declaration.name}"
+    names = [single]
+    if optional is not None and len(programs) == 2:
+        names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
+    made = [kernel_parts(robot, k, p, source, version, storage="" if public else "static ") for k, p in zip(names, programs, strict=True)]
+    call = _kernel_call(source.declaration, list(zip(names, programs, strict=True)))
+    return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call)
+
+
+def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> KernelCall:
+    """The call of the one kernel, or of that which suits the optional input: the second takes it, the first does without; a single one
+    gets zeros where it is NULL.
+    """
+    optional = declaration.optional
+    calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
+    if optional is None:
+        return KernelCall(calls[0])
+    if len(calls) == 2:
+        return KernelCall(calls[1], optional.name, without=calls[0])
+    ((kernel, program),) = kernels
+    given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
+    passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
+    return KernelCall(f"{kernel}({passed})", optional.name, zeros=optional.size)
+
+
+def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+    """The internal headers that the programs' C needs."""
+    source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
+    if any(value.width > 1 for program in programs for value in program.values):
+        add_lanes_header(source, robot, version)
+        source.style = "lanes"
+
+
+def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
+    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has them side by side or both of
+    one angle, of angles of points, of rotations.
+    """
+    found = {}
+    if any(takes_both(program) for program in programs):
+        found[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+    if any(value.operation is ATAN2 for program in programs for value in program.values):
+        found[arctangent.header_name(robot)] = arctangent.header(robot, version, scalar)
+    if any(rotations.has_rotations(program) for program in programs):
+        found[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
+    return found
+
+
+def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
+    """The internal header of vectors: of limbs side by side, and of columns."""
+    scalar = source.declaration.scalar
+    vectors = [vector_view(scalar, lanes) for lanes in (*LANES, scalar.lanes)]
+    context = {"robot": robot, "version": version, "vectors": vectors, "longest": vectors[-1]}
+    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
+
+
+def headers(source: FunctionSource) -> list[str]:
+    """The headers among the files of a function, which its C files include."""
+    return [name for name in source.files if name.endswith(".h")]
+
+
+def kernel_parts(
+    robot: str,
+    name: str,
+    program: Program,
+    source: FunctionSource,
+    version: str,
+    *,
+    storage: str = "static ",
+) -> tuple[list[Part], list[str]]:
+    """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
+    chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
+    writer = Writer(robot, program, chunks, scalar)
+    if chunks.count == 1:
+        part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
+        source.statements += _statements(part.blocks)
+        return [part], []
+    prototypes, calls, spaces = [], [], writer.workspaces
+    shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
+    for number in range(chunks.count):
+        part_name = f"{name}_part{number + 1}"
+        prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
+        part = _part(
+            writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts."
+        )
+        part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
+        source.statements += _statements(part.blocks)
+        prototypes.append(prototype)
+        source.internal.append(part_name)
+        calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
+        source.files[f"{part_name}.c"] = render(
+            "function.c.jinja",
+            robot=robot,
+            function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
+            summary=comment(source.declaration.summary),
+            figures=f"See {name}.c.",
+            version=version,
+            library=scalar.header,
+            headers=headers(source),
+            foreign=[prototype],
+            parts=[part],
+            entry=None,
+            batch=None,
+        )
+    owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
+    return [Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)], prototypes
+
+
+def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> Part:
+    """The view of one C function that holds the whole of a program, however large."""
+    return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment)
+
+
+def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
+    """The view of one C function."""
+    blocks = [_safe(block) for block in writer.blocks(number)]
+    text = "\n".join(line for block in blocks for line in block.lines)
+    used = writer.used_inputs(number)
+    unused = [a.name for a in writer.program.inputs if a.name not in used]
+    unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
+    return Part(comment, prototype, [], unused, blocks, [])
+
+
+def _safe(block: Block) -> Block:
+    return Block(comment(block.title), comment(block.formula), block.lines)
+
+
+def _statements(blocks: Sequence[Block]) -> int:
+    return sum(len(block.lines) for block in blocks)
+
+
+def parameters(robot: str, program: Program, scalar: ScalarType) -> str:
+    """The parameters of the C function of a program."""
+
+    def element(width: int) -> str:
+        return scalar.name if width == 1 else f"{robot}_lanes{width}"
+
+    inputs = [f"const {element(a.width)} *restrict {a.name}" for a in program.inputs]
+    return ", ".join(inputs + [f"{element(a.width)} *restrict {a.name}" for a in program.outputs])
+
+
+def arguments(program: Program) -> str:
+    """The arguments of a call of that function, where variables have the parameters' names."""
+    return ", ".join(a.name for a in (*program.inputs, *program.outputs))
+
+
+@dataclass(frozen=True)
+class BatchView:
+    """The function over samples stored one after the other: the call for sample i, and the expression that runs as many whole blocks of
+    samples as there are and says how many samples that were, where something does.
+    """
+
+    prototype: str
+    call: str
+    blocks: str = ""
+
+
+def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
+    """The view of a loop over samples."""
+
+    def place(p: Parameter) -> str:
+        here = f"{p.name} + {p.size} * i"
+        return p.where_given(here) if p.optional else here
+
+    call = f"{robot}_{declaration.name}({', '.join(declaration.arguments(place))})"
+    return BatchView(declaration.c_prototype(robot, batch=True), call)
+
+
+def figures(total: Cost) -> str:
+    """The counts in words, for the head of a C file."""
+    return (
+        f"{total.operations} operations: {total.additions} additions, {total.multiplications} multiplications, "
+        f"{total.divisions} divisions, {total.calls} calls of libm"
+    )

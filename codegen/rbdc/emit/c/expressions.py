@@ -1,0 +1,390 @@
+"""From a program to C statements: what is named, what is written inside the expression that uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.c.rotations import calls
+from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
+from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.forms import Form, Precedence, VectorForm
+from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, SIN
+from rbdc.ir.passes.angles import is_joint_angle
+from rbdc.ir.passes.function_splitting import Chunks
+from rbdc.ir.verify import MalformedProgram
+
+MAXIMUM_INLINED = 8
+"""An expression is not nested into another beyond this many operations: it would no longer fit a line."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A commented stretch of statements."""
+
+    title: str
+    formula: str
+    lines: tuple[str, ...]
+
+
+def _workspace(width: int) -> str:
+    """The array of what passes from one chunk to later ones."""
+    return "work" if width == 1 else f"work{width}"
+
+
+class Writer:
+    """Writes the statements of one chunk of one program."""
+
+    def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
+        self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+        self._members: list[list[int]] = [[] for _ in range(chunks.count)]
+        for index, number in enumerate(chunks.chunk_of):
+            if number >= 0:
+                self._members[number].append(index)
+        self._angles = joint_angles(program, scalar)
+        self._cleared = self._sparse_outputs()
+        self._uses = program.users()
+        self._paired = sines_with_cosines(program, self._angles, chunks.chunk_of, scalar)
+        self._together = calls(program, chunks.chunk_of)
+        self._weight: dict[int, int] = {}
+        self._inline = [self._is_inlined(index) for index in range(len(program.values))]
+        self._names = self._choose_names()
+
+    def used_inputs(self, number: int) -> set[str]:
+        """The input arrays that chunk `number` reads."""
+        program = self.program
+        sources = {program.values[k].source for i in self._members[number] for k in program.values[i].arguments}
+        direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
+        return {source[0] for source in sources | direct if source is not None}
+
+    @property
+    def workspaces(self) -> dict[str, tuple[str, int]]:
+        """By name the C type of each workspace and how many slots it has."""
+        return {_workspace(width): (self._type_of(width), count) for width, count in self.chunks.slots.items()}
+
+    def used_workspaces(self, number: int) -> set[str]:
+        """The workspaces that chunk `number` reads or writes."""
+        members = set(self._members[number])
+        stored = {k for k in members if k in self.chunks.slot_of}
+        read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
+        if number == self._last:
+            read |= {k for result in self.program.results for k in result if self._foreign(k, number) and k in self.chunks.slot_of}
+        return {_workspace(self.program.values[k].width) for k in stored | read}
+
+    def blocks(self, number: int) -> list[Block]:
+        """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
+        homes = {index: self._home(index) for result in self.program.results for index in result}
+        to_store = stores(self.program, homes, number, self._cleared)
+        clears = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items() if number == 0]
+        blocks = [Block("results", "zero where one branch of the tree has nothing to do with another", tuple(clears))] if clears else []
+        lines: list[str] = []
+        section = -1
+        for index in self._members[number]:
+            value = self.program.values[index]
+            if value.section != section:
+                self._close(blocks, section, lines)
+                section, lines = value.section, []
+            if value.operation.is_condition:
+                continue
+            lines += self._made(index, number)
+            if not self._inline[index] and index in self.chunks.slot_of:
+                lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
+            lines += [self._stored(store, number) for store in to_store.get(index, ())]
+        self._close(blocks, section, lines)
+        rest = [store for k, made in to_store.items() if self._is_leaf(k) for store in made]
+        if rest:
+            blocks.append(Block("results", "known without computation", tuple(self._known(rest, number))))
+        return blocks
+
+    def _made(self, index: int, number: int) -> list[str]:
+        """The statements that make a value; none where it is written inside the expression that uses it."""
+        value = self.program.values[index]
+        if index in self._angles:
+            return self._gathered(index, number)
+        if index in self._paired:
+            return self._sine_and_cosine(index, number)
+        if index in self._together:
+            return self._rotation(index, number)
+        if self._inline[index]:
+            return []
+        kind, name = self._type(value), self._names[index]
+        if self._is_function_of_vectors(value):
+            arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
+            call = f"{self.robot}_{value.operation.spelling}{value.width}"
+            return [f"{kind} {name};", f"{call}({arguments}, &{name});"]
+        row = self.program.row(value.arguments) if value.operation is GATHER else None
+        if row is not None:
+            return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
+        return [f"const {kind} {name} = {self._expression(index, number)};"]
+
+    def _known(self, rest: Sequence[Store], number: int) -> list[str]:
+        """The statements that store constants and inputs, runs of constants from a table."""
+        table: list[str] = []
+        lines: list[str] = []
+        places: dict[tuple[int, ...], int] = {}
+        for store in rest:
+            if len(store.values) == 1:
+                lines.append(self._stored(store, number))
+                continue
+            if store.values not in places:
+                places[store.values] = len(table)
+                table += [self._operand(index, 0, number) for index in store.values]
+            size = f"{len(store.values)} * sizeof *{store.array}"
+            lines.append(f"memcpy({store.array} + {store.place}, constants + {places[store.values]}, {size});")
+        if not table:
+            return lines
+        rows = [", ".join(table[k : k + LONGEST]) for k in range(0, len(table), LONGEST)]
+        declared = [f"static const {self.scalar.name} constants[{len(table)}] = {{", *(f"    {row}," for row in rows), "};"]
+        return [*declared, *lines]
+
+    def _gathered(self, index: int, number: int) -> list[str]:
+        """The statement of a gathered sine or cosine; the first one comes with the call that computes them all."""
+        lines: list[str] = []
+        if index == next(iter(self._angles)):
+            sums = {self.program.values[k].arguments: self.program.values[k].width for k in self._angles}
+            angles = [angle for (k, *_), width in sums.items() for angle in self._angle_operands(k, width, number)]
+            offsets = [x for (_, *offset), width in sums.items() for x in self._numbers(offset, width)]
+            lines += statements(self.robot, angles, offsets, self.scalar)
+        (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
+        if value.width == 1:
+            return [*lines, f"const {self.scalar.name} {name} = {array}[{place}];"]
+        return [*lines, f"{self._type(value)} {name};", f"memcpy(&{name}, {array} + {place}, sizeof {name});"]
+
+    def _sine_and_cosine(self, index: int, number: int) -> list[str]:
+        """The call that computes both, at the first of the two."""
+        here = self._paired[index]
+        if index != here[0]:
+            return []
+        value = self.program.values[index]
+        angle = value.arguments[0]
+        names = {self.program.values[k].operation: self._names[k] for k in here}
+        sine = names.get(SIN) or f"sine_of_{names[COS]}"
+        cosine = names.get(COS) or f"cosine_of_{names[SIN]}"
+        which = "" if is_joint_angle(self.program, angle) else "any_"
+        function = "sincos1" if value.width == 1 else f"{which}sine_and_cosine{value.width}"
+        return [
+            f"{self._type(value)} {sine}, {cosine};",
+            f"{self.robot}_{function}(&{self._operand(angle, 0, number)}, &{sine}, &{cosine});",
+        ]
+
+    def _rotation(self, index: int, number: int) -> list[str]:
+        """The call that computes all of them, at the first one."""
+        group = self._together[index]
+        if index != group[0]:
+            return []
+        value = self.program.values[index]
+        call = value.operation.call
+        known = {self.program.values[k].operation: self._names[k] for k in group}
+        name = self._names[index]
+        results = [known.get(operation, f"{operation}_of_{name}") for operation in JOINT_CALLS[call]]
+        given = [f"{'&' if value.width > 1 else ''}{self._operand(k, 0, number)}" for k in value.arguments]
+        return [
+            f"{self._type(value)} {', '.join(results)};",
+            f"{self.robot}_{call}{value.width}({', '.join([*given, *(f'&{name}' for name in results)])});",
+        ]
+
+    def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
+        """The numbers that are added to angles in so many lanes."""
+        value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
+        return list(value.numbers) or [value.constant or 0.0] * width
+
+    def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
+        """The angles in so many lanes of one value."""
+        value = self.program.values[index]
+        if value.width == 1:
+            return [self._operand(index, 0, number)] * width
+        if value.operation is GATHER:
+            return [self._operand(k, 0, number) for k in value.arguments]
+        return [f"{self._operand(index, Precedence.ATOM, number)}[{m}]" for m in range(value.width)]
+
+    def _type(self, value: Value) -> str:
+        """The C type of a value."""
+        return self._type_of(value.width)
+
+    def _type_of(self, width: int) -> str:
+        return self.scalar.name if width == 1 else f"{self.robot}_vector{width}"
+
+    @property
+    def _last(self) -> int:
+        return self.chunks.count - 1
+
+    def _close(self, blocks: list[Block], section: int, lines: Sequence[str]) -> None:
+        if lines:
+            label = self.program.sections[section]
+            blocks.append(Block(label.title, label.formula, tuple(lines)))
+
+    def _sparse_outputs(self) -> dict[str, int]:
+        """The outputs that are cleared whole at the beginning, with their sizes."""
+        return {
+            array.name: array.size
+            for array, result in zip(self.program.outputs, self.program.results, strict=True)
+            if is_worth_clearing(self.program, array, result)
+        }
+
+    def _home(self, index: int) -> int:
+        """The chunk that stores a result: that which makes it, the last one for constants and inputs."""
+        return self._last if self._is_leaf(index) else self.chunks.chunk_of[index]
+
+    def _stored(self, store: Store, number: int) -> str:
+        """The statement of a store."""
+        values = ", ".join(self._operand(index, 0, number) for index in store.values)
+        if len(store.values) == 1:
+            return f"{store.array}[{store.place}] = {values};"
+        kind, whole = self._type_of(len(store.values)), self._whole(store.values)
+        vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
+        return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
+
+    def _whole(self, values: Sequence[int]) -> int | None:
+        """The vector whose lanes these values are, one after the other and all of them."""
+        lanes = [self.program.values[index] for index in values]
+        vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
+        if vector is None or self.program.values[vector].width != len(lanes):
+            return None
+        taken = [(value.operation, value.arguments, value.lane) for value in lanes]
+        return vector if taken == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None
+
+    def _is_leaf(self, index: int) -> bool:
+        return self.program.values[index].operation.is_leaf
+
+    def _foreign(self, index: int, number: int) -> bool:
+        return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
+
+    def _is_inlined(self, index: int) -> bool:
+        """A value is written where it is used if that is one place nearby and the expression stays short."""
+        value = self.program.values[index]
+        operation = value.operation
+        if operation.is_leaf or operation.is_condition:
+            return True
+        if operation is EXTRACT:
+            return index not in self.chunks.slot_of
+        if operation in (GATHER, LANES) and all(user in self._angles for user in self._uses[index]):
+            return True  # nothing but the lists of angles and offsets has them, one by one
+        if self._is_function_of_vectors(value):
+            return False
+        if value.width > 1 and (operation.form is Form.INITIALIZER or self._needs_name(index)):
+            return False
+        weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
+        users = self._uses[index]
+        inlined = len(users) == 1 and index not in self.program.symbols
+        inlined = inlined and not operation.is_elementary and weight <= MAXIMUM_INLINED
+        if inlined and users[0] >= 0:
+            user = self.program.values[users[0]]
+            inlined = user.section == value.section and self.chunks.chunk_of[users[0]] == self.chunks.chunk_of[index]
+            inlined = inlined and not user.operation.is_condition
+        self._weight[index] = weight if inlined else 0
+        return inlined
+
+    @staticmethod
+    def _is_function_of_vectors(value: Value) -> bool:
+        """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
+        return value.width > 1 and value.operation.vector_form is VectorForm.FUNCTION
+
+    def _needs_name(self, index: int) -> bool:
+        """Whether a vector's lanes are used one by one, or its address is."""
+        users = [self.program.values[user] for user in self._uses[index] if user >= 0]
+        return any(user.operation.needs_names for user in users)
+
+    def _choose_names(self) -> dict[int, str]:
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "offset", "sine", "cosine", "constants"}
+        taken |= {_workspace(width) for width in self.chunks.slots}
+        names: dict[int, str] = {}
+        for index, value in enumerate(self.program.values):
+            if self._inline[index]:
+                continue
+            own = value.operation.name if value.operation.call else f"t{index}"
+            name = self._trigonometric_name(value) or self.program.symbols.get(index) or own
+            if name in taken:
+                name = f"t{index}"
+            taken.add(name)
+            names[index] = name
+        return names
+
+    def _trigonometric_name(self, value: Value) -> str | None:
+        source = self.program.values[value.arguments[0]].source if value.operation.is_trigonometric else None
+        return None if source is None else f"{value.operation.spelling}_{source[0]}{source[1]}"
+
+    def _operand(self, index: int, context: int, number: int) -> str:
+        """The value as an operand where operators of precedence `context` or lower need parentheses."""
+        value = self.program.values[index]
+        if value.constant is not None:
+            text = self.scalar.literal(value.constant)
+            return text if value.constant >= 0.0 or not context else f"({text})"
+        if value.source is not None:
+            return f"{value.source[0]}[{value.source[1]}]"
+        if not value.operation.is_condition:
+            if self._foreign(index, number):
+                return f"{_workspace(value.width)}[{self.chunks.slot_of[index]}]"
+            if not self._inline[index]:
+                return self._names[index]
+        inner = self._expression(index, number)
+        return f"({inner})" if value.operation.precedence <= context else inner
+
+    def _expression(self, index: int, number: int) -> str:
+        """The right-hand side of a value, by the form of its operation."""
+        value = self.program.values[index]
+        form = value.operation.form
+        if form is Form.INFIX:
+            return self._infix(value, number)
+        if form is Form.PREFIX:
+            return f"{value.operation.spelling}{self._operand(value.arguments[0], Precedence.UNARY, number)}"
+        if form is Form.FUNCTION:
+            return self._call(value, number)
+        if form is Form.CHOICE:
+            return self._choice(value, number)
+        if value.operation.is_lane_operation:
+            return self._lane_expression(value, number)
+        where, operation = f"{self.program.name}: value {index}", value.operation
+        raise MalformedProgram(f"{where}: C has no {operation}; {operation.remedy}")
+
+    def _infix(self, value: Value, number: int) -> str:
+        """The left operand binds as written, the right one keeps the association of the program."""
+        operation, (left, right) = value.operation, value.arguments
+        divisor = self.program.values[right].constant
+        if operation is DIV and divisor is not None:
+            self.scalar.check_divisor(divisor)
+        precedence = operation.precedence
+        first = self._operand(left, max(precedence - 1, 0), number)
+        return f"{first} {operation.spelling} {self._operand(right, precedence, number)}"
+
+    def _call(self, value: Value, number: int) -> str:
+        """The call of an elementary function; an offset of an angle is added to it."""
+        operation = value.operation
+        if operation.is_trigonometric:
+            arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)
+        else:
+            arguments = ", ".join(self._operand(k, 0, number) for k in value.arguments)
+        own = operation is ATAN2 and self.scalar.integer
+        function = f"{self.robot}_atan2" if own else self.scalar.function(operation.spelling)
+        return f"{function}({arguments})"
+
+    def _choice(self, value: Value, number: int) -> str:
+        """One of two numbers; in lanes by masks."""
+        if value.width == 1:
+            condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
+            return f"{condition} ? {then} : {otherwise}"
+        mask, vector = f"({self.robot}_mask{value.width})", f"({self.robot}_vector{value.width})"
+        condition = f"{mask}{self._operand(value.arguments[0], Precedence.UNARY, number)}"
+        parts = []
+        for sign, index in zip(("", "~"), value.arguments[1:], strict=True):
+            alike = self.program.values[index].constant
+            repeated = "" if alike is None else f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
+            chosen = repeated or self._operand(index, Precedence.UNARY, number)
+            parts += [] if alike == 0.0 else [f"({sign}{condition} & {mask}{chosen})"]
+        return f"{vector}({' | '.join(parts)})"
+
+    def _lane_expression(self, value: Value, number: int) -> str:
+        """Vectors are made and taken apart lane by lane; compilers turn rotations into one instruction."""
+        if value.operation is LANES:
+            return f"{{{', '.join(self.scalar.literal(x) for x in value.numbers)}}}"
+        if value.operation is GATHER:
+            return f"{{{', '.join(self._operand(k, 0, number) for k in value.arguments)}}}"
+        vector = self._operand(value.arguments[0], Precedence.ATOM, number)
+        if value.operation is EXTRACT:
+            return f"{vector}[{value.lane}]"
+        width = self.program.values[value.arguments[0]].width
+        if value.operation.form is Form.INITIALIZER:
+            return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
+        halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in (range(width // 2), range(width // 2, width))]
+        return f"({halves[0]}) + ({halves[1]})" if width > 2 else " + ".join(halves)

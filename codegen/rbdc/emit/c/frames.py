@@ -1,0 +1,189 @@
+"""The C of the functions of frames: what they share, once for each package, and the part of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
+from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.errors import UnsupportedError
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+
+_ADD = Cost(additions=6)
+_CROSS = Cost(additions=18, multiplications=18)
+_EXPRESS = Cost(additions=18, multiplications=24)
+_PUT = _EXPRESS + Cost(additions=6, multiplications=6)
+_RATES = Cost(additions=6, multiplications=7)
+_STEP = _CROSS + _ADD
+
+_LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
+    frame_jacobian: (Cost(), Cost(), _PUT),
+    frame_velocity: (_EXPRESS, Cost(), _RATES),
+    frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
+    frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
+    frame_acceleration_derivatives: (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
+}
+"""Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on the frame's path."""
+
+_SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
+"""Names that the functions share, as `frames.h.jinja` declares it."""
+
+
+def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
+    """The most that a call executes: for WORLD, and a frame that every body carries. A test counts it in the C."""
+    if function.at_frame is None or function.at_frame not in _LOOPS:
+        raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
+    once, body, dof = _LOOPS[function.at_frame]
+    loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
+    return sum((cost(step) for step in steps), loops)
+
+
+def frames_source(
+    robot: str, function: Function, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
+) -> FunctionSource:
+    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step for each body, and
+    the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) -> (J, up). `loop`: its batch is a loop over
+    samples.
+
+    Cost and statements are of all these together, as `frames_cost` counts.
+    """
+    declaration, total = function.declaration, frames_cost(model, function, steps)
+    names = _names(robot, declaration.scalar, version)
+    files = _shared(model, steps, names)
+    files[f"{robot}_{declaration.name}.c"] = render(
+        "frames_function.c.jinja",
+        **names.context,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=f"{figures(total)}, where every body carries the frame",
+        prototype=declaration.c_prototype(robot, batch=False),
+        body=f"{declaration.name}.c.jinja",
+        outputs=declaration.outputs,
+        loops=loop,
+        batch=batch_view(robot, declaration),
+    )
+    statements = sum(line.endswith(";") for text in files.values() for line in text.splitlines())
+    internal = [f"{names.p}_{name}" for name in _SHARED]
+    return FunctionSource(declaration, total, files, statements, method="climb", internal=internal)
+
+
+@dataclass(frozen=True)
+class FrameNames:
+    """Names of types, constants and the climb in the templates of frames.
+
+    p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays of the caller. zero, zeros:
+    such a value, and what initialises an array of them. spread: what makes a number such a value. climb: the name of the climb.
+    """
+
+    robot: str
+    version: str
+    scalar: ScalarType
+    value: str
+    entry: str
+    zero: str
+    zeros: str
+    spread: str
+    climb: str
+
+    @property
+    def p(self) -> str:
+        """How the names begin that the functions of frames share."""
+        return f"{self.robot}_frames"
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The names, with what templates call the scalar type."""
+        return {f.name: getattr(self, f.name) for f in fields(self)} | self.scalar.words | {"p": self.p}
+
+
+def _names(robot: str, scalar: ScalarType, version: str) -> FrameNames:
+    """The names for single samples."""
+    zero = scalar.literal(0.0)
+    return FrameNames(
+        robot=robot,
+        version=version,
+        scalar=scalar,
+        value=scalar.name,
+        entry=scalar.name,
+        zero=zero,
+        zeros=f"{{{zero}}}",
+        spread="",
+        climb=f"{robot}_frames_climb",
+    )
+
+
+def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[str, str]:
+    """The files that are the same for every function of a frame."""
+    table, robot, scalar = dof_table(model), names.robot, names.scalar
+    internal = elementary_headers(robot, steps, scalar, names.version)
+    climb = climb_view(robot, model, steps, scalar)
+    source = render(
+        "frames.c.jinja",
+        **names.context,
+        foreign=[],
+        parts=climb.parts,
+        steps=climb.steps,
+        figures=f"{figures(sum((cost(step) for step in steps), Cost()))}, for all bodies together",
+        headers=list(internal),
+        body_parent=_row(body.parent for body in model.bodies),
+        body_first=_row([*first_dofs(model), len(table)]),
+        dof_column=_row(column for column, _, _ in table),
+        dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
+        frame_body=_row(frame.body for frame in model.frames),
+        frame_placement=[", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames],
+    )
+    shared = header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"])
+    header = render("frames.h.jinja", **names.context, shared=shared)
+    return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+
+
+@dataclass(frozen=True)
+class FramesHeader:
+    """The header of frames: its guard, what it includes, sizes of the tables, and in words for how many samples it is."""
+
+    guard: str
+    includes: Sequence[str]
+    several: str
+    bodies: int
+    dofs: int
+    nv: int
+    frames: int
+
+
+def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> FramesHeader:
+    """The view of the header; `several`: for how many samples, in words."""
+    return FramesHeader(guard, includes, several, model.njoints, len(dof_table(model)), model.nv, len(model.frames))
+
+
+@dataclass(frozen=True)
+class ClimbView:
+    """The steps of a climb as C functions, and the calls of them."""
+
+    parts: list[Part]
+    steps: list[str]
+
+
+def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: ScalarType) -> ClimbView:
+    """The view of the climb by these programs."""
+    parts = [_step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)]
+    return ClimbView(parts, [f"step_{index}(q, x, J, up)" for index in range(model.njoints)])
+
+
+def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> Part:
+    title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
+    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar)
+
+
+def _row(numbers: Iterable[int]) -> str:
+    return ", ".join(str(n) for n in numbers)

@@ -1,0 +1,247 @@
+"""Sines and cosines of all joint angles at once: the header with the vector code, and the statements that call it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.c.vectors import elementary_functions, vector_view
+from rbdc.emit.render import render
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
+from rbdc.ir.nodes import Program
+from rbdc.ir.operations import SIN
+from rbdc.ir.passes.angles import JOINT_ANGLES
+
+_SHORTEST = 16
+"""Bytes of the shortest vectors of angles."""
+
+
+def widths(scalar: ScalarType) -> tuple[int, ...]:
+    """How many angles are computed side by side, or one alone."""
+    shortest = _SHORTEST // scalar.size
+    return (1, shortest, 2 * shortest, 4 * shortest)
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """How r is found, and its sine and cosine.
+
+    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up to the limit; in single
+    precision what the first two leave of an angle is exact as well. inverse: of pi/2 or pi. sine, cosine: coefficients of polynomials in
+    z = r^2.
+    """
+
+    inverse: float
+    parts: tuple[float, ...]
+    split: str
+    bits: int
+    sine: tuple[float, ...]
+    cosine: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Trigonometry:
+    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2, for batches, within
+    `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each of which waits for the last. tail: what they
+    and the sum of angle and offset (`lost`) leave, which the polynomials do not wait for.
+    """
+
+    limit: float
+    error: str
+    precision: str
+    steps: tuple[str, ...]
+    tail: str
+    narrow: Approximation
+    wide: Approximation
+
+
+_DOUBLE = Trigonometry(
+    1.0e6,
+    "1.5e-15",
+    "one unit in the last place, or 3e-31 where that is more",
+    ("coarse = a - n * {0}", "r = coarse - n * {1}"),
+    "((coarse - r) - n * {1}) + (lost - n * {2})",
+    Approximation(
+        0.6366197723675814,
+        (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
+        "three parts of which the first two",
+        33,
+        (-1 / 6, 0.008333333333330925, -0.00019841269836722418, 2.755731608381636e-06, -2.5051127944014188e-08, 1.5917848524808262e-10),
+        (
+            *(0.041666666666666664, -0.0013888888888887382, 2.480158729874307e-05),
+            *(-2.7557317260008837e-07, 2.0876143827993133e-09, -1.1382456778061306e-11),
+        ),
+    ),
+    Approximation(
+        0.3183098861837907,
+        (3.1415926534682512, 1.2154201012607932e-10, 4.044532497591901e-21),
+        "three parts of which the first two",
+        33,
+        (
+            *(-0.1666666666666665, 0.008333333333325928, -0.00019841269836466636, 2.7557318055221206e-06),
+            *(-2.505197288121006e-08, 1.6050970646122487e-10, -7.408031343670488e-13),
+        ),
+        (
+            *(-0.5, 0.04166666666666634, -0.0013888888888860694, 2.4801587292441663e-05),
+            *(-2.755731776674132e-07, 2.08766308298722e-09, -1.1464688686901012e-11, 4.6276610380051693e-14),
+        ),
+    ),
+)
+"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <= (pi/4)^2: errors 2e-17 and
+1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <= (pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before
+rounding.
+"""
+
+_FLOAT = Trigonometry(
+    2.0e3,
+    "1.8e-7",
+    "1.1 units in the last place",
+    ("coarse = a - n * {0}", "finer = coarse - n * {1}", "r = finer - n * {2}"),
+    "((finer - r) - n * {2}) + (lost - n * {3})",
+    Approximation(
+        0.63661975,
+        (1.57080078125, -4.470348358154297e-06, 1.5890691429376602e-08, 2.5633440682570896e-12),
+        "four parts of which the first three",
+        12,
+        (-0.16666655, 0.008332191, -0.00019518605),
+        (0.041666646, -0.0013887301, 2.4430668e-05),
+    ),
+    Approximation(
+        0.31830987,
+        (3.1416015625, -8.940696716308594e-06, 3.1786509424591713e-08),
+        "three parts of which the first two",
+        14,
+        (-0.16666657, 0.008333009, -0.00019806031, 2.5988531e-06),
+        (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
+    ),
+)
+"""The same functions with the least largest error of sine and cosine, coefficients rounded to single precision one after the other, the
+rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9 and 4e-10 before rounding. At 2000 rad an angle itself is known to
+6e-5.
+"""
+
+_OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
+
+
+def limit(scalar: ScalarType) -> float:
+    """Larger angles go to libm (rad)."""
+    return _OF[scalar].limit
+
+
+def batch_context(scalar: ScalarType) -> dict[str, object]:
+    """The part of the header of batches that is about sines and cosines."""
+    wide = _OF[scalar].wide
+    polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
+    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error}
+
+
+def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
+    return {
+        "limit": scalar.literal(_OF[scalar].limit),
+        "magic": scalar.literal(1.5 * 2.0**scalar.bits),
+        "sign": 8 * scalar.size - 1,
+        "split": made.split,
+        "part_bits": made.bits,
+        "inverse": scalar.literal(made.inverse),
+        "parts": [signed(scalar, x) for x in made.parts],
+    }
+
+
+def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
+    """A polynomial as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
+    return nested([signed(scalar, x) for x in coefficients], variable)
+
+
+def in_pairs(words: Sequence[str]) -> str:
+    """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose first results these are."""
+    pairs = [nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
+    return nested(pairs, "zz")
+
+
+def nested(coefficients: Sequence[str], variable: str) -> str:
+    """A polynomial as C by Horner's scheme, constant coefficient first."""
+    text = coefficients[-1]
+    for word in reversed(coefficients[:-1]):
+        text = f"({word} + {variable} * {text})"
+    return text
+
+
+def header_name(robot: str) -> str:
+    """The file that a C file with joint angles includes."""
+    return f"{robot}_trigonometry.h"
+
+
+def header(robot: str, version: str, scalar: ScalarType) -> str:
+    """The text of that file, the same for every function."""
+    narrow = _OF[scalar].narrow
+    context = _context(scalar, narrow)
+    sine, cosine = ([signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
+    both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
+    polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
+    *steps, tail = (step.format(*(signed(scalar, x) for x in narrow.parts)) for step in (*_OF[scalar].steps, _OF[scalar].tail))
+    reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
+    vectors = [vector_view(scalar, lanes) for lanes in widths(scalar)[1:]]
+    views = {"vectors": vectors, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
+    own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
+    return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
+
+
+def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:
+    """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
+    if not scalar.integer or program.sections[:1] != (JOINT_ANGLES,):
+        return {}
+    places: dict[tuple[int, ...], int] = {}
+    found: dict[int, tuple[str, int]] = {}
+    size = 0
+    for index, value in enumerate(program.values):
+        if value.section == 0 and value.operation.is_trigonometric:
+            if value.arguments not in places:
+                places[value.arguments], size = size, size + value.width
+            found[index] = ("sine" if value.operation is SIN else "cosine", places[value.arguments])
+    return found
+
+
+def sines_with_cosines(
+    program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
+) -> dict[int, tuple[int, ...]]:
+    """For each sine or cosine that is not gathered and that one call computes with its partner those of the same angle in its chunk:
+    always in lanes, of scalars where the chunk has both.
+    """
+    groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
+    for index, value in enumerate(program.values):
+        if value.operation.is_trigonometric and index not in gathered:
+            groups.setdefault((value.arguments, chunk_of[index]), []).append(index)
+
+    def is_one_call(group: Sequence[int]) -> bool:
+        return program.values[group[0]].width > 1 or (len(group) == 2 and scalar.integer != "")
+
+    return {index: tuple(group) for group in groups.values() if is_one_call(group) for index in group}
+
+
+def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
+    """Declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls that fill them; the last call may
+    compute a few angles for nothing.
+    """
+    blocks: list[int] = []
+    while sum(blocks) < len(angles):
+        rest = len(angles) - sum(blocks)
+        blocks.append(next((width for width in widths(scalar) if width >= rest), widths(scalar)[-1]))
+    size, kind = sum(blocks), scalar.name
+    padded = [*angles, *[scalar.literal(0.0)] * (size - len(angles))]
+    lines = [f"const {kind} angle[{size}] = {{{', '.join(padded)}}};"]
+    if any(offsets):
+        words = [scalar.literal(x) for x in [*offsets, *[0.0] * (size - len(offsets))]]
+        lines.append(f"const {kind} offset[{size}] = {{{', '.join(words)}}};")
+    lines.append(f"{kind} sine[{size}], cosine[{size}];")
+    start = 0
+    for width in blocks:
+        summed = any(offsets[start : start + width])
+        names = ("angle", "offset", "sine", "cosine") if summed else ("angle", "sine", "cosine")
+        at = [name if start == 0 else f"{name} + {start}" for name in names]
+        lines.append(f"{robot}_sincos{'_of_sums' if summed else ''}{width}({', '.join(at)});")
+        start += width
+    return lines
+
+
+def signed(scalar: ScalarType, x: float) -> str:
+    return scalar.literal(x) if x >= 0.0 else f"({scalar.literal(x)})"

@@ -1,0 +1,1 @@
+"""The Python of a package: module, stubs, readme."""

@@ -1,0 +1,129 @@
+"""The Python side of a generated package: __init__.py, stubs, the run-time support."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from rbdc.emit.names import docstring, string_literal
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.model import Model
+
+
+def render_python(
+    model: Model, robot: str, declarations: Sequence[FunctionDeclaration], known: Sequence[str], version: str
+) -> dict[str, str]:
+    """The Python files of the package, by name. `known` are all functions that rbdc can build."""
+    views = [_function_view(d) for d in declarations]
+    independent = [body for body in model.bodies if body.coupling is None]
+    limits = [body.limits for body in independent for _ in range(body.joint.nv)]
+    lower = [body.limits.lower if body.joint.euclidean else -float("inf") for body in independent for _ in range(body.joint.nq)]
+    upper = [body.limits.upper if body.joint.euclidean else float("inf") for body in independent for _ in range(body.joint.nq)]
+    context = {
+        "title": docstring(robot),
+        "scalar": declarations[0].scalar,
+        "version": version,
+        "robot": string_literal(robot),
+        "nq": model.nq,
+        "nv": model.nv,
+        "njoints": model.njoints,
+        "joint_names": _names(body.joint_name for body in model.bodies),
+        "frame_names": _names(frame.name for frame in model.frames),
+        "function_names": _names(d.name for d in declarations),
+        "q_neutral": repr(model.neutral()),
+        "lower": repr(lower),
+        "upper": repr(upper),
+        "velocity": repr([bound.velocity for bound in limits]),
+        "effort": repr([bound.effort for bound in limits]),
+        "gravity": repr(model.gravity.scalars()),
+        "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
+        "functions": views,
+        "absent": _names(name for name in known if name not in {d.name for d in declarations}),
+    }
+    return {
+        "__init__.py": render("package_init.py.jinja", **context),
+        "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
+        "_named.py": files("rbdc.runtime").joinpath("_named.py").read_text(encoding="utf-8"),
+        "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
+        "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
+        "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
+        "py.typed": "",
+    }
+
+
+def _names(names: Iterable[str]) -> str:
+    """A tuple of string literals."""
+    literals = [string_literal(name) for name in names]
+    return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+
+
+@dataclass(frozen=True)
+class _FunctionView:
+    """A function of the package as Python: literals of its inputs and outputs, signatures without and with types, and the calls of samples
+    one after the other and in lanes.
+    """
+
+    name: str
+    summary: str
+    framed: bool
+    inputs: str
+    outputs: str
+    signature: str
+    typed_signature: str
+    lanes_call: str
+    result_type: str
+    call: str
+    doc: list[str]
+
+
+def _function_view(d: FunctionDeclaration) -> _FunctionView:
+    names = [p.name for p in d.inputs]
+    arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
+    typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
+    packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+    extra = ""
+    keywords = ["out=None", 'layout="samples"', "num_threads=1"]
+    typed_keywords = ["out: Any = None", 'layout: Literal["samples", "lanes"] = "samples"', "num_threads: int = 1"]
+    if d.framed:
+        arguments += ["frame", 'reference="LOCAL"']
+        typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
+        extra = ", entry.place(frame, reference)"
+    dtype = f"np.{d.scalar.dtype}"
+    results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
+    return _FunctionView(
+        name=d.name,
+        summary=docstring(d.summary),
+        framed=d.framed,
+        inputs=repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
+        outputs=repr(tuple((p.name, p.shape) for p in d.outputs)),
+        signature=", ".join([*arguments, "*", *keywords]),
+        typed_signature=", ".join([*typed, "*", *typed_keywords]),
+        lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
+        result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
+        call=f"entry.call({packed}, out, num_threads{extra})",
+        doc=_documentation(d),
+    )
+
+
+def _documentation(d: FunctionDeclaration) -> list[str]:
+    def line(p: Parameter) -> str:
+        return f"    {p.name} {_shape(p.shape)}: {p.meaning}{'; may be None' if p.optional else ''}"
+
+    frame = ["    frame: a name of frame_names or its index", "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED"]
+    return [
+        "Args:",
+        *(line(p) for p in d.inputs),
+        *(frame if d.framed else []),
+        f"    out: array to fill, {d.scalar.dtype} and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
+        f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, (blocks, ..., {d.scalar.lanes})',
+        "    num_threads: threads over which the samples of a batch are spread",
+        "",
+        "Returns:",
+        *(line(p) for p in d.outputs),
+    ]

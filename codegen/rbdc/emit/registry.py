@@ -1,0 +1,81 @@
+"""The targets of a build: each is one line of `BACKENDS`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
+from rbdc.emit.batch.target import BatchTarget
+from rbdc.emit.c.target import CTarget
+from rbdc.emit.python.target import PythonTarget
+from rbdc.emit.rolled.target import RolledTarget
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.ir.cost import Cost
+
+BACKENDS: dict[str, Backend] = {
+    "c": CTarget(),
+    "rolled": RolledTarget(),
+    "batch": BatchTarget(),
+    "python": PythonTarget(),
+}
+"""Every target by its name, in the order in which they print."""
+
+FOUNDATION = "c"
+"""The target that every package has: its extension is compiled from it, and verified."""
+
+
+@dataclass(frozen=True)
+class PackageText:
+    """The text of a package: files by name, and those of them that are compiled."""
+
+    files: dict[str, str]
+    compiled: frozenset[str]
+
+
+def target_names() -> list[str]:
+    """The names that `--targets` takes."""
+    return [name for name, backend in BACKENDS.items() if not backend.companion]
+
+
+def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
+    """The targets of these names and their companions, in the order in which they print.
+
+    Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
+    """
+    given = f"--targets {ascii(','.join(targets))[1:-1]}"
+    names = target_names()
+    for target in targets:
+        if target not in names:
+            raise OptionError(f"{given}: no target {target!a}; there are {', '.join(names)}")
+        if list(targets).count(target) > 1:
+            raise OptionError(f"{given}: {target} is given twice")
+    if FOUNDATION not in targets:
+        raise UnsupportedError(f"{given}: a package is compiled and verified by its C; add {FOUNDATION}")
+    return tuple(backend for name, backend in BACKENDS.items() if name in targets or backend.companion in targets)
+
+
+def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
+    """The text that the targets make of one function."""
+    source = FunctionSource(planned.declaration, Cost(), method=planned.method)
+    for backend in backends:
+        backend.add_function(package, planned, source)
+    return source
+
+
+def assembled(package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]) -> PackageText:
+    """The files of a package by all targets. Raises ValueError where two give a file of the same name."""
+    files: dict[str, str] = {}
+    compiled: set[str] = set()
+    for backend in backends:
+        given = backend.package_files(package, sources)
+        _refuse_common(backend, files, given)
+        files |= given
+        compiled |= {name for name in given if name.endswith(backend.compiled)}
+    return PackageText(files, frozenset(compiled))
+
+
+def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:
+    common = sorted(files.keys() & given.keys())
+    if common:
+        raise ValueError(f"target {backend.name} gives {', '.join(common)}, which another target gives already")

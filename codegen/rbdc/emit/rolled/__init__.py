@@ -1,0 +1,1 @@
+"""C of the recursions as loops over constant tables of the model."""

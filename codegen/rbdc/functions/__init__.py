@@ -1,0 +1,1 @@
+"""Signatures, algorithms and requirements of the functions of a generated module."""

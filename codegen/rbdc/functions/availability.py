@@ -1,0 +1,76 @@
+"""The functions that are not defined for a model: forward dynamics where the joint-space inertia is singular
+in every configuration, the centre of mass of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rbdc.algorithms.reference.centroidal import total_mass
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.manifold import integrate
+from rbdc.errors import SingularModelError
+from rbdc.functions.catalogue import requiring
+from rbdc.functions.record import Requirement
+from rbdc.model import Model
+from rbdc.model.xml import shown
+
+_SAMPLES = 4
+_TOLERANCE = 1e-13
+"""Of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding leaves of a regular robot.
+"""
+
+
+def singular_joints(model: Model) -> list[str]:
+    """The joints along which the motion of zero inertia runs, empty where M is regular in some of a few
+    random configurations.
+    """
+    rng, involved = np.random.default_rng(0), set[str]()
+    for _ in range(_SAMPLES):
+        q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.5, 1.5, model.nv)])
+        inertia = np.array(crba(model, [float(x) for x in q]), dtype=float)
+        scale = np.sqrt(np.maximum(np.diag(inertia), 0.0))
+        if np.all(scale > 0.0):
+            values, vectors = np.linalg.eigh(inertia / np.outer(scale, scale))
+            if values[0] > _TOLERANCE:
+                return []
+            weak = np.abs(vectors[:, 0]) > 1e-3
+        else:
+            weak = scale == 0.0
+        involved |= {
+            body.joint_name
+            for index, body in enumerate(model.bodies)
+            if body.coupling is None and np.any(weak[model.v_slice(index)])
+        }
+    return [body.joint_name for body in model.bodies if body.joint_name in involved]
+
+
+def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -> tuple[list[str], list[str]]:
+    """The functions that are defined for the model, and a message for each reason why others had to be left
+    out of a preset.
+
+    Raises SingularModelError where one of those was asked for by name.
+    """
+    left_out: dict[str, str] = {}
+    for undefined, why, cure in _undefined(model, names):
+        wanted = [name for name in names if name in undefined]
+        if wanted and asked is not None:
+            raise SingularModelError(f"{why}, so {' and '.join(wanted)} cannot be built; {cure}")
+        left_out |= dict.fromkeys(wanted, f"{why}, so {' and '.join(wanted)} were left out")
+    return [name for name in names if name not in left_out], list(dict.fromkeys(left_out.values()))
+
+
+def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
+    """Functions that are not defined for the model, why, and what would mend it."""
+    forward_dynamics = requiring(Requirement.REGULAR_INERTIA)
+    joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
+    if joints:
+        listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
+        why = f"the joint-space inertia is singular in every configuration (joints {listed})"
+        yield forward_dynamics, why, "give mass to the links that these joints carry"
+    if total_mass(model) == 0.0:
+        yield requiring(Requirement.MASS), "no link has mass", "give some an <inertial>"
+    elif total_mass(model, with_base=False) == 0.0:
+        yield requiring(Requirement.MOVING_MASS), "no moving link has mass", "give some an <inertial>"

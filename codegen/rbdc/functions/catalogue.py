@@ -1,0 +1,92 @@
+"""The functions of a generated module: the families of records, presets, and the choice among them.
+
+To add a function: write its record, and its algorithm under `rbdc.algorithms`; a new family of records takes
+a line in `FAMILIES`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+
+from rbdc.errors import OptionError
+from rbdc.functions.derivatives import derivatives
+from rbdc.functions.dynamics import dynamics
+from rbdc.functions.kinematics import kinematics
+from rbdc.functions.manifold import manifold
+from rbdc.functions.momentum import momentum
+from rbdc.functions.record import PRESETS, Function, Requirement
+from rbdc.model import Model
+
+Family = Callable[[Model], list[Function]]
+
+FAMILIES: list[Family] = [
+    dynamics,
+    derivatives,
+    kinematics,
+    momentum,
+    manifold,
+]
+"""In the order of the documentation."""
+
+
+def functions_of(model: Model) -> dict[str, Function]:
+    """Every function that can be built for the model, by its name, in the order of the documentation."""
+    return {function.name: function for family in FAMILIES for function in family(model)}
+
+
+def known() -> dict[str, Function]:
+    """Every function by its name, for questions that no model answers: the shapes are those of a model
+    without joints.
+    """
+    return functions_of(Model("any", (), (), 0, 0))
+
+
+def fingerprint() -> str:
+    """A text that changes with the records from outside rbdc, for keys in the cache; the hash of rbdc's code
+    covers those within.
+    """
+    outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
+    return "\n".join(text for family in outside for text in _sources(family))
+
+
+def _sources(family: Family) -> list[str]:
+    module = inspect.getmodule(family)
+    return [inspect.getsource(family), "" if module is None else inspect.getsource(module)]
+
+
+def presets() -> dict[str, tuple[str, ...]]:
+    """The functions of each preset, the smallest first; each has those of the one before."""
+    functions = known().values()
+    return {
+        preset: tuple(function.name for function in functions if PRESETS.index(function.preset) <= size)
+        for size, preset in enumerate(PRESETS)
+    }
+
+
+def requiring(requirement: Requirement) -> tuple[str, ...]:
+    """The functions that are defined only for models with this property."""
+    return tuple(name for name, function in known().items() if requirement in function.requires)
+
+
+def rollable() -> tuple[str, ...]:
+    """The functions that have a rolled form."""
+    return tuple(name for name, function in known().items() if function.policy.rolled)
+
+
+def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[str]:
+    """The names to build, in the order of the documentation.
+
+    Raises OptionError naming the unknown one and what there is.
+    """
+    there = list(functions_of(model))
+    if functions is None:
+        if preset not in presets():
+            raise OptionError(f"no preset {preset!a}; there are {', '.join(presets())}")
+        functions = presets()[preset]
+    for name in functions:
+        if name not in there:
+            raise OptionError(f"no function {name!a}; there are {', '.join(there)}")
+    if not functions:
+        raise OptionError(f"no function asked for; there are {', '.join(there)}")
+    return [name for name in there if name in functions]

@@ -1,0 +1,149 @@
+"""Declarations as data: one object prints the C declaration, the cffi cdef, the stub and the docstring, so
+they cannot drift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
+
+REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
+"""Values of the `reference` argument; their position is the integer that the C function takes."""
+
+
+EXTERNAL_FORCES = "fext"
+"""The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
+a `Force` for each body.
+"""
+
+
+class Kind(Enum):
+    """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
+    with a joint's direction.
+    """
+
+    CONFIGURATION = "configuration"
+    """q: one entry for each coordinate (nq); quaternions are of unit length."""
+    VELOCITY = "velocity"
+    """v: a tangent vector (nv)."""
+    ACCELERATION = "acceleration"
+    """a: a tangent vector (nv)."""
+    TANGENT = "tangent vector"
+    """A step or a direction (nv)."""
+    FORCE = "generalised force"
+    """tau: a covector (nv)."""
+    WEIGHTS = "weights"
+    """One number for each row of a result (nv)."""
+    WRENCHES = "wrench of each body"
+    """A force and a moment for each body, in its joint frame (njoints, 6)."""
+    JOINT_ROWS = "rows of joints"
+    """An output with a row for each joint's direction."""
+    SPACE_ROWS = "rows of space"
+    """An output whose rows are directions in space, or a single number."""
+    OTHER = "other"
+    """Neither an input nor an output of a function of the catalogue; nothing can be drawn for it."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One array argument or result of a function.
+
+    shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
+    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+    kind: Kind = Kind.OTHER
+    optional: bool = False
+
+    @property
+    def configuration(self) -> bool:
+        """Whether it is a configuration, which must be finite (checked in Python)."""
+        return self.kind is Kind.CONFIGURATION
+
+    @property
+    def in_space(self) -> bool:
+        """Whether it is an output over directions in space, or a number, where others have a row for each
+        joint's direction.
+        """
+        return self.kind is Kind.SPACE_ROWS
+
+    @property
+    def size(self) -> int:
+        """Number of scalars."""
+        return prod(self.shape)
+
+    def where_given(self, here: str, absent: str = "NULL") -> str:
+        """The C expression of a place in an array that may be NULL."""
+        return f"{self.name} != NULL ? {here} : {absent}"
+
+
+@dataclass(frozen=True)
+class FunctionDeclaration:
+    """The signature of one entry point of a generated module.
+
+    C, with the scalars of `scalar` in place of double:
+    ``void <robot>_<name>(const double *<input>..., [int frame, int reference,] double *<output>...)``, and
+    ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With
+    `lanes` also ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes`
+    samples, each entry of an array so many times, once for each sample. All pointers are restrict.
+
+    `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
+    Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default.
+    """
+
+    name: str
+    summary: str
+    inputs: tuple[Parameter, ...]
+    outputs: tuple[Parameter, ...]
+    framed: bool = False
+    lanes: bool = False
+    scalar: ScalarType = DOUBLE
+
+    @property
+    def optional(self) -> Parameter | None:
+        """The optional input."""
+        return next((p for p in self.inputs if p.optional), None)
+
+    @property
+    def required(self) -> list[Parameter]:
+        """The other inputs."""
+        return [p for p in self.inputs if not p.optional]
+
+    def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
+        """All C declarations of the function; see `c_prototype`."""
+        both = [self.c_prototype(robot, batch=batch, restrict=restrict) for batch in (False, True)]
+        return [*both, self.lanes_prototype(robot, restrict)] if self.lanes else both
+
+    def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
+        """The C declaration of the function over blocks, likewise."""
+        return self._prototype(robot, "_lanes", restrict)
+
+    def c_prototype(self, robot: str, *, batch: bool, restrict: str = "restrict") -> str:
+        """The C declaration without the semicolon; `restrict` may be "" (cffi) or a macro (header usable from
+        C++).
+        """
+        return self._prototype(robot, "_batch" if batch else "", restrict)
+
+    def _prototype(self, robot: str, suffix: str, restrict: str) -> str:
+        first = ["size_t n"] if suffix else []
+        parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])
+        return f"void {robot}_{self.name}{suffix}({parameters})"
+
+    def parameters(self, kind: str, restrict: str = "restrict") -> list[str]:
+        """The parameters of a C function that takes and gives the same in arrays of `kind`."""
+        qualifier = f"{restrict} " if restrict else ""
+        inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
+        frame = ["int frame", "int reference"] if self.framed else []
+        return [*inputs, *frame, *(f"{kind} *{qualifier}{p.name}" for p in self.outputs)]
+
+    def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
+        """The arguments of a call of such a function; `place` says where an array is."""
+        frame = ["frame", "reference"] if self.framed else []
+        return [*map(place, self.inputs), *frame, *map(place, self.outputs)]

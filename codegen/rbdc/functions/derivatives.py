@@ -1,0 +1,183 @@
+"""The records of the first derivatives of inverse and forward dynamics, and of products with them."""
+
+from __future__ import annotations
+
+from rbdc.algorithms.forward_dynamics import (
+    derivatives_by_factors,
+    derivatives_by_inverse_factor,
+    derivatives_of_branches,
+    derivatives_to_solve,
+)
+from rbdc.algorithms.jvp import aba_tangent_by_articulated_bodies, aba_tangent_by_factors, rnea_tangent
+from rbdc.algorithms.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.vjp import aba_adjoint_by_articulated_bodies, aba_adjoint_by_factors, rnea_adjoint
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.dynamics import by_shape
+from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.inputs import (
+    acceleration,
+    configuration,
+    direction,
+    external_forces,
+    generalised_force,
+    velocity,
+    weights,
+)
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
+from rbdc.model import Model
+
+FORWARD = frozenset({Requirement.REGULAR_INERTIA})
+WITH_FORWARD_DYNAMICS = Policy(leader="aba")
+"""Most of what sets the methods of these products apart is what they solve with M. Comparing their own found
+the same method on nine of ten robots tried, 3 and 5 % less on the other (tiago_pro), and took longer than all
+else.
+"""
+
+
+def derivatives(model: Model) -> list[Function]:
+    """Every one of them, in the order of the documentation."""
+    return [*_matrices(model), *_weighted(model), *_directional(model)]
+
+
+def _matrices(model: Model) -> list[Function]:
+    q, v, a, tau, fext = _inputs(model)
+
+    def by(of: str, *inputs: str) -> tuple[Parameter, ...]:
+        meaning = f"derivative by {{}}; row: of {of}, column: direction"
+        shape = (model.nv, model.nv)
+        return tuple(Parameter(f"{of}_d{x}", shape, meaning.format(x), Kind.JOINT_ROWS) for x in inputs)
+
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea_derivatives",
+                "Derivatives of inverse dynamics by q (in the tangent space), v and a.",
+                (q, v, a, fext),
+                by("dtau", q.name, v.name, a.name),
+            ),
+            {"body_up": JointSpace(rnea_derivatives)},
+            preset="optimisation",
+            policy=Policy(counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}),
+            references={
+                "idsva": "idsva:rnea_derivatives",
+                "carpentier-mansard": "carpentier_mansard:rnea_derivatives",
+            },
+            comparison=Comparison(
+                derivative_of="rnea",
+                peers={"pinocchio": ("rnea_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
+        ),
+        Function(
+            FunctionDeclaration(
+                "aba_derivatives",
+                "Derivatives of forward dynamics by q (in the tangent space), v and tau.",
+                (q, v, tau, fext),
+                by("ddq", q.name, v.name, tau.name),
+            ),
+            by_shape(
+                model,
+                cholesky=JointSpace(derivatives_by_factors),
+                inverse_factor=JointSpace(derivatives_by_inverse_factor, derivatives_of_branches),
+            ),
+            to_solve=JointSpace(derivatives_to_solve),
+            preset="optimisation",
+            requires=FORWARD,
+            policy=Policy(dense_right_sides=True, rolled={"cholesky": "forward_dynamics_derivatives"}),
+            references={"carpentier-mansard": "forward_derivatives:aba_derivatives"},
+            comparison=Comparison(
+                derivative_of="aba",
+                peers={"pinocchio": ("aba_derivatives",)},
+                benchmarked=True,
+                headline=True,
+            ),
+        ),
+    ]
+
+
+def _weighted(model: Model) -> list[Function]:
+    q, v, a, tau, fext = _inputs(model)
+    w = weights(model)
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea_vjp",
+                "Weighted sums of the rows of the derivatives of inverse dynamics: "
+                "w^T dtau_dq, w^T dtau_dv, w^T dtau_da.",
+                (q, v, a, w, fext),
+                _vectors(model, "w_dtau_dq", "w_dtau_dv", "w_dtau_da"),
+            ),
+            {"adjoint": JointSpace(rnea_adjoint)},
+            preset="optimisation",
+            references={"adjoint-idsva": "products:rnea_vjp"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "aba_vjp",
+                "Weighted sums of the rows of the derivatives of forward dynamics: "
+                "w^T ddq_dq, w^T ddq_dv, w^T ddq_dtau.",
+                (q, v, tau, w, fext),
+                _vectors(model, "w_ddq_dq", "w_ddq_dv", "w_ddq_dtau"),
+            ),
+            {
+                "articulated_bodies": JointSpace(aba_adjoint_by_articulated_bodies),
+                "cholesky": JointSpace(aba_adjoint_by_factors),
+            },
+            preset="optimisation",
+            requires=FORWARD,
+            policy=WITH_FORWARD_DYNAMICS,
+            references={"adjoint-idsva": "products:aba_vjp"},
+        ),
+    ]
+
+
+def _directional(model: Model) -> list[Function]:
+    q, v, a, tau, fext = _inputs(model)
+    dq, dv, da, dtau = (direction(model, of.name) for of in (q, v, a, tau))
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea_jvp",
+                "Derivative of inverse dynamics in one direction.",
+                (q, v, a, dq, dv, da, fext),
+                _vectors(model, "dtau"),
+            ),
+            {"tangent": JointSpace(rnea_tangent)},
+            preset="optimisation",
+            references={"tangent-featherstone": "products:rnea_jvp"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "aba_jvp",
+                "Derivative of forward dynamics in one direction.",
+                (q, v, tau, dq, dv, dtau, fext),
+                _vectors(model, "dddq"),
+            ),
+            {
+                "articulated_bodies": JointSpace(aba_tangent_by_articulated_bodies),
+                "cholesky": JointSpace(aba_tangent_by_factors),
+            },
+            preset="optimisation",
+            requires=FORWARD,
+            policy=WITH_FORWARD_DYNAMICS,
+            references={"tangent-featherstone": "products:aba_jvp"},
+        ),
+    ]
+
+
+def _inputs(model: Model) -> tuple[Parameter, ...]:
+    """q, v, a, tau and the external forces."""
+    return (
+        configuration(model),
+        velocity(model),
+        acceleration(model),
+        generalised_force(model),
+        external_forces(model),
+    )
+
+
+def _vectors(model: Model, *names: str) -> tuple[Parameter, ...]:
+    return tuple(
+        Parameter(name, (model.nv,), "one number for each direction", Kind.JOINT_ROWS) for name in names
+    )

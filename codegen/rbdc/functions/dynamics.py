@@ -1,0 +1,176 @@
+"""The records of inverse and forward dynamics and of the joint-space inertia."""
+
+from __future__ import annotations
+
+from rbdc.algorithms.coriolis import coriolis
+from rbdc.algorithms.crba import crba
+from rbdc.algorithms.forward_dynamics import by_articulated_bodies, by_factors, inverse_factors
+from rbdc.algorithms.minverse import (
+    inverse_by_cholesky,
+    inverse_by_inverse_factor,
+    inverse_of_branches,
+    minverse,
+)
+from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
+from rbdc.algorithms.regressor import (
+    PARAMETERS_PER_BODY,
+    regressor_by_axes,
+    regressor_by_forces,
+    regressor_of_chosen_frames,
+)
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.evaluation import Evaluate, JointSpace, OwnFrames, on_model
+from rbdc.functions.inputs import (
+    acceleration,
+    configuration,
+    external_forces,
+    generalised_force,
+    over_joints,
+    velocity,
+)
+from rbdc.functions.record import Comparison, Function, Policy, Requirement
+from rbdc.model import Model
+
+
+def dynamics(model: Model) -> list[Function]:
+    """Every one of them, in the order of the documentation."""
+    return [*_inverse(model), *_inertia(model), *_forward(model), _regressor(model)]
+
+
+def _inverse(model: Model) -> list[Function]:
+    q, v, a, fext = configuration(model), velocity(model), acceleration(model), external_forces(model)
+    torque = over_joints("tau", (model.nv,), "generalised force (N, N m)")
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea",
+                "Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext.",
+                (q, v, a, fext),
+                torque,
+            ),
+            {"newton_euler": JointSpace(newton_euler)},
+            preset="control",
+            policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
+            references={"featherstone": "rnea:rnea"},
+            comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
+        ),
+        Function(
+            FunctionDeclaration("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque),
+            {"newton_euler": JointSpace(nonlinear_effects)},
+            preset="control",
+            policy=Policy(rolled={"rnea": "nonlinear_effects"}),
+            references={"featherstone": "rnea:nonlinear_effects"},
+            comparison=Comparison(peers={"pinocchio": ("nle",)}),
+        ),
+        Function(
+            FunctionDeclaration("gravity_torque", "Gravity: g(q).", (q,), torque),
+            {"newton_euler": JointSpace(gravity_torque)},
+            preset="control",
+            policy=Policy(rolled={"rnea": "gravity"}),
+            references={"featherstone": "rnea:gravity_torque"},
+            comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
+        ),
+        Function(
+            FunctionDeclaration(
+                "coriolis",
+                "Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.",
+                (q, v),
+                over_joints("C", (model.nv, model.nv), "Coriolis matrix"),
+            ),
+            {"composite": JointSpace(coriolis)},
+            references={"echeandia-wensing": "coriolis:coriolis"},
+            comparison=Comparison(peers={"pinocchio": ("coriolis",)}),
+        ),
+    ]
+
+
+def _inertia(model: Model) -> list[Function]:
+    q, shape = configuration(model), (model.nv, model.nv)
+    return [
+        Function(
+            FunctionDeclaration(
+                "crba",
+                "Joint-space inertia M(q), both triangles.",
+                (q,),
+                over_joints("M", shape, "joint-space inertia (kg, kg m, kg m^2)"),
+            ),
+            {"crba": JointSpace(crba)},
+            preset="control",
+            policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
+            references={"featherstone": "crba:crba"},
+            comparison=Comparison(
+                peers={"pinocchio": ("crba", "crba_world")},
+                benchmarked=True,
+                headline=True,
+            ),
+        ),
+        Function(
+            FunctionDeclaration(
+                "minverse",
+                "Inverse of the joint-space inertia, both triangles.",
+                (q,),
+                over_joints("Minv", shape, "inverse of M"),
+            ),
+            {
+                "direct": JointSpace(minverse),
+                **by_shape(
+                    model,
+                    cholesky=JointSpace(inverse_by_cholesky),
+                    inverse_factor=JointSpace(inverse_by_inverse_factor, inverse_of_branches),
+                ),
+            },
+            to_solve=JointSpace(inverse_factors),
+            preset="control",
+            requires=frozenset({Requirement.REGULAR_INERTIA}),
+            policy=Policy(rolled={"cholesky": "inverse_inertia"}),
+            references={"carpentier": "minverse:minverse"},
+            comparison=Comparison(peers={"pinocchio": ("minverse",)}, benchmarked=True),
+        ),
+    ]
+
+
+def _forward(model: Model) -> list[Function]:
+    q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
+    return [
+        Function(
+            FunctionDeclaration(
+                "aba",
+                "Forward dynamics: M(q)^-1 (tau - C(q, v) v - g(q) + sum of J^T fext).",
+                (q, v, tau, fext),
+                over_joints("ddq", (model.nv,), "generalised acceleration (m/s^2, rad/s^2)"),
+            ),
+            {"articulated_bodies": JointSpace(by_articulated_bodies), "cholesky": JointSpace(by_factors)},
+            preset="control",
+            requires=frozenset({Requirement.REGULAR_INERTIA}),
+            policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
+            references={"featherstone": "aba:aba"},
+            comparison=Comparison(peers={"pinocchio": ("aba", "aba_world")}, benchmarked=True, headline=True),
+        )
+    ]
+
+
+def _regressor(model: Model) -> Function:
+    inputs: tuple[Parameter, ...] = (configuration(model), velocity(model), acceleration(model))
+    return Function(
+        FunctionDeclaration(
+            "torque_regressor",
+            "Y with Y parameters = rnea(q, v, a); 10 parameters a body: "
+            "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.",
+            inputs,
+            over_joints("Y", (model.nv, PARAMETERS_PER_BODY * model.njoints), "joint torque regressor"),
+        ),
+        {
+            "forces": OwnFrames(regressor_by_forces, regressor_of_chosen_frames),
+            "axes": on_model(regressor_by_axes),
+        },
+        references={"atkeson": "regressor:torque_regressor"},
+        comparison=Comparison(peers={"pinocchio": ("torque_regressor",)}),
+    )
+
+
+def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
+    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all
+    robots tried).
+    """
+    branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
+    return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}

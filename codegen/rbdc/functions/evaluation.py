@@ -1,0 +1,135 @@
+"""Algorithms as the records of functions hold them: from arrays of scalars to arrays of scalars, on a robot's
+model or its joint-space model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from rbdc.algorithms.joint_coordinates import flat
+from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import EXTERNAL_FORCES
+from rbdc.model import Model
+from rbdc.reduction.passes import Space, reduced
+from rbdc.spatial import Force, Motion, Scalar
+
+Inputs = Mapping[str, Sequence[Scalar]]
+"""The entries of each input array, row by row; an optional input that is not given is absent."""
+
+Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
+"""The entries of each output array, row by row."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function of the catalogue as part of an entry point, and the frame's index and the reference's name
+    if it takes them.
+    """
+
+    name: str
+    frame: int | None = None
+    reference: str | None = None
+
+
+def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
+    """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
+    model's own frames.
+    """
+    arguments = [value for name, value in inputs.items() if name != EXTERNAL_FORCES]
+    fext = inputs.get(EXTERNAL_FORCES)
+    if fext is None:
+        return algorithm(model, *arguments, trace=trace)
+    given = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
+    forces = [body.own_force(force) for body, force in zip(model.bodies, given, strict=True)]
+    return algorithm(model, *arguments, fext=forces, trace=trace)
+
+
+def on_model(algorithm: Callable[..., Any]) -> Evaluate:
+    """An algorithm on the model as it is: what it gives depends on the links' own frames, or is the form of a
+    paper.
+    """
+    return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
+
+
+@runtime_checkable
+class InLanes(Protocol):
+    """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the
+    lanes of vectors.
+    """
+
+    @property
+    def space(self) -> Space:
+        """Which of the joint-space models it is for."""
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """On the robot's own model."""
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """On the joint-space model with limbs alike."""
+
+
+@dataclass(frozen=True)
+class JointSpace:
+    """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model,
+    where it is cheapest.
+
+    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the
+    joint-space models it takes.
+    """
+
+    algorithm: Callable[..., Any]
+    in_lanes: Callable[..., Any] | None = None
+    space: Space = "regrouped"
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on a joint-space model with limbs alike."""
+        return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
+
+
+@dataclass(frozen=True)
+class OwnFrames:
+    """An algorithm whose results depend on the links' own frames: evaluated on the model as it is. `in_lanes`
+    gives the same from a joint-space model, whose bodies know their own frames.
+    """
+
+    algorithm: Callable[..., Any]
+    in_lanes: Callable[..., Any]
+    space: Space = "origins kept"
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        return arrays(_call(self.algorithm, model, inputs, trace))
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on a joint-space model with limbs alike."""
+        return arrays(_call(self.in_lanes, model, inputs, trace))
+
+
+def arrays(result: Any) -> list[list[Scalar]]:
+    """The entries of each output of an algorithm: a vector, a matrix, or a tuple of these."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    return [flat(x) if x and isinstance(x[0], list) else list(x) for x in outputs]
+
+
+def _framed_outputs(result: Any) -> list[list[Scalar]]:
+    """The entries of each output of an algorithm for one frame: motions and matrices."""
+    outputs = result if isinstance(result, tuple) else (result,)
+    return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
+
+
+def for_one_frame(algorithm: Callable[..., Any], frame: Callable[[Model], int], reference: str) -> Evaluate:
+    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the
+    climb from it to the root.
+    """
+
+    def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        del trace  # the steps of a frame's climb have no names of their own
+        return _framed_outputs(algorithm(model, *inputs.values(), frame(model), reference))
+
+    return evaluate

@@ -1,0 +1,59 @@
+"""Inputs and outputs that several functions have, by their kinds."""
+
+from __future__ import annotations
+
+from rbdc.functions.declarations import EXTERNAL_FORCES, Kind, Parameter
+from rbdc.model import Model
+
+
+def configuration(model: Model, name: str = "q") -> Parameter:
+    """q (nq,): positions, angles and unit quaternions."""
+    return Parameter(
+        name, (model.nq,), "configuration (m, rad, unit quaternions x y z w)", Kind.CONFIGURATION
+    )
+
+
+def velocity(model: Model) -> Parameter:
+    """v (nv,)."""
+    return Parameter("v", (model.nv,), "velocity (m/s, rad/s)", Kind.VELOCITY)
+
+
+def acceleration(model: Model) -> Parameter:
+    """a (nv,)."""
+    return Parameter("a", (model.nv,), "acceleration (m/s^2, rad/s^2)", Kind.ACCELERATION)
+
+
+def generalised_force(model: Model) -> Parameter:
+    """tau (nv,)."""
+    return Parameter("tau", (model.nv,), "generalised force (N, N m)", Kind.FORCE)
+
+
+def external_forces(model: Model) -> Parameter:
+    """The optional wrenches on the bodies (njoints, 6)."""
+    meaning = "external force on each body in its joint frame, linear part first (N, N m)"
+    return Parameter(EXTERNAL_FORCES, (model.njoints, 6), meaning, Kind.WRENCHES, optional=True)
+
+
+def direction(model: Model, of: str) -> Parameter:
+    """A direction in the space of an input (nv,)."""
+    return Parameter(f"d{of}", (model.nv,), f"direction of {of}", Kind.TANGENT)
+
+
+def step(model: Model) -> Parameter:
+    """A step in the tangent space (nv,)."""
+    return Parameter("dv", (model.nv,), "tangent step (m, rad)", Kind.TANGENT)
+
+
+def weights(model: Model) -> Parameter:
+    """Weights of the rows of a vector over the joints (nv,)."""
+    return Parameter("w", (model.nv,), "weights of the rows", Kind.WEIGHTS)
+
+
+def over_joints(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
+    """One output with a row for each joint's direction."""
+    return (Parameter(name, shape, meaning, Kind.JOINT_ROWS),)
+
+
+def in_space(name: str, shape: tuple[int, ...], meaning: str) -> tuple[Parameter, ...]:
+    """One output whose rows are directions in space, or a single number."""
+    return (Parameter(name, shape, meaning, Kind.SPACE_ROWS),)

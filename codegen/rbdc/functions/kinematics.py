@@ -1,0 +1,135 @@
+"""The records of the functions of frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
+from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
+from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.evaluation import on_model
+from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
+from rbdc.functions.record import Comparison, Function
+from rbdc.model import Model
+from rbdc.spatial import Scalar
+
+
+def kinematics(model: Model) -> list[Function]:
+    """Every one of them, in the order of the documentation."""
+    return [_placements(model), *_motions(model), *_derivatives(model)]
+
+
+def _placements(model: Model) -> Function:
+    return Function(
+        FunctionDeclaration(
+            "forward_kinematics",
+            "Placements of all frames in the world, as 4x4 matrices.",
+            (configuration(model),),
+            in_space("placements", (len(model.frames), 4, 4), "homogeneous matrices of the frames (m)"),
+        ),
+        {"products": on_model(_homogeneous)},
+        preset="control",
+        references={"featherstone": "kinematics:forward_kinematics"},
+        comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
+    )
+
+
+def _homogeneous(model: Model, q: list[Scalar], trace: Trace) -> list[Scalar]:
+    return [entry for placement in forward_kinematics(model, q, trace) for entry in homogeneous(placement)]
+
+
+def _motions(model: Model) -> list[Function]:
+    q, v, a = configuration(model), velocity(model), acceleration(model)
+    return [
+        _framed(
+            FunctionDeclaration(
+                "frame_jacobian",
+                "Jacobian of a frame, linear rows first.",
+                (q,),
+                in_space("J", (6, model.nv), "frame Jacobian"),
+                framed=True,
+            ),
+            frame_jacobian,
+            "control",
+            ("featherstone", "frames:frame_jacobian"),
+        ),
+        _framed(
+            FunctionDeclaration(
+                "frame_velocity",
+                "Spatial velocity of a frame.",
+                (q, v),
+                in_space("velocity", (6,), "[linear; angular] (m/s, rad/s)"),
+                framed=True,
+            ),
+            frame_velocity,
+            "full",
+            ("featherstone", "frames:frame_velocity"),
+        ),
+        _framed(
+            FunctionDeclaration(
+                "frame_acceleration",
+                "Spatial acceleration of a frame, without gravity.",
+                (q, v, a),
+                in_space("acceleration", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
+                framed=True,
+            ),
+            frame_acceleration,
+            "full",
+            ("featherstone", "frames:frame_acceleration"),
+        ),
+    ]
+
+
+def _derivatives(model: Model) -> list[Function]:
+    q, v, a = configuration(model), velocity(model), acceleration(model)
+
+    def by(of: str, *inputs: Parameter) -> tuple[Parameter, ...]:
+        meaning, shape = "derivative by {}; linear rows first, column: direction", (6, model.nv)
+        return tuple(
+            Parameter(f"{of}_d{x.name}", shape, meaning.format(x.name), Kind.SPACE_ROWS) for x in inputs
+        )
+
+    return [
+        _framed(
+            FunctionDeclaration(
+                "frame_velocity_derivatives",
+                "Derivatives of a frame's spatial velocity by q (in the tangent space) and v.",
+                (q, v),
+                by("dv", q, v),
+                framed=True,
+            ),
+            frame_velocity_derivatives,
+            "optimisation",
+            ("carpentier-mansard", "frame_derivatives:frame_velocity_derivatives"),
+        ),
+        _framed(
+            FunctionDeclaration(
+                "frame_acceleration_derivatives",
+                "Derivatives of a frame's spatial acceleration, without gravity, "
+                "by q (in the tangent space), v and a.",
+                (q, v, a),
+                by("da", q, v, a),
+                framed=True,
+            ),
+            frame_acceleration_derivatives,
+            "optimisation",
+            ("carpentier-mansard", "frame_derivatives:frame_acceleration_derivatives"),
+        ),
+    ]
+
+
+def _framed(
+    declaration: FunctionDeclaration, algorithm: Callable[..., Any], preset: str, reference: tuple[str, str]
+) -> Function:
+    """A function of a frame and what its motion refers to. reference: its paper, and where it is."""
+    return Function(
+        declaration,
+        {},
+        at_frame=algorithm,
+        preset=preset,
+        references=dict([reference]),
+        comparison=Comparison(checks_only=True),
+    )

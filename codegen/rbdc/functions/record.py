@@ -1,0 +1,89 @@
+"""The record of a function: all that rbdc knows of it, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Evaluate
+
+PRESETS = ("control", "optimisation", "full")
+"""The smallest first; each has the functions of the one before."""
+
+
+class Requirement(Enum):
+    """A property that a model must have for a function to be defined."""
+
+    REGULAR_INERTIA = "regular M"
+    """A joint-space inertia that is regular in some configuration."""
+    MASS = "mass"
+    """A link with mass."""
+    MOVING_MASS = "moving mass"
+    """A moving link with mass."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Choices that planning makes for a function by more than its operation counts; the thresholds are in
+    `rbdc.planning.policy`.
+
+    leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
+    `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
+    models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
+    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives.
+    """
+
+    leader: str | None = None
+    dense_right_sides: bool = False
+    counted_by_pass: bool = False
+    rolled: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How comparisons and benchmarks treat a function.
+
+    derivative_of: the name of the function of which it is the matrices of derivatives. peers: by library the
+    names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
+    the textbooks too, so that references check results and are not timed. benchmarked: `rbdc benchmark`
+    measures it unless told otherwise. headline: it has a tile at the top of the page.
+    """
+
+    derivative_of: str | None = None
+    peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    checks_only: bool = False
+    benchmarked: bool = False
+    headline: bool = False
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of a generated module, or a fused one.
+
+    declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
+    fewest operations for the model at hand is generated. None for functions of a frame, which climb the tree
+    at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides
+    B and known parts K of all but the last output, then the factors W and D^-1 (`rbdc.emit.c.columns` does
+    the rest). at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) ->
+    outputs. preset: the smallest one that has it. requires: what the model must have. references: the papers'
+    methods by name, the last of which decides in verification, each as "module:function", in
+    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them.
+    """
+
+    declaration: FunctionDeclaration
+    methods: Mapping[str, Evaluate]
+    to_solve: Evaluate | None = None
+    at_frame: Callable[..., Any] | None = None
+    preset: str = PRESETS[-1]
+    requires: frozenset[Requirement] = frozenset()
+    policy: Policy = Policy()
+    references: Mapping[str, str] = field(default_factory=dict)
+    comparison: Comparison = Comparison()
+
+    @property
+    def name(self) -> str:
+        """That of the declaration."""
+        return self.declaration.name

@@ -1,0 +1,98 @@
+"""The types that generated C computes with."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+
+from rbdc.errors import UnsupportedError
+
+_REGISTER = 64
+"""Bytes of the longest vector registers; compilers split what is as long where registers are shorter."""
+
+_TOO_LARGE = (2.0 - 2.0**-24) * 2.0**127
+"""From here on numbers are infinite in single precision."""
+
+
+@dataclass(frozen=True)
+class ScalarType:
+    """The C type of every value, the header of its elementary functions, what their names begin and end with,
+    and its bytes.
+
+    dtype: NumPy's name of it. integer: the C type of signed integers as large, whose vectors are masks of
+    vectors of scalars; "" for a type that is not computed in lanes. bits: of its fraction. Literals end with
+    `suffix` as names of functions do.
+    """
+
+    name: str
+    header: str
+    prefix: str
+    suffix: str
+    size: int
+    dtype: str
+    integer: str
+    bits: int
+
+    @property
+    def lanes(self) -> int:
+        """How many of them run side by side where nothing else says how many: what a register holds."""
+        return _REGISTER // self.size
+
+    @property
+    def block(self) -> str:
+        """That number in words."""
+        return {8: "eight", 16: "sixteen"}[self.lanes]
+
+    @property
+    def words(self) -> dict[str, object]:
+        """The words of templates for it: the type, its name, the ending of its literals."""
+        return {"scalar": self, "real": self.name, "f": self.suffix}
+
+    def function(self, name: str) -> str:
+        """The C name of an elementary function."""
+        return f"{self.prefix}{name}{self.suffix}"
+
+    def literal(self, number: float) -> str:
+        """The shortest C literal that reads back as the nearest number of the type, which is 0 for what is
+        closer to 0 than to any other.
+
+        Raises UnsupportedError for a number beyond the largest of the type.
+        """
+        if not math.isfinite(number):
+            raise ValueError(f"{number} in generated code")
+        return repr(float(number) if self.bits == DOUBLE.bits else self._rounded(number)) + self.suffix
+
+    def _nearest(self, number: float) -> float:
+        """The number of the type that is nearest to a double below its largest."""
+        if self.bits == DOUBLE.bits:
+            return number
+        (single,) = struct.unpack("f", struct.pack("f", number))
+        return float(single)
+
+    def check_divisor(self, number: float) -> None:
+        """Raise UnsupportedError for a number other than 0 that is 0 as a literal."""
+        if number != 0.0 and self.bits < DOUBLE.bits and self._rounded(number) == 0.0:
+            raise UnsupportedError(
+                f"the program divides by {number!r}, which is 0 in {self.dtype}; build with --dtype float64"
+            )
+
+    def _rounded(self, number: float) -> float:
+        """The number with the fewest decimal digits among those that are the same in single precision."""
+        if abs(number) >= _TOO_LARGE:
+            raise UnsupportedError(
+                f"the program has the constant {number!r}, too large for {self.dtype}; "
+                "build with --dtype float64"
+            )
+        single = self._nearest(number)
+        shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))  # nine are enough
+        return next(x for x in shorter if abs(x) < _TOO_LARGE and self._nearest(x) == single)
+
+
+DOUBLE = ScalarType("double", "math.h", "", "", 8, "float64", "long long", 52)
+FLOAT = ScalarType("float", "math.h", "", "f", 4, "float32", "int", 23)
+COMPLEX = ScalarType("double _Complex", "complex.h", "c", "", 16, "complex128", "", 52)
+"""For complex-step differentiation: no comparisons and no atan2."""
+
+SCALARS = {scalar.dtype: scalar for scalar in (DOUBLE, FLOAT)}
+"""The types of generated modules by the name that --dtype takes."""

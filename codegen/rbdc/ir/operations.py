@@ -1,0 +1,313 @@
+"""The operations of the intermediate representation: each is defined once, by one record.
+
+To add one: a record here and its place in `OPERATIONS`; a new `Form` only where no present one fits.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rbdc.ir.forms import Form, Precedence, VectorForm
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operation:
+    """One operation: what it computes, what passes may do with it, what it costs, how it is written.
+
+    It equals only itself.
+
+    name: what programs print.
+    arity: how many values it uses; None: as many as there are lanes, or one or two.
+    numeric: one lane of the result from one lane of each argument; None of leaves and lane operations.
+    is_defined: whether there is such a number. Constants for which there is none are not folded, nor are
+    vectors of constants of an operation that can be undefined.
+
+    is_leaf: a constant or an input, which takes no statement.
+    is_sum, is_product: of two values; a difference and a quotient are ones too.
+    is_trigonometric: a sine or cosine.
+    is_elementary: computed by a call.
+    is_condition: true or false, used by choices alone.
+    is_lane_operation: makes vectors or takes them apart.
+    is_commutative: the same with its arguments exchanged.
+    is_packed: computed side by side for limbs that are alike.
+    signs: +1 or -1 for each argument of what adds them up; empty for all else.
+    parity: f(-x) / f(x), or 0 where that is not 1 or -1 everywhere.
+
+    counted_as: the field of `rbdc.ir.cost.Cost` that counts it on scalars.
+    latency: about how many cycles pass until its result can be used.
+
+    form, vector_form, spelling, precedence: how it is written on scalars and on vectors; see `rbdc.ir.forms`.
+    needs_names: takes its vectors by address or lane by lane, so that they must be variables.
+    call: the name of the call that computes it together with others.
+    lowered_by: the pass that replaces it before a backend sees it.
+    casadi: the name of the CasADi operation that it stands for.
+    """
+
+    name: str
+    arity: int | None
+    numeric: Callable[..., float] | None = None
+    is_defined: Callable[..., bool] | None = None
+    is_leaf: bool = False
+    is_sum: bool = False
+    is_product: bool = False
+    is_trigonometric: bool = False
+    is_elementary: bool = False
+    is_condition: bool = False
+    is_lane_operation: bool = False
+    is_commutative: bool = False
+    is_packed: bool = False
+    signs: tuple[int, ...] = ()
+    parity: int = 0
+    counted_as: str = "others"
+    latency: int = 4
+    form: Form = Form.MISSING
+    vector_form: VectorForm = VectorForm.OPERATOR
+    spelling: str = ""
+    precedence: Precedence = Precedence.ATOM
+    needs_names: bool = False
+    call: str = ""
+    lowered_by: str = ""
+    casadi: str = ""
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @property
+    def remedy(self) -> str:
+        """What should have happened to it before it came to a backend that cannot write it."""
+        return f"the pass {self.lowered_by} replaces it" if self.lowered_by else "no pass replaces it"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that an operation is still itself in another process."""
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Operation:
+    return OPERATIONS[name]
+
+
+CONSTANT = Operation("constant", 0, is_leaf=True, latency=0, form=Form.LEAF)
+INPUT = Operation("input", 0, is_leaf=True, latency=0, form=Form.LEAF)
+
+NEG = Operation(
+    "neg",
+    1,
+    operator.neg,
+    is_packed=True,
+    signs=(-1,),
+    counted_as="negations",
+    form=Form.PREFIX,
+    spelling="-",
+    precedence=Precedence.UNARY,
+    casadi="OP_NEG",
+)
+ADD = Operation(
+    "add",
+    2,
+    operator.add,
+    is_sum=True,
+    is_commutative=True,
+    is_packed=True,
+    signs=(1, 1),
+    counted_as="additions",
+    form=Form.INFIX,
+    spelling="+",
+    precedence=Precedence.SUM,
+    casadi="OP_ADD",
+)
+SUB = Operation(
+    "sub",
+    2,
+    operator.sub,
+    is_sum=True,
+    is_packed=True,
+    signs=(1, -1),
+    counted_as="additions",
+    form=Form.INFIX,
+    spelling="-",
+    precedence=Precedence.SUM,
+    casadi="OP_SUB",
+)
+MUL = Operation(
+    "mul",
+    2,
+    operator.mul,
+    is_product=True,
+    is_commutative=True,
+    is_packed=True,
+    counted_as="multiplications",
+    form=Form.INFIX,
+    spelling="*",
+    precedence=Precedence.PRODUCT,
+    casadi="OP_MUL",
+)
+DIV = Operation(
+    "div",
+    2,
+    operator.truediv,
+    lambda a, b: b != 0.0,
+    is_product=True,
+    is_packed=True,
+    counted_as="divisions",
+    latency=24,
+    form=Form.INFIX,
+    spelling="/",
+    precedence=Precedence.PRODUCT,
+    casadi="OP_DIV",
+)
+
+
+def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
+    """Of an angle; once joint angles are gathered a constant that is to be added to it is a second argument.
+    """
+    return Operation(
+        name,
+        None,
+        lambda angle, offset=0.0: numeric(angle + offset),
+        is_trigonometric=True,
+        is_elementary=True,
+        is_packed=True,
+        parity=parity,
+        counted_as="calls",
+        latency=60,
+        form=Form.FUNCTION,
+        vector_form=VectorForm.JOINT_CALL,
+        spelling=name,
+        needs_names=True,
+        casadi=f"OP_{name.upper()}",
+    )
+
+
+SIN = _sine_or_cosine("sin", math.sin, -1)
+COS = _sine_or_cosine("cos", math.cos, 1)
+SQRT = Operation(
+    "sqrt",
+    1,
+    math.sqrt,
+    lambda a: a >= 0.0,
+    is_elementary=True,
+    counted_as="calls",
+    latency=24,
+    form=Form.FUNCTION,
+    vector_form=VectorForm.FUNCTION,
+    spelling="sqrt",
+    needs_names=True,
+    casadi="OP_SQRT",
+)
+ATAN2 = Operation(
+    "atan2",
+    2,
+    math.atan2,
+    is_elementary=True,
+    counted_as="calls",
+    latency=100,
+    form=Form.FUNCTION,
+    vector_form=VectorForm.FUNCTION,
+    spelling="atan2",
+    needs_names=True,
+    casadi="OP_ATAN2",
+)
+
+
+def _ratio(name: str, arity: int, call: str, numeric: Callable[..., float]) -> Operation:
+    """One of what exponentials and logarithms of rotations are made of: see `rbdc.spatial.quaternions`."""
+    return Operation(
+        name,
+        arity,
+        numeric,
+        lambda *arguments: arguments[-1] >= 0.0,
+        is_elementary=True,
+        counted_as="calls",
+        latency=40,
+        form=Form.JOINT_CALL,
+        vector_form=VectorForm.JOINT_CALL,
+        needs_names=True,
+        call=call,
+    )
+
+
+def _half_sine_ratio(u: float) -> float:
+    """sin(t/2)/t of u = t^2."""
+    return 0.5 if u == 0.0 else math.sin(0.5 * math.sqrt(u)) / math.sqrt(u)
+
+
+def _cubic_ratio(u: float) -> float:
+    """(t - sin t)/t^3 of u = t^2; a power series where the difference would cancel."""
+    if u < 1.0:
+        return sum((-u) ** k / math.factorial(2 * k + 3) for k in range(9))
+    t = math.sqrt(u)
+    return (t - math.sin(t)) / (t * u)
+
+
+def _angle_ratio(c: float, s2: float) -> float:
+    """t / sin(t/2) of c = cos(t/2) and s2 = sin(t/2)^2."""
+    return 2.0 if s2 == 0.0 else 2.0 * math.atan2(math.sqrt(s2), c) / math.sqrt(s2)
+
+
+def _cotangent_ratio(c: float, s2: float) -> float:
+    """(1 - (t/2) cot(t/2)) / t^2 of the same; a power series where the difference would cancel."""
+    x = math.atan2(math.sqrt(s2), c)
+    if x < 0.1:
+        u = 4.0 * x * x
+        return 1 / 12 + u * (
+            1 / 720 + u * (1 / 30240 + u * (1 / 1209600 + u * (1 / 47900160 + u * 691 / 1307674368000)))
+        )
+    return 0.25 * (1.0 - x * c / math.sqrt(s2)) / (x * x)
+
+
+HALF_COSINE = _ratio("half_cosine", 1, "exponential", lambda u: math.cos(0.5 * math.sqrt(u)))
+HALF_SINE_RATIO = _ratio("half_sine_ratio", 1, "exponential", _half_sine_ratio)
+CUBIC_RATIO = _ratio("cubic_ratio", 1, "exponential", _cubic_ratio)
+ANGLE_RATIO = _ratio("angle_ratio", 2, "logarithm", _angle_ratio)
+COTANGENT_RATIO = _ratio("cotangent_ratio", 2, "logarithm", _cotangent_ratio)
+
+LESS = Operation(
+    "less",
+    2,
+    lambda a, b: float(a < b),
+    is_condition=True,
+    form=Form.INFIX,
+    spelling="<",
+    precedence=Precedence.CONDITION,
+    casadi="OP_LT",
+)
+NOT = Operation(
+    "not", 1, lambda a: float(not a), is_condition=True, lowered_by="join_choices", casadi="OP_NOT"
+)
+WHERE = Operation(
+    "where", 3, lambda a, b, c: b if a else c, form=Form.CHOICE, precedence=Precedence.CONDITION
+)
+
+LANES = Operation("lanes", 0, is_lane_operation=True, latency=0, form=Form.INITIALIZER)
+"""Constants, one a lane."""
+GATHER = Operation("gather", None, is_lane_operation=True, latency=0, form=Form.INITIALIZER)
+"""Lanes of scalars."""
+EXTRACT = Operation("extract", 1, is_lane_operation=True, latency=0, form=Form.SUBSCRIPT, needs_names=True)
+"""Lane `lane`."""
+ROTATE = Operation("rotate", 1, is_lane_operation=True, form=Form.INITIALIZER, needs_names=True)
+"""Lane m is what was lane m + `lane`, counted round: of a wider value as many lanes as it has itself, a
+narrower one repeated.
+"""
+REDUCE = Operation(
+    "reduce", 1, is_lane_operation=True, form=Form.REDUCTION, precedence=Precedence.SUM, needs_names=True
+)
+"""The sum of all lanes."""
+
+OPERATIONS: dict[str, Operation] = {
+    operation.name: operation
+    for operation in (
+        *(CONSTANT, INPUT, NEG, ADD, SUB, MUL, DIV, SIN, COS, SQRT, ATAN2),
+        *(HALF_COSINE, HALF_SINE_RATIO, CUBIC_RATIO, ANGLE_RATIO, COTANGENT_RATIO),
+        *(LESS, NOT, WHERE, LANES, GATHER, EXTRACT, ROTATE, REDUCE),
+    )
+}
+"""All of them by name. A scalar beside vectors stands for the same in all lanes; other widths do not mix."""
+
+JOINT_CALLS: dict[str, tuple[Operation, ...]] = {
+    call: tuple(operation for operation in OPERATIONS.values() if operation.call == call)
+    for call in dict.fromkeys(operation.call for operation in OPERATIONS.values() if operation.call)
+}
+"""What one call computes of the same arguments, in the order of its results, by the name of the call."""

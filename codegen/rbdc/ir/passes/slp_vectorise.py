@@ -1,0 +1,65 @@
+"""Neighbours: equal sums of neighbouring inputs become the lanes of one vector.
+
+Before: ``out[k] = q[k] + v[k]`` for several k. After: fours and twos of them are one addition each, as where
+joints with one coordinate are integrated, which takes as long as there are loads and stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.ir.builder import Builder, rebuilt
+from rbdc.ir.nodes import Program
+from rbdc.reduction.limbs import LANES
+
+
+def join_neighbours(program: Program) -> Program:
+    """See the module's docstring; an entry that is used elsewhere as well stays a scalar."""
+    users = program.users()
+    run_of = {
+        index: run for result in program.results for run in _runs(program, users, result) for index in run
+    }
+    if not run_of:
+        return program
+    builder, new = Builder(), list[int]()
+    wide: dict[tuple[int, ...], int] = {}
+    for index, value in enumerate(program.values):
+        builder.section = value.section
+        run = run_of.get(index)
+        if run is None:
+            new.append(builder.again(value, tuple([new[k] for k in value.arguments])))
+        else:
+            wide[run] = wide[run] if run in wide else _joined(program, builder, run)
+            new.append(builder.extract(wide[run], run.index(index)))
+    return rebuilt(program, builder, new)
+
+
+def _runs(program: Program, users: Sequence[Sequence[int]], result: Sequence[int]) -> list[tuple[int, ...]]:
+    """Neighbours among the entries of an output, by fours, then by twos."""
+    runs, start = list[tuple[int, ...]](), 0
+    while start < len(result):
+        widest = (tuple(result[start : start + width]) for width in LANES if start + width <= len(result))
+        run = next((candidate for candidate in widest if _are_alike(program, users, candidate)), None)
+        runs += [run] if run else []
+        start += len(run) if run else 1
+    return runs
+
+
+def _are_alike(program: Program, users: Sequence[Sequence[int]], run: Sequence[int]) -> bool:
+    """Whether each is one sum of inputs, and that of the next entry is of the next ones."""
+    values = [program.values[index] for index in run]
+    if not values[0].operation.is_sum or any(value.operation is not values[0].operation for value in values):
+        return False
+    columns = zip(*(value.arguments for value in values), strict=True)
+    return all(len(users[index]) == 1 for index in run) and all(
+        program.row(column) is not None for column in columns
+    )
+
+
+def _joined(program: Program, builder: Builder, run: Sequence[int]) -> int:
+    """The vector of a run."""
+    columns = zip(*(program.values[index].arguments for index in run), strict=True)
+    operands = [
+        builder.gather(tuple(builder.again(program.values[k], ()) for k in column)) for column in columns
+    ]
+    return builder.raw(program.values[run[0]].operation, (operands[0], operands[1]))

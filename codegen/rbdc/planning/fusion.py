@@ -1,0 +1,147 @@
+"""Several functions behind one entry point: traced together, so that what they have in common is computed
+once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.algorithms.trace import Trace
+from rbdc.errors import OptionError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
+from rbdc.functions.evaluation import Evaluate, InLanes, Inputs, Part, for_one_frame
+from rbdc.functions.record import Function
+from rbdc.model import Model
+from rbdc.model.xml import shown
+from rbdc.reduction.passes import Space
+from rbdc.spatial import Scalar
+
+
+@dataclass(frozen=True)
+class Fused:
+    """An `Evaluate` of several functions: for each the names of its inputs and its own `Evaluate`."""
+
+    parts: tuple[tuple[tuple[str, ...], Evaluate], ...]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The outputs of all, one after the other."""
+        return [x for names, evaluate in self.parts for x in evaluate(model, _only(inputs, names), trace)]
+
+
+@dataclass(frozen=True)
+class FusedInLanes(Fused):
+    """The same of functions that limbs in lanes can take all of."""
+
+    space: Space = "regrouped"
+
+    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """See `rbdc.functions.evaluation.InLanes`."""
+        return [
+            x
+            for names, evaluate in self.parts
+            if isinstance(evaluate, InLanes)
+            for x in evaluate.for_lanes(model, _only(inputs, names), trace)
+        ]
+
+
+def _only(inputs: Inputs, names: Sequence[str]) -> Inputs:
+    return {name: inputs[name] for name in names if name in inputs}
+
+
+def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str]) -> Function:
+    """One function out of several of the catalogue, `a_and_b`: the inputs of all, each once, and the outputs
+    of all.
+
+    names: functions; one that takes a frame as `function@frame` or `function@frame@reference`, LOCAL if not
+    said. Its methods are those of the functions in every combination, on the joint-space model that all of
+    them have. Outputs that would share a name with something else get their function's name before theirs.
+
+    Raises OptionError for fewer than two functions, unknown ones, the same one twice, and frames that are
+    missing or unknown.
+    """
+    parts = [_part(model, catalogue, name) for name in names]
+    plain = [part.declaration.name for part in parts]
+    if len(parts) < 2 or len(set(plain)) < len(plain):
+        raise OptionError(f"--fuse {','.join(names)!a}: name two or more functions, each once")
+    declaration = FunctionDeclaration(
+        "_and_".join(plain),
+        " ".join(part.declaration.summary for part in parts),
+        _inputs([part.declaration for part in parts]),
+        _outputs([part.declaration for part in parts]),
+    )
+    takes = [tuple(p.name for p in part.declaration.inputs) for part in parts]
+    methods: dict[str, Evaluate] = {}
+    for chosen in itertools.product(*(part.methods.items() for part in parts)):
+        evaluates = [evaluate for _, evaluate in chosen]
+        kind = FusedInLanes if all(isinstance(evaluate, InLanes) for evaluate in evaluates) else Fused
+        methods[" + ".join(method for method, _ in chosen)] = kind(tuple(zip(takes, evaluates, strict=True)))
+    return Function(declaration, methods)
+
+
+def asked(
+    model: Model, catalogue: Mapping[str, Function], text: str
+) -> tuple[Function, int | None, str | None]:
+    """The function that a part of --fuse names; for one of frames the frame's index and the reference.
+
+    Raises OptionError for what is unknown, and for a frame that is missing or too many.
+    """
+    name, *at = text.split("@")
+    if name not in catalogue:
+        raise OptionError(f"--fuse: no function {name!a}; there are {', '.join(catalogue)}")
+    function = catalogue[name]
+    if not function.declaration.framed:
+        if at:
+            raise OptionError(f"--fuse {text!a}: {name} takes no frame")
+        return function, None, None
+    reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
+    return function, _frame(model, text, "@".join(at)), reference
+
+
+def parts_of(model: Model, groups: Sequence[Sequence[str]]) -> dict[str, tuple[Part, ...]]:
+    """By name of every entry point that a package can have, with these groups of --fuse, the functions of the
+    catalogue that it is.
+    """
+    catalogue = functions_of(model)
+    parts: dict[str, tuple[Part, ...]] = {name: (Part(name),) for name in catalogue}
+    for group in groups:
+        found = [asked(model, catalogue, text) for text in group]
+        name = "_and_".join(function.declaration.name for function, _, _ in found)
+        parts[name] = tuple(Part(f.name, frame, reference) for f, frame, reference in found)
+    return parts
+
+
+def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Function:
+    """A function of the catalogue; one that takes a frame for that frame alone."""
+    function, frame, reference = asked(model, catalogue, text)
+    if frame is None or reference is None or function.at_frame is None:
+        return function
+    summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
+    declaration = replace(function.declaration, summary=summary, framed=False)
+    return Function(declaration, {"climb": for_one_frame(function.at_frame, lambda _: frame, reference)})
+
+
+def _frame(model: Model, text: str, name: str) -> int:
+    """The index of a frame by its name."""
+    found = [index for index, frame in enumerate(model.frames) if frame.name == name]
+    if not found:
+        known = ", ".join(shown(frame.name) for frame in model.frames)
+        raise OptionError(
+            f"--fuse {text!a}: name the frame, as in {text.split('@')[0]}@{shown(model.frames[-1].name)}; "
+            f"there are {known}"
+        )
+    return found[0]
+
+
+def _inputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
+    """Each input once, in the order of first use, the optional one last."""
+    every = {p.name: p for declaration in declarations for p in declaration.inputs}
+    return tuple(sorted(every.values(), key=lambda p: p.optional))
+
+
+def _outputs(declarations: Sequence[FunctionDeclaration]) -> tuple[Parameter, ...]:
+    every = [(d.name, p) for d in declarations for p in d.outputs]
+    taken = [p.name for p in (*_inputs(declarations), *(p for _, p in every))]
+    return tuple(replace(p, name=f"{name}_{p.name}") if taken.count(p.name) > 1 else p for name, p in every)

@@ -1,0 +1,197 @@
+"""From a model to the text of its package: trace, simplify, choose, emit."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
+from rbdc.emit.c.columns import column_weight
+from rbdc.emit.c.frames import frames_cost
+from rbdc.emit.registry import assembled, backends_of, emitted
+from rbdc.emit.rolled.joints import is_rollable
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.planning.candidates import finished, is_in_columns, least, left_to_solve, of_samples, tried
+from rbdc.planning.fusion import fused
+from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
+from rbdc.planning.tracing import frame_step_programs
+from rbdc.workers import spread
+
+
+@dataclass(frozen=True)
+class GenerationOptions:
+    """Choices of what is generated.
+
+    style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
+    names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
+    what it takes to compile it in several variants. processes: how many make functions at once; the text does
+    not depend on it.
+    """
+
+    style: str = "unrolled"
+    fuse: Sequence[Sequence[str]] = ()
+    targets: Sequence[str] = ("c",)
+    scalar: ScalarType = DOUBLE
+    portable: bool = False
+    processes: int = 1
+
+
+PLAIN = GenerationOptions()
+"""Straight-line C of doubles with loops for batches."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """The text files of a package, by name, and what was made of each function."""
+
+    files: dict[str, str]
+    sources: tuple[FunctionSource, ...]
+    compiled: frozenset[str]
+    """The files that go into the extension of the package."""
+
+
+def generate(
+    model: Model,
+    robot: str,
+    names: Sequence[str],
+    version: str,
+    progress: Callable[[str], None],
+    options: GenerationOptions = PLAIN,
+) -> Generated:
+    """The package of `names` for the model; `progress` hears of each function.
+
+    The same arguments give the same bytes, by any number of processes.
+    """
+    catalogue, fuse, backends = functions_of(model), options.fuse, backends_of(options.targets)
+    package = Package(model, robot, version, tuple(catalogue), options.scalar, options.portable)
+    for backend in backends:
+        backend.check(package, [catalogue[name].declaration for name in names])
+    framed = tuple(name for name in names if catalogue[name].declaration.framed)
+    # the longest first: a catalogue ends with derivatives
+    alone = [_Task((name,)) for name in reversed(names) if name not in framed]
+    tasks = [
+        *(_Task(tuple(group), fused=True) for group in fuse),
+        *alone,
+        *([_Task(framed)] if framed else []),
+    ]
+    work = partial(_sources, package, backends=backends, style=options.style)
+    made = spread(
+        work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating")
+    )
+    together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
+    sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
+    text = assembled(package, sources, backends)
+    return Generated(text.files, tuple(sources), text.compiled)
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Functions that are made together: those of frames, which share their steps, or those that are to share
+    an entry point.
+    """
+
+    names: tuple[str, ...]
+    fused: bool = False
+
+
+def _sources(
+    package: Package, task: _Task, *, backends: Sequence[Backend], style: str
+) -> list[FunctionSource]:
+    catalogue = functions_of(package.model)
+    if task.fused:
+        functions = [fused(package.model, catalogue, task.names)]
+    else:
+        functions = [catalogue[name] for name in task.names]
+    with _uncollected():
+        return [_source(package, over(function, package.scalar), backends, style) for function in functions]
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no
+    cycles, and looking through them again and again takes a seventh of the time.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def over(function: Function, scalar: ScalarType) -> Function:
+    """The function over another type of scalars."""
+    return replace(function, declaration=replace(function.declaration, scalar=scalar))
+
+
+def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
+    """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the
+    operations that it took.
+    """
+    model, loops = package.model, PlannedFunction(function, Form.LOOPS)
+    asked = style == "rolled" or (style == "auto" and is_rollable(model))
+    may_roll = bool(function.policy.rolled) and asked
+    if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
+        return emitted(package, _with_program(model, loops, backends), backends)
+    planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
+    planned = _with_program(model, planned, backends)
+    source = emitted(package, planned, backends)
+    worth = may_roll and source.cost.operations > WORTH_ROLLING
+    return emitted(package, replace(loops, program=planned.program), backends) if worth else source
+
+
+def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
+    """The function without loops over the model, in the form that takes the least work; `batch`: with
+    programs for several samples.
+    """
+    if function.declaration.framed:
+        return _climb(model, function, batch=batch)
+    solved = left_to_solve(model, function)
+    if solved is not None and is_in_columns(model, function, batch=batch):
+        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
+    return _tried_form(model, function, solved, batch=batch)
+
+
+def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:
+    """The same with the scalar program over all inputs, where a target prints it and the function is no
+    climb.
+    """
+    if planned.form is Form.CLIMB or not any(backend.needs_program for backend in backends):
+        return planned
+    return replace(planned, program=verify(chain_sums(of_samples(tried(model, planned.function))[-1])))
+
+
+def _tried_form(
+    model: Model, function: Function, solved: list[Program] | None, *, batch: bool
+) -> PlannedFunction:
+    """The function by the method, and in the form, that takes the least work."""
+    made = tried(model, function)
+    method = least(made)
+    kernels = finished(made[method].kernels)
+    samples = of_samples(made)
+    batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
+    chained = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
+    if (
+        solved is not None
+        and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight
+    ):
+        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
+    return PlannedFunction(function, Form.STRAIGHT_LINE, method, tuple(kernels), chained)
+
+
+def _climb(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
+    """A function of a frame, by the steps of the climb to the root."""
+    steps = tuple(frame_step_programs(model))
+    batch = batch and frames_cost(model, function, steps).operations <= WORTH_A_BATCH
+    return PlannedFunction(function, Form.CLIMB, programs=steps, samples=steps if batch else ())

@@ -1,0 +1,263 @@
+"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by `rbdc.ir.passes.lanes`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import lru_cache
+from typing import Any
+
+from rbdc.algorithms.trace import Trace
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.evaluation import InLanes
+from rbdc.functions.record import Function
+from rbdc.ir.builder import rewrite
+from rbdc.ir.cost import cost
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.passes.counterparts import Source
+from rbdc.ir.passes.dead_code import remove_dead_code
+from rbdc.ir.passes.lanes import Exchange, pack
+from rbdc.ir.passes.operand_order import order_operands
+from rbdc.model import Model
+from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
+from rbdc.reduction.passes import Space, reduced
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
+from rbdc.spatial.scalars import cos, sin
+
+CONSTANTS = "limb_constants"
+"""The input array of the limbs' differing constants; packing makes numbers of it again."""
+
+WORTH_NESTING = 0.95
+"""Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
+
+
+@dataclass(frozen=True)
+class LaneConstants:
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the sign of its joint."""
+
+    link: LinkConstants
+    chosen: Placement
+    sign: Scalar
+
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> LaneConstants:
+        """The constants from their `scalars`."""
+        count = len(LinkConstants._fields)
+        rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
+        chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
+        return LaneConstants(LinkConstants(*scalars[:count]), chosen, scalars[-1])
+
+    def scalars(self) -> list[Scalar]:
+        """All of them in a row."""
+        return [*self.link, *self.chosen.scalars(), self.sign]
+
+
+@dataclass(frozen=True)
+class LaneBody(JointSpaceBody):
+    """A body of a limb with its constants given as scalars."""
+
+    link: LinkConstants = field(kw_only=True)
+
+    def placement_at(self, q: Sequence[Scalar]) -> Placement:
+        """The placement of the joint-space model's body, by the constants."""
+        link = self.link
+        steps: list[Step] = [
+            AxisRotation("z", link.cos_gamma, link.sin_gamma),
+            AxisRotation("x", link.cos_alpha, link.sin_alpha),
+        ]
+        translation = link.offset
+        if self.joint.rotation == "angle":
+            steps.append(about_z(link.theta, q[0]))
+        else:
+            steps.append(AxisRotation("z", cos(link.theta), sin(link.theta)))
+            slide = self.joint.placement(q).translation
+            translation = translation + rotation_product(steps).apply(slide)
+        return Placement(rotation_product(steps), translation)
+
+
+@dataclass(frozen=True)
+class LaneModel:
+    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and which of these are the
+    same in all limbs of the group.
+    """
+
+    model: JointSpaceModel
+    groups: tuple[Group, ...]
+    numbers: dict[int, tuple[float, ...]]
+    same: dict[int, tuple[bool, ...]]
+
+
+@lru_cache(maxsize=8)
+def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such.
+    `space` as of `reduced`.
+    """
+    small = reduced(model, space)
+    found = groups(small, nested=nested)
+    if not found or (nested and not any(group.nested for group in found)):
+        return None
+    alike, signs = aligned(small, found)
+    numbers: dict[int, tuple[float, ...]] = {}
+    same: dict[int, tuple[bool, ...]] = {}
+    for group in found:
+        for bodies in group.lanes():
+            numbered = (_numbers(alike.bodies[index], signs[index]) for index in bodies)
+            columns = list(zip(*numbered, strict=True))
+            equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
+            same |= dict.fromkeys(bodies, equal)
+            for m, index in enumerate(bodies):
+                numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
+    return LaneModel(alike, tuple(found), numbers, same)
+
+
+def _numbers(body: JointSpaceBody, sign: float) -> list[float]:
+    """The constants of a body of the aligned model."""
+    return [float(x) for x in LaneConstants(constants(body), body.chosen, sign).scalars()]
+
+
+_SAME = 4e-15
+"""Constants that differ by no more than rounding are the same."""
+
+
+def laned(model: Model, function: Function, method: str) -> Program | None:
+    """The program of a function without its optional input, limbs in lanes, groups within them as well where that takes less; None where
+    there are no limbs, or the function depends on frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """
+    evaluate = function.methods[method]
+    if not isinstance(evaluate, InLanes):
+        return None
+    limbs, within = (lane_model(model, nested=nested, space=evaluate.space) for nested in (False, True))
+    program = None if limbs is None else side_by_side(limbs, function.declaration, evaluate)
+    if within is None or program is None:
+        return program
+    nested = side_by_side(within, function.declaration, evaluate)
+    return nested if cost(nested).weight < WORTH_NESTING * cost(program).weight else program
+
+
+def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: InLanes) -> Program:
+    """The program of a function with these limbs in lanes."""
+    slots = _slots(limbs)
+    table = symbols(CONSTANTS, len(slots))
+    given = {p.name: symbols(p.name, p.size) for p in declaration.required}
+    scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
+    recorder = Recorder()
+    outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
+    program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
+    program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
+    for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
+        program = pack(program, _exchange(limbs, size, slots, declaration.required))
+    return optimise(program)
+
+
+def evaluated(
+    limbs: LaneModel,
+    scalars: Mapping[int, tuple[Scalar, ...]],
+    declaration: FunctionDeclaration,
+    evaluate: InLanes,
+    given: Mapping[str, Sequence[Scalar]],
+    trace: Trace,
+) -> list[tuple[str, list[Scalar]]]:
+    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the limbs' constants.
+
+    Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
+    """
+    signs = _signs(limbs, scalars)
+    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
+    values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
+    return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+
+
+def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
+    """The place of each differing constant (body, which) in the input of constants."""
+    slots: dict[tuple[int, int], int] = {}
+    for index, same in limbs.same.items():
+        for which, equal in enumerate(same):
+            if not equal:
+                slots[index, which] = len(slots)
+    return slots
+
+
+def _scalars(
+    limbs: LaneModel, slots: dict[tuple[int, int], int], table: Sequence[Scalar], index: int
+) -> tuple[Scalar, ...]:
+    """The constants of a body: numbers where all limbs have the same, else entries of the table."""
+    numbers = limbs.numbers[index]
+    return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
+
+
+def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
+    """By entry of q and of v the sign of its joint, where that is not +1."""
+    bodies = limbs.model.bodies
+    given = {index: LaneConstants.of(values).sign for index, values in scalars.items()}
+    found = {index: sign for index, sign in given.items() if not (isinstance(sign, float) and sign == 1.0)}
+    return {
+        "q": {bodies[index].index_q: sign for index, sign in found.items()},
+        "v": {bodies[index].index_v: sign for index, sign in found.items()},
+    }
+
+
+def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
+
+
+def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns alone of one whose rows are
+    in space.
+    """
+    output = declaration.outputs[which]
+    shape = output.shape
+    if len(shape) < 2:
+        return entries if output.in_space else _signed(entries, signs)
+    size, square = shape[1], shape[0] == shape[1] and not output.in_space
+    of_rows, of_columns = ({} if output.in_space else signs), (signs if square or output.in_space else {})
+    result = []
+    for k, x in enumerate(entries):
+        row, column = of_rows.get(k // size), of_columns.get(k % size)
+        if (square and k // size == k % size) or (row is None and column is None):
+            result.append(x)  # the sign squared, or none
+        else:
+            result.append((row if column is None else column if row is None else row * column) * x)
+    return result
+
+
+def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
+    """The model with the limbs' bodies by their scalars."""
+    bodies = list(limbs.model.bodies)
+    for index, values in scalars.items():
+        own = LaneConstants.of(values)
+        given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
+        given |= {"inertia": own.link.inertia, "chosen": own.chosen}
+        bodies[index] = LaneBody(**given, link=own.link)
+    return replace(limbs.model, bodies=tuple(bodies))
+
+
+def _exchange(
+    limbs: LaneModel, size: int, slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
+) -> Exchange:
+    """The permutation that moves every limb of the groups of one size to the next."""
+    chosen = [group for group in limbs.groups if len(group.limbs) == size]
+    lanes = [bodies for group in chosen for bodies in group.lanes()]
+    within = {index for bodies in lanes for index in bodies}
+    steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
+    own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
+    return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
+
+
+def _moves(
+    limbs: LaneModel, step: dict[int, int], slots: dict[tuple[int, int], int], inputs: Sequence[Parameter]
+) -> dict[Source, Source]:
+    """A permutation of bodies as one of their entries in the inputs."""
+    moves: dict[Source, Source] = {}
+    bodies = limbs.model.bodies
+    for here, there in step.items():
+        for p in inputs:
+            places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
+            moves[p.name, places[0]] = (p.name, places[1])
+        for which in range(len(limbs.same[here])):
+            if (here, which) in slots:
+                moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
+    return moves

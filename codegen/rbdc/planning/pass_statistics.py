@@ -1,0 +1,69 @@
+"""Operations of the main recursions after each model pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import JointSpace, on_model
+from rbdc.functions.record import Function
+from rbdc.ir.cost import cost
+from rbdc.model import Model
+from rbdc.planning.limb_lanes import lane_model
+from rbdc.planning.tracing import traced
+from rbdc.reduction.passes import PASSES
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The model after a pass: the pass, what it does, and the operations from there on of the functions with
+    `Policy.counted_by_pass`.
+    """
+
+    name: str
+    meaning: str
+    operations: dict[str, int]
+
+
+def stages(written: Model, model: Model, snap: float) -> list[Stage]:
+    """From the model with angles as `written` through snapping and the model passes."""
+    result = [
+        Stage("as written", "link frames and inertias as the description has them", _operations(written))
+    ]
+    if snap > 0.0:
+        meaning = f"rotation entries within {snap} of 0, 1 or -1 taken as exactly that (--snap)"
+        result.append(Stage("snapping", meaning, _operations(model)))
+    for step in PASSES:
+        model = step.apply(model)
+        result.append(Stage(step.name, step.meaning, _operations(model)))
+    return result
+
+
+def limb_groups(model: Model) -> list[list[str]]:
+    """For each group of limbs that run in lanes the names of the links that they begin with; groups within
+    their limbs come after it, with those of all these limbs together.
+    """
+    limbs = lane_model(model, nested=True) or lane_model(model)
+    roots = []
+    for group in () if limbs is None else limbs.groups:
+        roots.append([limb[0] for limb in group.limbs])
+        roots += [
+            [limb[places[0]] for places in inner.limbs for limb in group.limbs] for inner in group.nested
+        ]
+    return [[model.bodies[index].name for index in indices] for indices in roots]
+
+
+def _operations(model: Model) -> dict[str, int]:
+    counts = {}
+    for name, function in functions_of(model).items():
+        if function.policy.counted_by_pass:
+            inputs = tuple(function.declaration.required)
+            recursions = [
+                evaluate.algorithm
+                for evaluate in function.methods.values()
+                if isinstance(evaluate, JointSpace)
+            ]
+            methods = {"this": on_model(recursions[0])}
+            bare = Function(replace(function.declaration, inputs=inputs), methods)
+            counts[name] = cost(traced(model, bare, "this")).operations
+    return counts

@@ -1,0 +1,51 @@
+"""Thresholds of planning, each with the measurements that it rests on."""
+
+from __future__ import annotations
+
+WORTH_ROLLING = 16_000
+"""`auto` rolls a function whose straight-line program has more operations than this.
+
+Measured on iiwa, HyQ and a humanoid (7 to 35 degrees of freedom), gcc 12 and clang 19, a core with 32 KiB of
+instruction cache and 1 MiB behind it: with warm caches straight-line code is faster throughout, 1.5 to 4
+times, but its code grows by 8 bytes an operation. The first call after the caches were emptied took with 7000
+operations 4.7 us (5.7 us rolled), with 16000 and 17500 (120 to 180 KB) 12.1 and 25.5 us (10.2 and 12.1 us
+rolled, in 20 KB), with 76000 66 us (31 us rolled).
+"""
+
+MAXIMUM_DOF = 128
+"""The most degrees of freedom that are unrolled: beyond it straight-line matrices take minutes and end in an
+unusable library.
+"""
+
+WORTH_A_KERNEL = 0.03
+"""A function gets a second kernel, without its optional input, if that saves more than this part of the
+operations.
+"""
+
+WORTH_A_FORM = 0.05
+"""Likewise for batches, whose kernels take longest to compile."""
+
+ALWAYS_IN_COLUMNS = 24
+"""Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on
+every robot tried, and tracing the other form takes longest of all. A batch is a loop then: lanes are full as
+it is.
+"""
+
+DERIVATIVES_IN_COLUMNS = 12
+"""The same for solves with dense right-hand sides without a batch where no limbs are alike: on robots and
+random trees of 13 to 21 degrees of freedom the derivatives of forward dynamics take 0.67 to 0.92 of the work
+of the other form.
+"""
+
+WORTH_A_BATCH = 20_000
+"""Kernels of several samples up to so many operations: beyond it compiling them takes minutes."""
+
+WORTH_FOLLOWING = 0.9
+"""Functions that follow another's method take its first if that takes less than this part of the work of its
+last. The products of derivatives so take articulated bodies if aba by them takes less than this part of its
+work by L^T D L: what they solve with M beside aba costs more so, while aba itself goes up the tree once for
+both.
+"""
+
+WORTH_LANES = 0.8
+"""Limbs run in lanes if that takes less than this part of the work."""

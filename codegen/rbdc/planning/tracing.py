@@ -1,0 +1,49 @@
+"""From an algorithm on symbols to a straight-line program."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from rbdc.algorithms.frames import frame_step
+from rbdc.functions.record import Function
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.nodes import Program
+from rbdc.ir.passes import optimise
+from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+
+
+def traced(model: Model, function: Function, method: str) -> Program:
+    """The optimised program of one method over all inputs."""
+    recorder = Recorder()
+    arguments = {p.name: symbols(p.name, p.size) for p in function.declaration.inputs}
+    values = function.methods[method](model, arguments, recorder.record)
+    outputs = [(p.name, value) for p, value in zip(function.declaration.outputs, values, strict=True)]
+    return optimise(verify(from_casadi(function.name, list(arguments.items()), outputs, recorder)))
+
+
+@lru_cache(maxsize=1)
+def frame_step_programs(model: Model) -> list[Program]:
+    """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
+    twelve numbers.
+    """
+    made = []
+    for index, body in enumerate(model.bodies):
+        q, x = symbols("q", model.nq), symbols("x", 12)
+        placement = Placement(Rotation.from_rows([x[0:3], x[3:6], x[6:9]]), Vector3.of(x[9:]))
+        columns, up = frame_step(model, index, q, placement)
+        outputs: list[tuple[str, list[Scalar]]] = [
+            ("J", [entry for column in columns for entry in column.scalars()]),
+            ("up", up.scalars()),
+        ]
+        recorder = Recorder()
+        recorder.record(body.name, "J = X^-1 S", "J", outputs[0][1])
+        recorder.record(body.name, "X_parent = X_T X_J(q) X", "up", outputs[1][1])
+        made.append(
+            verify(
+                chain_sums(optimise(from_casadi(f"step_{index}", [("q", q), ("x", x)], outputs, recorder)))
+            )
+        )
+    return made

@@ -1,0 +1,181 @@
+"""Choosing link frames: each one-dof frame may still turn about its z axis and slide along it; which choice gives the least work.
+
+Turning a link can make the first turn of a child's placement vanish, put a child's offset on an axis, or zero a parameter; sliding
+can zero a component of an offset, or a parameter. The choices are tried one by one, link by link, and the best kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from rbdc.model.joint_space import ROUNDING, JointSpaceBody, JointSpaceModel, cleaned, cosine_and_sine, tidy
+from rbdc.spatial import MomentInertia, Placement, Rotation, Vector3
+from rbdc.spatial.axis_rotations import AxisRotation
+
+Cost = Callable[[JointSpaceBody], int]
+"""The work that one body gives to the recursions."""
+
+SWEEPS = 3
+"""Over all links; hardly anything changes after two."""
+
+FARTHEST = 2.0
+"""A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
+
+
+def searched(model: JointSpaceModel, cost: Cost, *, slide: bool = True) -> JointSpaceModel:
+    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily; unless they may
+    `slide` with their origins where they were.
+    """
+    bodies = list(model.bodies)
+    children = [model.children(index) for index in range(model.njoints)]
+    farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0) if slide else 0.0
+    for _ in range(SWEEPS):
+        changed = False
+        for index in range(model.njoints):
+            changed |= _improve(bodies, index, children, cost, farthest)
+        if not changed:
+            break
+    return replace(model, bodies=tuple(bodies))
+
+
+def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], cost: Cost, farthest: float) -> bool:
+    """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the best; whether there was
+    one.
+    """
+    if bodies[index].joint.main_axis() is None:
+        return False
+    saved, best = 0, {}
+    for run in _runs(bodies, index, children):
+        touched = sorted({k for member in run for k in (member, *children[member])})
+        start = {k: bodies[k] for k in touched}
+        work = sum(cost(body) for body in start.values())
+        leaving = [bodies[k] for k in touched if k not in run]
+        for slide in (x for x in _slides([bodies[k] for k in run], leaving) if abs(x) <= farthest):
+            slid = _slid(start, run, children, slide)
+            alone = len(run) == 1
+            for angle in _angles(slid[index], [slid[k] for k in children[index]]) if alone else [0.0]:
+                moved = _with(slid, index, children[index], angle, 0.0)
+                less = work - sum(cost(body) for body in moved.values())
+                if less > saved:
+                    saved, best = less, moved
+    for k, body in best.items():
+        bodies[k] = body
+    return bool(best)
+
+
+def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]) -> list[dict[int, int]]:
+    """The link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or -1 where its axis points back."""
+    runs = [{index: 1}]
+    last = {index: 1}
+    while last:
+        last = {
+            k: sign * round(math.cos(bodies[k].alpha))
+            for member, sign in last.items()
+            for k in children[member]
+            if bodies[k].joint.rotation == "angle" and abs(math.sin(bodies[k].alpha)) < ROUNDING
+        }
+        if last:
+            runs.append({**runs[-1], **last})
+    return runs
+
+
+def _slid(
+    bodies: Mapping[int, JointSpaceBody], run: Mapping[int, int], children: Sequence[Sequence[int]], slide: float
+) -> dict[int, JointSpaceBody]:
+    """The links of a run slid along the first one's axis, and all their children seen from there."""
+    moved = dict(bodies)
+    for k, sign in run.items():
+        moved = _with(moved, k, children[k], 0.0, sign * slide)
+    return moved
+
+
+def _with(
+    bodies: Mapping[int, JointSpaceBody], index: int, children: Sequence[int], angle: float, slide: float
+) -> dict[int, JointSpaceBody]:
+    """The links with one turned and slid."""
+    places = (index, *children)
+    return {**bodies, **dict(zip(places, _moved([bodies[k] for k in places], angle, slide), strict=True))}
+
+
+def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
+    """Turns that could pay."""
+    h, k = body.inertia.first_moment, body.inertia.second_moments()
+    found = [0.0, -body.theta, math.atan2(h.y, h.x), math.atan2(k.yz, k.xz), 0.5 * math.atan2(2.0 * k.xy, k.xx - k.yy)]
+    for child in children:
+        offset = child.placement.translation
+        found += [child.gamma, math.atan2(offset.y, offset.x)]
+    quarter = math.pi / 2.0
+    return list(dict.fromkeys(angle + turn * quarter for angle in found for turn in (0, 1)))
+
+
+def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
+    """Slides of parallel links that could pay, along the axis of the first: none for a prismatic joint, whose second moments they would
+    fill.
+    """
+    body = run[0]
+    if body.joint.rotation == "none":
+        return [0.0]
+    p, axis = body.placement.translation, body.placement.rotation.z
+    found = [0.0, *(turn * child.placement.translation.z for child in children for turn in (1.0, -1.0))]
+    found += [-x / n for x, n in zip(p.scalars(), axis.scalars(), strict=True) if abs(n) > ROUNDING]
+    for member in run:
+        h, k = member.inertia.first_moment, member.inertia.second_moments()
+        found += [second / first for first, second in ((h.x, k.xz), (h.y, k.yz)) if first != 0.0]
+    return list(dict.fromkeys(float(x) for x in found))
+
+
+def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list[JointSpaceBody]:
+    """The first body with its frame turned about z by `angle` and slid along z, and its children seen from there."""
+    if angle == 0.0 and slide == 0.0:
+        return list(bodies)
+    c, s = cosine_and_sine(angle)
+    turn = Rotation(Vector3(c, s, 0.0), Vector3(-s, c, 0.0), Vector3(0.0, 0.0, 1.0))
+    move = Placement(turn, Vector3(0.0, 0.0, slide))
+    body, *children = bodies
+    scale = max(abs(slide), _largest(body.placement.translation))
+    return [
+        replace(
+            body,
+            theta=_wrapped(body.theta + angle),
+            placement=_tidy(body.placement.compose(move), scale),
+            inertia=_inertia(body.inertia, AxisRotation("z", c, -s), slide),
+            chosen=body.chosen.compose(move),
+        ),
+        *(_child(child, move, angle, slide) for child in children),
+    ]
+
+
+def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -> JointSpaceBody:
+    """A child in the moved frame; where its axis is parallel to the parent's, theta takes the turn."""
+    scale = max(abs(slide), _largest(child.placement.translation))
+    placement = _tidy(move.inverse().compose(child.placement), scale)
+    if abs(math.sin(child.alpha)) < ROUNDING:
+        return replace(child, placement=placement, theta=_wrapped(child.theta - angle * round(math.cos(child.alpha))))
+    return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
+
+
+def _inertia(inertia: MomentInertia, back: AxisRotation, slide: float) -> MomentInertia:
+    """The inertia in a frame that was turned and slid; what is exactly zero by regrouping stays so."""
+    return tidy(inertia.moved(Placement(Rotation.identity(), Vector3(0.0, 0.0, -slide))).moved(_placed(back)))
+
+
+def _placed(turn: AxisRotation) -> Placement:
+    return Placement(Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)), Vector3.zero())
+
+
+def _tidy(placement: Placement, scale: float) -> Placement:
+    translation = cleaned([float(x) for x in placement.translation.scalars()], scale)
+    return Placement(placement.rotation, Vector3(*translation))
+
+
+def _wrapped(angle: float) -> float:
+    """In (-pi, pi]; zero where rounding is all that is left."""
+    angle = math.remainder(angle, 2.0 * math.pi)
+    return 0.0 if abs(angle) < ROUNDING else angle
+
+
+def _largest(vector: Vector3) -> float:
+    return max(abs(float(x)) for x in vector.scalars())
+

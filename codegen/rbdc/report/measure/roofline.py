@@ -1,0 +1,78 @@
+"""Limits of one core: its peak of multiply-adds and its memory bandwidth; C libraries that measure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rbdc.emit.render import render
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+
+_PEAK_FLAGS = ("-O2", "-ffp-contract=fast", "-fno-tree-vectorize", "-fno-tree-slp-vectorize")
+_BANDWIDTH_FLAGS = ("-O2", "-ffp-contract=fast")
+# They follow the flags of the comparison, which set the width of vectors and allow or forbid fusing. The
+# limits of a core do not depend on how well a compiler optimises, and the scalar kernel must stay scalar.
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Measured peak of one core in double precision.
+
+    vector, scalar: flop a second in vectors of `lanes` numbers, and in single numbers. fused: whether the
+    flags allow fused multiply-add, which counts as two flop. call: nanoseconds of a call of an empty
+    function.
+    """
+
+    vector: float
+    scalar: float
+    lanes: int
+    fused: bool
+    call: float
+
+    def percent(self, flops: int | None, nanoseconds: float) -> dict[str, float] | None:
+        """The rate of `flops` in `nanoseconds` as a percentage of both peaks; None for unknown flop."""
+        if flops is None:
+            return None
+        rate = flops / (1e-9 * nanoseconds)
+        return {
+            "vector": round(100.0 * rate / self.vector, 3),
+            "scalar": round(100.0 * rate / self.scalar, 3),
+        }
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Memory bandwidth of one core: bytes read plus bytes written a second, over `buffer_bytes`."""
+
+    bytes_per_second: float
+    buffer_bytes: int
+
+    def percent(self, moved: int, nanoseconds: float) -> float:
+        """The rate of `moved` bytes in `nanoseconds` as a percentage; above 100 where caches serve them."""
+        return round(100.0 * moved / (1e-9 * nanoseconds) / self.bytes_per_second, 3)
+
+
+def peak_library(compiler: Compiler, flags: Sequence[str]) -> Path:
+    """The compiled kernels of multiply-adds. Raises ToolchainError as `_library`."""
+    return _library("peak", compiler, (*flags, *_PEAK_FLAGS))
+
+
+def bandwidth_library(compiler: Compiler, flags: Sequence[str]) -> Path:
+    """The compiled kernel that reads and writes a buffer. Raises ToolchainError as `_library`."""
+    return _library("bandwidth", compiler, (*flags, *_BANDWIDTH_FLAGS))
+
+
+def timer_library(compiler: Compiler) -> Path:
+    """The compiled timing loops. Raises ToolchainError as `_library`."""
+    return _library("timer", compiler, ("-O2",))
+
+
+def _library(name: str, compiler: Compiler, flags: Sequence[str]) -> Path:
+    """The template `<name>.c.jinja` compiled, or taken from the cache.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    unit = Unit(f"{name}.c", render(f"{name}.c.jinja"), {}, (*STANDARD_FLAGS, *flags))
+    return shared_library(f"{name}.so", [unit], compiler).path

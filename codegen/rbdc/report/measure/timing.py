@@ -1,0 +1,126 @@
+"""Timing of single calls: worker processes time all methods, interleaved, and return their results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc import processes
+from rbdc.errors import ToolchainError
+from rbdc.report.accuracy.inputs import inputs_of
+from rbdc.report.measure.roofline import Peak, peak_library, timer_library
+from rbdc.report.methods.records import Contender, FunctionRecord
+from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.options import CompareOptions
+
+Array = NDArray[np.float64]
+
+PROCESSES = 3
+"""Number of processes over which the time is spread, one after the other.
+
+Each draws anew where code, stack and data lie in memory; a method in its own way there has taken two or three
+times as long, for as long as the process lived.
+"""
+
+
+def run(
+    folder: Path,
+    functions: Sequence[FunctionRecord],
+    inputs: Mapping[str, Array],
+    options: CompareOptions,
+    tools: Toolchains,
+) -> tuple[int | None, Peak]:
+    """Time every contender; keep its times and its outputs for the checked samples in `functions`.
+
+    Returns the number of the core that it ran on, and that core's peak. Raises ToolchainError with the output
+    of a process that failed.
+    """
+    job = {
+        "timer": str(timer_library(tools.compiler)),
+        "peak": str(peak_library(tools.compiler, tools.flags)),
+        "checked": options.checked,
+        "seconds": options.seconds / PROCESSES,
+        "functions": [
+            {
+                **function_entry(one, inputs),
+                "methods": [{"method": c.method, **loaded(c)} for c in one.contenders],
+            }
+            for one in functions
+            if one.contenders
+        ],
+    }
+    runs = [in_a_process("rbdc.report.measure.worker", folder, job, inputs) for _ in range(PROCESSES)]
+    _, outputs = runs[0]
+    for one in functions:
+        found = [times["functions"].get(one.name, {}) for times, _ in runs]
+        one.times = {method: together([times[method] for times in found]) for method in found[0]}
+        one.outputs |= {c.method: outputs_of(one, c.method, outputs) for c in one.contenders}
+    core: int | None = runs[0][0]["core"]
+    return core, _best([times["peak"] for times, _ in runs])
+
+
+def function_entry(one: FunctionRecord, inputs: Mapping[str, Array]) -> dict[str, Any]:
+    """A function in a worker's job, still without methods."""
+    declaration = one.function.declaration
+    return {
+        "name": one.name,
+        "inputs": inputs_of(declaration, inputs),
+        "outputs": [p.size for p in declaration.outputs],
+    }
+
+
+def outputs_of(one: FunctionRecord, method: str, outputs: Mapping[str, Array]) -> list[Array]:
+    """A method's outputs of the checked samples, (samples, size) each, out of those that a worker wrote."""
+    return [outputs[f"{one.name}/{method}/{k}"] for k in range(len(one.function.declaration.outputs))]
+
+
+def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The times of one method by several processes as those of one: the median is the median of theirs."""
+    return {
+        "minimum": min(run["minimum"] for run in runs),
+        "median": float(np.median([run["median"] for run in runs])),
+        "rounds": sum(run["rounds"] for run in runs),
+        "calls": min(run["calls"] for run in runs),
+        "cold": [time for run in runs for time in run["cold"]],
+    }
+
+
+def in_a_process(
+    worker: str, folder: Path, job: Mapping[str, Any], inputs: Mapping[str, Any]
+) -> tuple[dict[str, Any], Mapping[str, Array]]:
+    """Times and outputs of a worker that does a job in a folder. Raises ToolchainError if it fails."""
+    (folder / "job.json").write_text(json.dumps(job))
+    np.savez(folder / "inputs.npz", **inputs)
+    command = [sys.executable, "-m", worker, str(folder)]
+    status, _, errors = processes.run(command)
+    if status != 0:
+        raise ToolchainError(f"the timing process ended with status {status}:\n{errors.strip()}")
+    return json.loads((folder / "times.json").read_text()), np.load(folder / "outputs.npz")
+
+
+def loaded(contender: Contender) -> dict[str, str | None]:
+    """A contender as a worker loads it."""
+    return {
+        "library": str(contender.library),
+        "call": contender.call,
+        "fetch": contender.fetch,
+        "archive": None if contender.archive is None else str(contender.archive),
+        "dtype": contender.dtype,
+    }
+
+
+def _best(peaks: Sequence[Mapping[str, Any]]) -> Peak:
+    """The highest rates and the shortest call of several processes."""
+    return Peak(
+        vector=max(peak["vector"] for peak in peaks),
+        scalar=max(peak["scalar"] for peak in peaks),
+        lanes=peaks[0]["lanes"],
+        fused=peaks[0]["fused"],
+        call=min(peak["call"] for peak in peaks),
+    )

@@ -1,0 +1,125 @@
+"""Assembly of batches: every method that takes part, compiled, and the reasons of those that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from os import cpu_count
+
+from rbdc.functions.scalar_types import FLOAT
+from rbdc.model import Model
+from rbdc.options import Progress
+from rbdc.report.methods.batch_methods import BATCH, LOOP, casadi_map, generated, loop_over_peer
+from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.generated import SINGLE
+from rbdc.report.methods.implementation import Implementation, without_optional
+from rbdc.report.methods.records import (
+    BATCH_MEMORY,
+    NO_SUCH_METHOD,
+    Batches,
+    BatchMethod,
+    Contender,
+    FunctionRecord,
+)
+from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.options import CompareOptions, peer_of
+
+Made = list[tuple[Implementation, list[BatchMethod]]]
+"""C files, and the methods that are in them."""
+
+
+def assemble_batches(
+    model: Model,
+    functions: Sequence[FunctionRecord],
+    absent: Mapping[str, str],
+    options: CompareOptions,
+    tools: Toolchains,
+    progress: Progress,
+) -> None:
+    """Give every function, once timed, its batches; compilation overlaps with generation.
+
+    absent: reasons of peers that take no part in the comparison, by name.
+
+    Raises ToolchainError with the compiler's output.
+    """
+    pending = []
+    with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
+        for one in functions:
+            progress(f"{one.name}: batches")
+            one.batches, made = _of_function(model, one, absent, options.batch_sizes)
+            for code, methods in made:
+                job = pool.submit(compiled, code, tools.compiler, tools.flags)
+                pending.append((one.batches, methods, job))
+        for batches, methods, job in pending:
+            batches.methods += [replace(method, library=job.result().library) for method in methods]
+
+
+def _of_function(
+    model: Model, one: FunctionRecord, absent: Mapping[str, str], wanted: Sequence[int]
+) -> tuple[Batches, Made]:
+    """The batches of one function, still without libraries, and the C of their methods."""
+    code = generated(model, one.function)
+    read, written = _sample_bytes(one)
+    moved = read + written
+    fitting = [n for n in wanted if n * moved <= BATCH_MEMORY]
+    flops = next(c.figures.flops for c in one.contenders if c.method == "generated")
+    batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, flops)
+    made = [(code.made, _generated_methods(code.lanes, moved))]
+    if any(contender.method == SINGLE for contender in one.contenders):
+        made.append(_single(model, one, moved // 2))
+    pinocchio, casadi = _fastest(one, "pinocchio"), _fastest(one, "casadi")
+    if pinocchio is None:
+        batches.absent["pinocchio-loop"] = _reason(one, absent, "pinocchio")
+    else:
+        words = "Pinocchio's function, sample by sample; its results stay in its own data"
+        method = BatchMethod(
+            "pinocchio-loop", pinocchio.method, pinocchio.family, words, read, LOOP, pinocchio
+        )
+        made.append((loop_over_peer(one.function.declaration), [method]))
+    if casadi is None:
+        batches.absent["casadi-map"] = _reason(one, absent, "casadi")
+    else:
+        method = BatchMethod(
+            "casadi-map", casadi.method, casadi.family, "CasADi's C of its map", moved, BATCH
+        )
+        made.append((casadi_map(model, one.function, casadi.method, fitting), [method]))
+    return batches, made
+
+
+def _how(lanes: int | None) -> str:
+    work = "a loop over samples" if lanes is None else f"{lanes} samples side by side"
+    return f"the generated batch function: {work}"
+
+
+def _generated_methods(lanes: int | None, moved: int) -> list[BatchMethod]:
+    loop = "the generated function for one sample, sample by sample"
+    return [
+        BatchMethod("generated-batch", "generated", "generated", _how(lanes), moved, BATCH),
+        BatchMethod("generated-loop", "generated", "generated", loop, moved, LOOP),
+    ]
+
+
+def _single(model: Model, one: FunctionRecord, moved: int) -> tuple[Implementation, list[BatchMethod]]:
+    """The generated batch function in single precision."""
+    code = generated(model, one.function, FLOAT)
+    how = f"in single precision, {_how(code.lanes)}"
+    return code.made, [BatchMethod(f"{SINGLE}-batch", SINGLE, "single", how, moved, BATCH, dtype=FLOAT.dtype)]
+
+
+def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
+    """Bytes of the inputs and of the outputs of one sample in double precision."""
+    declaration = without_optional(one.function.declaration)
+    return 8 * sum(p.size for p in declaration.inputs), 8 * sum(p.size for p in declaration.outputs)
+
+
+def _fastest(one: FunctionRecord, peer: str) -> Contender | None:
+    """The contender of a peer, among its builds and algorithms, with the least time of a single call."""
+    theirs = [c for c in one.contenders if peer_of(c.method) == peer]
+    return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
+
+
+def _reason(one: FunctionRecord, absent: Mapping[str, str], peer: str) -> str:
+    """The reason why a peer took no part in the comparison of single calls either."""
+    reasons = [a.reason for a in one.absent if peer_of(a.method) == peer]
+    return next(iter(reasons), absent.get(peer, NO_SUCH_METHOD))

@@ -1,0 +1,216 @@
+"""Methods by CasADi: its C of the algorithms, and its derivatives through its C generator and ours.
+
+Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
+(`rbdc.algorithms.manifold.configuration_rate`), which is constant where q is a vector space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import casadi as ca
+
+from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.trace import silent
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
+from rbdc.ir.cost import Cost
+from rbdc.ir.from_casadi import from_casadi
+from rbdc.ir.passes import optimise
+from rbdc.ir.symbolic import Symbolic, expression, written_out
+from rbdc.ir.verify import verify
+from rbdc.model import Model
+from rbdc.planning.candidates import chosen
+from rbdc.report.methods.implementation import (
+    ROBOT,
+    Implementation,
+    of_program,
+    render_adapter,
+    without_optional,
+)
+from rbdc.report.methods.literature import by_the_papers
+from rbdc.report.methods.records import Absent
+
+WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
+"""CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
+
+CASADI_LIMIT = 30_000
+"""Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
+LIMIT = 80_000
+"""Instructions above which our C of a derivative by CasADi, in parts, is not compiled."""
+
+_ADDITIONS = (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE)
+_MULTIPLICATIONS = (ca.OP_MUL, ca.OP_SQ)
+_DIVISIONS = (ca.OP_DIV, ca.OP_INV)
+_CALLS = (ca.OP_SIN, ca.OP_COS, ca.OP_SQRT, ca.OP_ATAN2)
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """A function as CasADi expressions: inputs by name, outputs by name as columns, row by row."""
+
+    declaration: FunctionDeclaration
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+    def function(self) -> ca.Function:
+        """The CasADi function, with dense outputs."""
+        return ca.Function(ROBOT, list(self.inputs.values()), [ca.densify(x) for x in self.outputs.values()])
+
+
+def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
+    """The CasADi expressions of a recursion, before any of our passes."""
+    declaration = without_optional(function.declaration)
+    inputs = {p.name: ca.SX.sym(p.name, p.size) for p in declaration.inputs}
+    scalars = {name: [Symbolic(x[k]) for k in range(x.numel())] for name, x in inputs.items()}
+    with written_out():
+        values = evaluate(model, scalars, silent)
+    outputs = {
+        p.name: ca.vertcat(*(expression(x) for x in v))
+        for p, v in zip(declaration.outputs, values, strict=True)
+    }
+    return Expressions(declaration, inputs, outputs)
+
+
+def differentiated(model: Model, function: Function, mode: str, *, optimised: bool) -> Expressions:
+    """A function that is the derivatives of another, from that other by CasADi in one of the modes of
+    `WEIGHTS`.
+
+    optimised: differentiate the recursion that is generated, not the paper's on the model as described.
+    """
+    of = functions_of(model)[str(function.comparison.derivative_of)]
+    base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
+    (result,) = base.outputs.values()
+    weight = WEIGHTS[mode]
+    options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
+    jacobian = ca.jacobian(result, ca.vertcat(*base.inputs.values()), options)
+    q = base.inputs["q"]
+    units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
+    rates = [configuration_rate(model, [Symbolic(q[k]) for k in range(model.nq)], unit) for unit in units]
+    tangent = ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
+    blocks = [jacobian[:, : model.nq] @ tangent]
+    blocks += [jacobian[:, model.nq + k * model.nv : model.nq + (k + 1) * model.nv] for k in range(2)]
+    rows = [ca.vec(block.T) for block in blocks]
+    declaration = without_optional(function.declaration)
+    names = [p.name for p in declaration.outputs]
+    inputs = dict(zip([p.name for p in declaration.inputs], base.inputs.values(), strict=True))
+    return Expressions(declaration, inputs, dict(zip(names, rows, strict=True)))
+
+
+def casadi_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+    """CasADi's own C of the expressions."""
+    function = expressions.function()
+    name, instructions = expressions.declaration.name, function.n_instructions()
+    if instructions > CASADI_LIMIT:
+        return Absent(
+            name, method, "ad", f"{instructions} instructions in one C function; the limit is {CASADI_LIMIT}"
+        )
+    generator = ca.CodeGenerator("casadi_function.c")
+    generator.add(function)
+    text = generator.dump()
+    inputs = ", ".join(f"in[{k}]" for k in range(len(expressions.declaration.inputs)))
+    outputs = ", ".join(f"out[{k}]" for k in range(len(expressions.declaration.outputs)))
+    before = [
+        f"const double *arg[{max(function.sz_arg(), 1)}] = {{{inputs}}};",
+        f"double *res[{max(function.sz_res(), 1)}] = {{{outputs}}};",
+        f"long long iw[{max(function.sz_iw(), 1)}];",
+        f"double w[{max(function.sz_w(), 1)}];",
+    ]
+    files = {
+        "casadi_function.c": text,
+        f"{ROBOT}.h": f"int {ROBOT}(const double **arg, double **res, long long *iw, double *w, int mem);\n",
+        "adapter.c": render_adapter(before, f"{ROBOT}(arg, res, iw, w, 0)"),
+    }
+    statements = sum(line.rstrip().endswith(";") for line in text.splitlines())
+    return Implementation(name, method, "ad", algorithm, files, _cost(function), statements, len(text))
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """CasADi's map of a function over `samples` samples: its C function and the sizes of its work arrays."""
+
+    samples: int
+    name: str
+    arguments: int
+    results: int
+    integers: int
+    numbers: int
+
+
+def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, list[Mapped]]:
+    """CasADi's own C of the function's maps over each of `sizes` samples, and the maps."""
+    generator = ca.CodeGenerator("casadi_function.c")
+    maps = [(n, expressions.function().map(n)) for n in sizes]
+    for _, f in maps:
+        generator.add(f)
+    text: str = generator.dump()
+    return text, [Mapped(n, f.name(), f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for n, f in maps]
+
+
+def of_casadi(model: Model, function: Function, method: str) -> Expressions:
+    """The expressions behind CasADi's C of a method of `ad_methods`: casadi, or ad-<mode>-casadi."""
+    if method == "casadi":
+        return traced(model, function, _paper(function))
+    return differentiated(model, function, method.split("-")[1], optimised=False)
+
+
+def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
+    """Our C, by our passes and emitter, of expressions that CasADi differentiated."""
+    instructions = expressions.function().n_instructions()
+    name = expressions.declaration.name
+    if instructions > LIMIT:
+        return Absent(name, method, "ad", f"{instructions} instructions; the limit is {LIMIT}")
+
+    def scalars(columns: dict[str, Any]) -> list[tuple[str, list[Any]]]:
+        return [(key, [Symbolic(x[k]) for k in range(x.numel())]) for key, x in columns.items()]
+
+    program = verify(
+        optimise(verify(from_casadi(name, scalars(expressions.inputs), scalars(expressions.outputs))))
+    )
+    return of_program(expressions.declaration, program, method, "ad", algorithm)
+
+
+def _paper(function: Function) -> Evaluate:
+    """The first of the papers' recursions for a function."""
+    return next(iter(by_the_papers(function).values()))
+
+
+def _cost(function: ca.Function) -> Cost:
+    """Counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
+    codes = [function.instruction_id(k) for k in range(function.n_instructions())]
+
+    def count(kinds: tuple[int, ...]) -> int:
+        return sum(code in kinds for code in codes)
+
+    return Cost(
+        count(_ADDITIONS), count(_MULTIPLICATIONS), count(_DIVISIONS), count((ca.OP_NEG,)), count(_CALLS)
+    )
+
+
+def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation | Absent]]]:
+    """The methods of this module for one function: name, and how to make it."""
+    if function.declaration.framed:
+        return []
+    base = function.comparison.derivative_of
+    if base is None:
+        return [("casadi", partial(_through_casadi, model, function, "casadi", "the papers' recursion"))]
+    made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
+    for mode in WEIGHTS:
+        name, words = f"ad-{mode}-casadi", f"{mode} mode of the papers' {base}"
+        made.append((name, partial(_through_casadi, model, function, name, words)))
+        made.append((f"ad-{mode}", partial(_through_ours, model, function, mode)))
+    return made
+
+
+def _through_casadi(model: Model, function: Function, method: str, algorithm: str) -> Implementation | Absent:
+    return casadi_c(of_casadi(model, function, method), method, algorithm)
+
+
+def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
+    made = differentiated(model, function, mode, optimised=True)
+    return our_c(made, f"ad-{mode}", f"{mode} mode of the generated {function.comparison.derivative_of}")

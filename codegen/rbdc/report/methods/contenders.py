@@ -1,0 +1,99 @@
+"""The methods of every function, and their compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
+from rbdc.ir.cost import Cost
+from rbdc.model import Model
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
+from rbdc.planning.candidates import chosen
+from rbdc.report.methods.casadi_methods import ad_methods
+from rbdc.report.methods.generated import SINGLE, by_method, generated, rolled, single
+from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
+from rbdc.report.methods.literature import by_the_papers
+from rbdc.report.methods.numerical_differentiation import numerical_methods
+from rbdc.report.methods.records import Absent, Contender, Figures
+
+Make = Callable[[], Implementation | Absent]
+
+
+def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
+    """Every method of a function that we compile: name, family and maker, in the order of the report."""
+    made: list[tuple[str, str, Make]] = [
+        ("generated", "generated", partial(generated, model, function)),
+        (SINGLE, "single", partial(single, model, function)),
+    ]
+    if function.policy.rolled:
+        made.append(("rolled", "analytical", partial(rolled, model, function)))
+    for method, evaluate in _others(model, function).items():
+        made.append(
+            (f"unrolled-{method}", "analytical", partial(by_method, model, function, method, evaluate))
+        )
+    made += [(method, "ad", make) for method, make in ad_methods(model, function)]
+    return made + [(method, "numerical", make) for method, make in numerical_methods(model, function)]
+
+
+def known_methods(model: Model, function: Function) -> list[str]:
+    """The methods and families that --methods may name for a function, found without making any.
+
+    All its algorithms are among them, also the one that `methods_of` has as generated alone.
+    """
+    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
+    others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
+    loops = ["rolled"] if function.policy.rolled else []
+    return ["generated", SINGLE, *loops, *algorithms, *others, *FAMILIES]
+
+
+def _others(model: Model, function: Function) -> dict[str, Evaluate]:
+    """The methods of the catalogue that are not generated, and the papers' recursions; none twice."""
+    others = dict(function.methods)
+    if others:
+        del others[chosen(model, function)[0]]
+    return {
+        **others,
+        **{name: e for name, e in by_the_papers(function).items() if e not in function.methods.values()},
+    }
+
+
+def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> Contender:
+    """The implementation, compiled with this compiler and these flags.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    headers = {name: text for name, text in made.files.items() if name.endswith(".h")}
+    sources = sorted((name, text) for name, text in made.files.items() if name.endswith(".c"))
+    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags)) for name, text in sources]
+    library = shared_library("method.so", units, compiler, 1)
+    own = [f for name, f in library.figures.items() if name != "adapter.c"]
+    figures = replace(
+        _counts(made.cost),
+        statements=made.statements,
+        text_bytes=made.text_bytes,
+        code_bytes=sum(f.code_bytes for f in own),
+        stack_bytes=max(f.stack_bytes for f in own),
+        compile_seconds=sum(f.seconds for f in own),
+    )
+    return Contender(
+        made.function,
+        made.method,
+        made.family,
+        made.algorithm,
+        library.path,
+        ENTRY,
+        dtype=made.scalar.dtype,
+        figures=figures,
+    )
+
+
+def _counts(cost: Cost | None) -> Figures:
+    """The operation counts of a program, as far as they are known."""
+    if cost is None:
+        return Figures()
+    work = (cost.additions, cost.multiplications, cost.divisions, cost.calls)
+    return Figures(cost.operations, *work, cost.flops)

@@ -1,0 +1,57 @@
+"""Methods of our own generator: straight-line C, loops over the model, and other algorithms."""
+
+from __future__ import annotations
+
+import rbdc
+from rbdc.emit.c.csource import function_source
+from rbdc.emit.library import render_library
+from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
+from rbdc.model import Model
+from rbdc.planning.candidates import programs
+from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
+
+SINGLE = "generated-float32"
+"""Name of the method in single precision."""
+
+
+def generated(model: Model, function: Function) -> Implementation:
+    """The C that `rbdc build` makes of the function."""
+    return _built(model, function, "generated", "generated")
+
+
+def single(model: Model, function: Function) -> Implementation:
+    """The C of `rbdc build --dtype float32`."""
+    return _built(model, function, SINGLE, "single", scalar=FLOAT)
+
+
+def rolled(model: Model, function: Function) -> Implementation:
+    """The C of `rbdc build --style rolled`: the papers' recursion as loops over the model's tables."""
+    return _built(model, function, "rolled", "analytical", style="rolled")
+
+
+def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
+    """The C of another algorithm through the same compiler."""
+    entry = Function(function.declaration, {method: evaluate})
+    source = function_source(
+        ROBOT, entry.declaration, programs(model, entry, method), rbdc.__version__, method
+    )
+    files = render_library(model, ROBOT, [source], rbdc.__version__)
+    return of_files(model, files, source, f"unrolled-{method}", "analytical")
+
+
+def _built(
+    model: Model,
+    function: Function,
+    method: str,
+    family: str,
+    *,
+    style: str = "unrolled",
+    scalar: ScalarType = DOUBLE,
+) -> Implementation:
+    names = [function.declaration.name]
+    options = GenerationOptions(style, scalar=scalar)
+    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
+    return of_files(model, made.files, made.sources[0], method, family)

@@ -1,0 +1,122 @@
+"""C text of one method for one function, with the entry point that all methods share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import rbdc
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.ir.cost import Cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+from rbdc.report.accuracy.inputs import deepest_frame
+
+ROBOT = "robot"
+"""Prefix of the C functions that are compared; a description's name would add nothing."""
+
+ENTRY = "rbdc_call"
+"""Symbol of every method's library, with floats in single precision:
+void rbdc_call(void *context, const double *const *in, double *const *out).
+"""
+
+FAMILIES = {
+    "generated": "what rbdc build makes",
+    "analytical": "the same mathematics in another form: loops over the model as data, "
+    "or another algorithm of the literature",
+    "single": "what rbdc build --dtype float32 makes; its inputs are rounded too, "
+    "and its errors are not judged",
+    "ad": "CasADi's algorithmic differentiation of the unrolled algorithm, "
+    "or CasADi's C of the algorithm itself",
+    "numerical": "finite differences and complex-step",
+    "peer": "Pinocchio's C++",
+}
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """C files of one method for one function.
+
+    algorithm: the recursion in words. cost, statements: None where they are not ours to count. text_bytes:
+    size of the generated text. scalar: type that the entry point takes and gives.
+    """
+
+    function: str
+    method: str
+    family: str
+    algorithm: str
+    files: Mapping[str, str]
+    cost: Cost | None = None
+    statements: int | None = None
+    text_bytes: int = 0
+    scalar: ScalarType = DOUBLE
+
+
+def of_files(
+    model: Model, files: Mapping[str, str], source: FunctionSource, method: str, family: str
+) -> Implementation:
+    """An implementation from the C of a function with its public signature, and all its files."""
+    declaration = source.declaration
+    kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
+    text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
+    kept["adapter.c"] = adapter(declaration, deepest_frame(model))
+    made = Implementation(
+        declaration.name, method, family, source.method, kept, source.cost, source.statements
+    )
+    return replace(made, text_bytes=text_bytes, scalar=declaration.scalar)
+
+
+def of_program(
+    declaration: FunctionDeclaration, program: Program, method: str, family: str, algorithm: str
+) -> Implementation:
+    """An implementation from a program over the inputs that are not optional."""
+    bare = without_optional(declaration)
+    source = kernel_source(ROBOT, bare, program, rbdc.__version__)
+    files = {**source.files, f"{ROBOT}.h": prototypes([bare])}
+    text_bytes = sum(len(text) for text in files.values())
+    files["adapter.c"] = adapter(bare)
+    made = Implementation(declaration.name, method, family, algorithm, files, source.cost, source.statements)
+    return replace(made, text_bytes=text_bytes)
+
+
+def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
+    """The declaration of the same function without external forces, on which all methods are measured."""
+    inputs = tuple(declaration.required)
+    return FunctionDeclaration(
+        declaration.name, declaration.summary, inputs, declaration.outputs, declaration.framed
+    )
+
+
+def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
+    """The text of a header with the bare C declarations."""
+    return render("prototypes.h.jinja", prototypes=[d.c_prototype(ROBOT, batch=False) for d in declarations])
+
+
+def adapter(declaration: FunctionDeclaration, frame: int = 0) -> str:
+    """The C of `ENTRY` for a function with our own signature."""
+    call = f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})"
+    return render_adapter([], call, declaration.scalar)
+
+
+def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
+    """The C arguments, out of `in` and `out`, of a function with our own signature.
+
+    They point at the first sample, or at sample `index` where that is given.
+    """
+
+    def place(array: str, size: int) -> str:
+        return f"{array} + {size} * {index}" if index else array
+
+    positions = iter(range(len(declaration.inputs)))
+    inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    extra = [str(frame), "0"] if declaration.framed else []
+    return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
+
+
+def render_adapter(before: Sequence[str], call: str, scalar: ScalarType = DOUBLE) -> str:
+    """The C of `ENTRY` around one call; `before` are declarations that it needs."""
+    return render("adapter.c.jinja", robot=ROBOT, entry=ENTRY, before=before, call=call, **scalar.words)

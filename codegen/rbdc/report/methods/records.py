@@ -1,0 +1,132 @@
+"""Records of what takes part in a comparison, and of what was measured of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.functions.record import Function
+from rbdc.report.accuracy.metrics import Errors
+
+BATCH_MEMORY = 2**30
+"""Largest size of a batch's inputs and outputs, in bytes."""
+
+NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
+"""Reason of a peer's absence where it gave none."""
+
+
+@dataclass(frozen=True)
+class Absent:
+    """A method that was not measured, and the reason."""
+
+    function: str
+    method: str
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Operation counts, sizes and compile time of a method; None where a figure does not exist for it."""
+
+    operations: int | None = None
+    additions: int | None = None
+    multiplications: int | None = None
+    divisions: int | None = None
+    calls: int | None = None
+    flops: int | None = None
+    statements: int | None = None
+    text_bytes: int | None = None
+    code_bytes: int | None = None
+    stack_bytes: int | None = None
+    compile_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A compiled method of one function, ready to be timed.
+
+    call: symbol of `library` that computes. fetch: symbol that copies the results out afterwards, untimed
+    (peers only). archive: file that the library's context is loaded from (peers only). dtype: of inputs and
+    outputs.
+    """
+
+    function: str
+    method: str
+    family: str
+    algorithm: str
+    library: Path
+    call: str
+    fetch: str | None = None
+    archive: Path | None = None
+    dtype: str = "float64"
+    figures: Figures = Figures()
+
+
+@dataclass(frozen=True)
+class BatchMethod:
+    """One way of computing n samples.
+
+    of: method of the comparison whose code it calls. family: that method's family. how: description in words.
+    moved: bytes of a sample that are read and written. call: symbol of `library`. peer: contender whose
+    function the loop calls, if not ours; its results stay in the peer's own data. dtype: of inputs and
+    outputs.
+    """
+
+    method: str
+    of: str
+    family: str
+    how: str
+    moved: int
+    call: str
+    peer: Contender | None = None
+    library: Path | None = None
+    dtype: str = "float64"
+
+
+@dataclass
+class Batches:
+    """One function in batches.
+
+    samples: batch sizes. left_out: sizes whose data exceed `BATCH_MEMORY`. lanes: samples side by side in the
+    generated batch function, None where that is a loop. flops: of one sample. absent: reason by method.
+    times, outputs, errors: by method, the times at each size, the outputs of the checked samples, and their
+    errors.
+    """
+
+    samples: list[int]
+    left_out: list[int]
+    lanes: int | None
+    flops: int | None
+    methods: list[BatchMethod] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+    times: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
+    errors: dict[str, Errors] = field(default_factory=dict)
+
+
+@dataclass
+class FunctionRecord:
+    """One function of a comparison.
+
+    contenders, absent: methods that take part, and those that do not. times, outputs, errors: by method, its
+    times, the outputs of the checked samples, and their errors. batches: the function in batches, None where
+    they are not measured.
+    """
+
+    function: Function
+    contenders: list[Contender] = field(default_factory=list)
+    absent: list[Absent] = field(default_factory=list)
+    times: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, list[NDArray[np.float64]]] = field(default_factory=dict)
+    errors: dict[str, Errors] = field(default_factory=dict)
+    batches: Batches | None = None
+
+    @property
+    def name(self) -> str:
+        """The function's name."""
+        return self.function.declaration.name

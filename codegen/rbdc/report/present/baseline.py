@@ -1,0 +1,142 @@
+"""Comparison of a report, or a benchmark, with an earlier one.
+
+Deterministic figures decide; times are given as ratios within each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rbdc.errors import OptionError
+from rbdc.report.present.schema import BENCHMARK_SCHEMA, REPORT_SCHEMA
+
+GATED = {"operations": 1.0, "statements": 1.0, "text_bytes": 1.01}
+"""Figures that depend on rbdc alone, and the factor above which they are worse: one more comment is not."""
+COMPILED = {"code_bytes": 1.01, "stack_bytes": 1.01}
+"""Figures that depend on compiler and flags too; they count where those are the same."""
+METRICS = ("max_abs", "rms_abs", "max_rel", "rms_rel")
+WORSE_ERROR = 2.0
+"""Factor above which an error is worse; a harmless change of rounding stays below it."""
+ERROR_FLOOR = 2.0**-53
+"""Unit roundoff: errors below it count as equal."""
+WORSE_RATIO = 1.25
+"""Factor above which a change of a time ratio is reported."""
+OWN = ("generated", "analytical")
+"""Families of our own code: only they decide."""
+
+
+@dataclass
+class Verdict:
+    """Messages. worse: fail the run. better: improvements. slower: ratios that grew. notes: not compared."""
+
+    worse: list[str] = field(default_factory=list)
+    better: list[str] = field(default_factory=list)
+    slower: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def check(baseline: Any, place: str, made_by: str = "compare") -> dict[str, Any]:
+    """The baseline itself. Raises OptionError unless `made_by` made it with this schema."""
+    schema, key = {"compare": (REPORT_SCHEMA, "functions"), "benchmark": (BENCHMARK_SCHEMA, "robots")}[
+        made_by
+    ]
+    if not isinstance(baseline, dict) or baseline.get("schema") != schema or key not in baseline:
+        raise OptionError(
+            f"--baseline {place}: not a report of schema {schema}; make one with rbdc {made_by}"
+        )
+    return baseline
+
+
+def judge_benchmark(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
+    """Figures that got worse and better since the baseline, robot by robot."""
+    verdict = Verdict()
+    for label, old in baseline["robots"].items():
+        if label not in report["robots"]:
+            verdict.notes.append(f"{label} was not measured this time")
+            continue
+        one = judge(report["robots"][label], old)
+        for name in ("worse", "better", "slower", "notes"):
+            getattr(verdict, name).extend(f"{label}: {line}" for line in getattr(one, name))
+    return verdict
+
+
+def judge(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
+    """Figures that got worse and better since the baseline."""
+    verdict = Verdict()
+    for key in ("name", "nq", "nv", "root_joint", "description_sha256"):
+        then, current = (one["robot"].get(key) for one in (baseline, report))
+        if current != then:
+            verdict.notes.append(f"the robots differ in {key}: {then} then, {current} now")
+    same_compiler = all(report.get(k, []) == baseline.get(k, []) for k in ("compiler", "other_compilers"))
+    if not same_compiler:
+        verdict.notes.append("compiler or flags differ: code and stack bytes are not compared")
+    settings = ("samples", "checked", "seed", "at_rest")
+    same_inputs = all(report["settings"][k] == baseline["settings"][k] for k in settings)
+    if not same_inputs:
+        verdict.notes.append("the inputs differ: errors are not compared")
+    rules = _Rules({**GATED, **COMPILED} if same_compiler else GATED, same_inputs)
+    now = {f["name"]: f for f in report["functions"]}
+    for old in baseline["functions"]:
+        if old["name"] not in now:
+            verdict.notes.append(f"{old['name']} was not measured this time")
+            continue
+        _judge_methods(now[old["name"]], old, rules, verdict)
+        _judge_ratios(now[old["name"]], old, verdict)
+    return verdict
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """Figures that are compared, the factor above which they are worse, and whether errors are compared."""
+
+    figures: Mapping[str, float]
+    with_errors: bool
+
+
+def _judge_methods(new: dict[str, Any], old: dict[str, Any], rules: _Rules, verdict: Verdict) -> None:
+    now = {m["method"]: m for m in new["methods"]}
+    for before in old["methods"]:
+        if before["family"] not in OWN:
+            continue
+        method, place = before["method"], f"{old['name']}, {before['method']}"
+        if method not in now:
+            verdict.notes.append(f"{place} was not measured this time")
+            continue
+        for words, then, current, limit in _changes(before, now[method], rules):
+            line = f"{place}: {words} {_show(then)} -> {_show(current)}"
+            if current > limit * then:
+                verdict.worse.append(line)
+            elif then > limit * current:
+                verdict.better.append(line)
+
+
+def _judge_ratios(new: dict[str, Any], old: dict[str, Any], verdict: Verdict) -> None:
+    for method, then in old["ratios"].items():
+        current = new["ratios"].get(method)
+        if current is not None and then > WORSE_RATIO * current:
+            words = f"{method} took {then:.2f} times as long as generated, now {current:.2f}"
+            verdict.slower.append(f"{old['name']}: {words}")
+
+
+def _changes(
+    before: dict[str, Any], after: dict[str, Any], rules: _Rules
+) -> Iterator[tuple[str, float, float, float]]:
+    """(name, then, now, factor beyond which it counts) for every figure that both have."""
+    for name, limit in rules.figures.items():
+        if before[name] is not None and after[name] is not None:
+            yield name.replace("_", " "), before[name], after[name], limit
+    if rules.with_errors and before["errors"] and after["errors"]:
+        for name in METRICS:
+            then, current = (_error(x["errors"][name]) for x in (before, after))
+            yield f"error {name}", then, current, WORSE_ERROR
+
+
+def _error(value: float | None) -> float:
+    """An error of a report, where None is an infinite one, as it is compared."""
+    return float("inf") if value is None else max(value, ERROR_FLOOR)
+
+
+def _show(x: float) -> str:
+    return str(x) if isinstance(x, int) else f"{x:.2e}"

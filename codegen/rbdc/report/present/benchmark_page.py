@@ -1,0 +1,189 @@
+"""benchmark.html: one self-contained file, made of benchmark.json, which it carries."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rbdc.emit.render import render_html
+from rbdc.report.present.formatting import (
+    DASH,
+    compile_seconds,
+    count,
+    embedded,
+    error_words,
+    label_words,
+    nanoseconds,
+    peak_shares,
+    peak_words,
+    ratio_words,
+)
+from rbdc.report.present.page import METRICS, Build, build_of
+from rbdc.report.present.plots import LABEL_COLOURS, time_dots
+
+
+@dataclass(frozen=True)
+class _Label:
+    """A column of times: generated code by one compiler, or a peer."""
+
+    name: str
+    colour: str
+
+
+@dataclass(frozen=True)
+class _Glance:
+    """A robot in the table at the top; `cells` are the ratios of Pinocchio and CasADi by function."""
+
+    label: str
+    nv: int
+    root_joint: str
+    cells: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Time:
+    """A cell of a time; `ratio` is empty for generated code."""
+
+    time: str
+    ratio: str
+    method: str
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A robot in the tables of a function: times and figures in one, accuracy in the other."""
+
+    robot: str
+    times: Sequence[_Time]
+    figures: Sequence[str]
+    accuracy: Sequence[str]
+    wrong: bool
+
+
+@dataclass(frozen=True)
+class _Function:
+    name: str
+    dots: str
+    rows: Sequence[_Row]
+    absent: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Robot:
+    """Conditions of a robot's measurement: the peak reached beside its functions, and the builds."""
+
+    label: str
+    peak: str
+    builds: Sequence[Build]
+    absent: Mapping[str, str]
+    warnings: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Values of benchmark.html.jinja, as text and markup."""
+
+    generator: str
+    processor: str
+    compiler: str
+    settings: Mapping[str, Any]
+    absent: Mapping[str, str]
+    labels: Sequence[_Label]
+    names: Sequence[str]
+    function_count: int
+    glance: Sequence[_Glance]
+    functions: Sequence[_Function]
+    metrics: Sequence[str]
+    robots: Sequence[_Robot]
+    robot_count: int
+    data: str
+
+
+def benchmark_page(report: dict[str, Any]) -> str:
+    """The HTML of a benchmark."""
+    rows = report["rows"]
+    labels = [label for label in LABEL_COLOURS if any(label in row["entries"] for row in rows)]
+    names = list(dict.fromkeys(row["function"] for row in rows))
+    first = next(iter(report["robots"].values()))
+    robots = [_robot(label, one) for label, one in report["robots"].items()]
+    view = _Page(
+        generator=report["generator"],
+        processor=first["machine"]["processor"],
+        compiler=first["compiler"]["version"],
+        settings=first["settings"],
+        absent=report["absent"],
+        labels=[_Label(_heading(label), LABEL_COLOURS[label]) for label in labels],
+        names=names,
+        function_count=len(names),
+        glance=[_glance(label, one, rows, names) for label, one in report["robots"].items()],
+        functions=[
+            _function(name, [row for row in rows if row["function"] == name], labels) for name in names
+        ],
+        metrics=[metric.replace("_", " ") for metric in METRICS],
+        robots=robots,
+        robot_count=len(robots),
+        data=embedded(json.dumps(report)),
+    )
+    return render_html("benchmark.html.jinja", **vars(view))
+
+
+def _heading(label: str) -> str:
+    words = label_words(label)
+    return f"generated, {words}" if label.startswith("generated-") else words
+
+
+def _glance(
+    label: str, report: dict[str, Any], rows: Sequence[dict[str, Any]], names: Sequence[str]
+) -> _Glance:
+    """The ratios of the peers of one robot, function by function."""
+    own = {row["function"]: row["entries"] for row in rows if row["robot"] == label}
+    entries = [own.get(name, {}) for name in names]
+    cells = [(_ratio(entry.get("pinocchio")), _ratio(entry.get("casadi"))) for entry in entries]
+    return _Glance(label, report["robot"]["nv"], report["robot"]["root_joint"], cells)
+
+
+def _ratio(entry: dict[str, Any] | None) -> str:
+    return DASH if entry is None else ratio_words(entry["ratio"])
+
+
+def _function(name: str, rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> _Function:
+    absent = [
+        f"{row['robot']}, {_heading(label)}: {why}" for row in rows for label, why in row["absent"].items()
+    ]
+    return _Function(name, time_dots(rows, labels), [_row(row, labels) for row in rows], absent)
+
+
+def _row(row: dict[str, Any], labels: Sequence[str]) -> _Row:
+    entries = [row["entries"].get(label) for label in labels]
+    own, theirs = row["entries"]["generated"], row["entries"].get("pinocchio")
+    counts = [count(own[name]) for name in ("operations", "flops", "code_bytes")]
+    errors = [error_words(method, metric) for method in (own, theirs) for metric in METRICS]
+    return _Row(
+        robot=row["robot"],
+        times=[_time(entry) for entry in entries],
+        figures=[*counts, *peak_shares(own)],
+        accuracy=[*errors, *(compile_seconds(entry) for entry in entries)],
+        wrong=any(entry is not None and entry["right"] is False for entry in entries),
+    )
+
+
+def _time(entry: dict[str, Any] | None) -> _Time:
+    if entry is None:
+        return _Time(DASH, "", "")
+    ratio = "" if entry["method"] == "generated" else _ratio(entry)
+    return _Time(nanoseconds(entry["minimum_nanoseconds"]), ratio, entry["method"])
+
+
+def _robot(label: str, report: dict[str, Any]) -> _Robot:
+    peers = report["peers"]
+    tools = [
+        ("generated", report["compiler"]),
+        *((f"generated, {o['name']}", o) for o in report["other_compilers"]),
+    ]
+    builds = [build_of(name, one["version"], one["flags"]) for name, one in tools]
+    for one in peers["builds"]:
+        name = f"pinocchio-{one['name']}, compiled in {one['compile_seconds']:.0f} s"
+        builds.append(build_of(name, one["compiler"], one["flags"]))
+    return _Robot(label, peak_words(report["peak"]), builds, peers["absent"], report["robot"]["warnings"])

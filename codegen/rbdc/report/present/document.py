@@ -1,0 +1,160 @@
+"""The report as data, report.json; `report.schema.json` beside this file defines every figure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+import rbdc
+from rbdc.model_summary import as_data
+from rbdc.report.accuracy.inputs import SEED
+from rbdc.report.accuracy.metrics import tolerance
+from rbdc.report.accuracy.oracle import DIGITS
+from rbdc.report.measure.machine import machine
+from rbdc.report.measure.results import Comparison
+from rbdc.report.measure.roofline import Bandwidth, Peak
+from rbdc.report.methods.implementation import FAMILIES
+from rbdc.report.methods.records import Contender, FunctionRecord
+from rbdc.report.options import PEERS, peer_of
+from rbdc.report.present.batch_document import bandwidth_data, batch_data
+from rbdc.report.present.formatting import batch_methods
+from rbdc.report.present.schema import REPORT_SCHEMA
+
+PATTERNS = ("generated", "finite-difference")
+"""Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The report, ready for JSON. Figures that do not exist for a method are null."""
+    options, tools = comparison.options, comparison.tools
+    return {
+        "schema": REPORT_SCHEMA,
+        "generator": f"rbdc {rbdc.__version__}",
+        "robot": _robot(comparison),
+        "machine": {**machine(), "pinned_to": comparison.core},
+        "peak": _peak(comparison.peak),
+        "bandwidth": bandwidth_data(comparison.bandwidth),
+        "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
+        "other_compilers": [
+            {"name": other.name, "version": other.compiler.version, "flags": list(other.flags)}
+            for other in tools.others
+        ],
+        "settings": {
+            "samples": options.samples,
+            "checked": options.checked,
+            "seconds": options.seconds,
+            "seed": SEED,
+            "at_rest": options.at_rest,
+            "batch": options.batch,
+            "reference_digits": DIGITS,
+        },
+        "families": FAMILIES,
+        "peers": {
+            "builds": [{**asdict(build), "library": None} for build in comparison.peers.builds],
+            "absent": comparison.peers.absent,
+        },
+        "functions": [_function(one, comparison.peak, comparison.bandwidth) for one in comparison.functions],
+    }
+
+
+def _robot(comparison: Comparison) -> dict[str, Any]:
+    """The model as in `rbdc info --json`, without the path of the file."""
+    model, build = comparison.model, comparison.options.build
+    return {
+        **as_data(model),
+        "warnings": [note.message for note in model.notes],
+        "description_sha256": model.description_hash,
+        "root_joint": build.root_joint,
+        "snap": build.snap,
+    }
+
+
+def _peak(peak: Peak) -> dict[str, Any]:
+    rates = {"vector_flops_per_second": round(peak.vector), "scalar_flops_per_second": round(peak.scalar)}
+    return {**rates, "lanes": peak.lanes, "fused": peak.fused, "empty_call_nanoseconds": round(peak.call, 3)}
+
+
+def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any]:
+    declaration = one.function.declaration
+    methods = [_method(one, contender, peak) for contender in one.contenders]
+    return {
+        "name": one.name,
+        "summary": declaration.summary,
+        "outputs": [{"name": p.name, "shape": list(p.shape)} for p in declaration.outputs],
+        "methods": methods,
+        "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
+        "ratios": _ratios(methods),
+        "peers": _peers(methods),
+        "batch": batch_data(one.batches, peak, bandwidth),
+        "patterns": _patterns(one) if one.function.comparison.derivative_of else None,
+    }
+
+
+def _method(one: FunctionRecord, contender: Contender, peak: Peak) -> dict[str, Any]:
+    times = one.times[contender.method]
+    cold = times["cold"]
+    measured = one.errors.get(contender.method)
+    return {
+        "method": contender.method,
+        "family": contender.family,
+        "algorithm": contender.algorithm,
+        "nanoseconds": {
+            "minimum": round(times["minimum"], 2),
+            "median": round(times["median"], 2),
+            "cold_minimum": min(cold) if cold else None,
+            "cold_median": float(np.median(cold)) if cold else None,
+            "rounds": times["rounds"],
+            "calls_per_round": times["calls"],
+        },
+        **asdict(contender.figures),
+        "peak_percent": None
+        if _single(contender)
+        else peak.percent(contender.figures.flops, times["minimum"]),
+        "errors": None if measured is None else measured.data(),
+        "right": None
+        if measured is None or _single(contender)
+        else measured.scaled <= tolerance(contender.method),
+    }
+
+
+def _single(contender: Contender) -> bool:
+    """Whether a method is in single precision, to which neither the peak nor the bound of errors applies."""
+    return contender.dtype != "float64"
+
+
+def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The minimum time of every other method over that of the generated one, in this run."""
+    times = {m["method"]: m["nanoseconds"]["minimum"] for m in methods}
+    own = times["generated"]
+    return {method: round(ns / own, 4) for method, ns in times.items() if method != "generated"}
+
+
+def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The fastest method of every peer that took part, and its ratio."""
+    ratios = _ratios(methods)
+    ranked = sorted(ratios, key=lambda method: -ratios[method])  # the fastest comes last, and stays
+    best = {peer: method for method in ranked if (peer := peer_of(method)) is not None}
+    return {peer: {"method": best[peer], "ratio": ratios[best[peer]]} for peer in PEERS if peer in best}
+
+
+def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
+    """The derivative matrices of the first sample by each of `PATTERNS`, output by output."""
+    kept = [method for method in PATTERNS if method in one.outputs]
+    return [
+        {"output": p.name, **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in kept}}
+        for k, p in enumerate(one.function.declaration.outputs)
+    ]
+
+
+def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:
+    """Messages about the methods of these families, batches included, that disagree with the reference."""
+    return [
+        f"{f['name']}: {m['method']} is wrong: its error relative to the largest entry is "
+        + ("not finite" if m["errors"]["scaled"] is None else f"{m['errors']['scaled']:.1e}")
+        for f in report["functions"]
+        for m in (*f["methods"], *batch_methods(f))
+        if m["right"] is False and m["family"] in families
+    ]

@@ -1,0 +1,175 @@
+"""Figures of the pages as SVG by matplotlib: narrow enough for a phone, with text kept as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from rbdc.report.present.formatting import nanoseconds, shown_methods
+
+COLOURS = {
+    "generated": "#0b7a5c",
+    "single": "#8fbf3f",
+    "analytical": "#2f6fb5",
+    "ad": "#d07a1f",
+    "numerical": "#8a8f98",
+    "peer": "#7a4fa3",
+}
+"""Colours of the families of methods."""
+
+LABEL_COLOURS = {
+    "generated": COLOURS["generated"],
+    "generated-gcc": "#74c2a7",
+    "casadi": COLOURS["ad"],
+    "pinocchio": COLOURS["peer"],
+}
+"""Colours of the entries of a benchmark, in their order."""
+
+_WIDTH = 5.4
+"""Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "rbdc",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+}
+
+
+def time_bars(function: dict[str, Any]) -> str:
+    """Bars of the minimum time, each with its time and its ratio to the generated code."""
+    methods = shown_methods(function)
+    own = next(m["nanoseconds"]["minimum"] for m in methods if m["method"] == "generated")
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(len(methods))
+        times = [m["nanoseconds"]["minimum"] for m in methods]
+        axes.barh(range(len(methods)), times, color=[COLOURS[m["family"]] for m in methods], height=0.72)
+        for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
+            ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
+            axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
+        axes.set_xlim(0.0, 1.45 * max(times))
+        _label(axes, methods)
+        axes.set_xlabel("minimum time of a call (ns)")
+        return _svg(figure)
+
+
+def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
+    """The minimum times of one function, robot by robot on a logarithmic axis.
+
+    rows: those of a benchmark. labels: entries of the rows that are shown.
+    """
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(len(rows) + 1)
+        for k, row in enumerate(rows):
+            entries = row["entries"]
+            times = {label: entries[label]["minimum_nanoseconds"] for label in labels if label in entries}
+            axes.plot(
+                [min(times.values()), max(times.values())], [k, k], color="#dfe3e8", linewidth=2, zorder=1
+            )
+            for label, ns in times.items():
+                axes.plot([ns], [k], "o", color=LABEL_COLOURS[label], markersize=7, zorder=2)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        _show_nanoseconds(axes.xaxis)
+        axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlabel("minimum time of a call")
+        return _svg(figure)
+
+
+def _show_nanoseconds(axis: Axis) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def batch_curves(batch: dict[str, Any]) -> str:
+    """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
+        axes = figure.subplots()
+        for method in batch["methods"]:
+            sizes, times = zip(*((p["samples"], p["nanoseconds"]) for p in method["points"]), strict=True)
+            name, colour = method["method"], COLOURS[method["family"]]
+            line = "-" if name.endswith(("-batch", "-map")) else "--"
+            axes.plot(sizes, times, line, marker="o", markersize=4, color=colour, label=name)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        ticks = [n for n in batch["samples"] if n == batch["samples"][-1] or 8 * n <= batch["samples"][-1]]
+        axes.set_xticks(ticks, [str(n) for n in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        _show_nanoseconds(axes.yaxis)
+        axes.set_xlabel("samples in a batch")
+        axes.set_ylabel("minimum time of a sample")
+        figure.legend(loc="outside upper left", ncols=2, frameon=False)
+        return _svg(figure)
+
+
+def error_dots(function: dict[str, Any]) -> str | None:
+    """RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None if not checked."""
+    methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]
+    if not methods:
+        return None
+    with mpl.rc_context(_STYLE):
+        figure, axes = _axes(len(methods))
+        for k, method in enumerate(methods):
+            low, high = (max(method["errors"][name], 1e-18) for name in ("rms_rel", "max_rel"))
+            colour = COLOURS[method["family"]]
+            axes.plot([low, high], [k, k], color=colour, linewidth=2, alpha=0.5)
+            axes.plot([low], [k], "o", color=colour, markersize=6)
+            axes.plot([high], [k], "|", color=colour, markersize=11, markeredgewidth=2)
+        axes.axvline(2.0**-53, color="#aaaaaa", linewidth=1, linestyle=":")
+        axes.set_xscale("log")
+        left, right = axes.get_xlim()
+        axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
+        _label(axes, methods)
+        axes.set_xlabel("relative error: \u25cf root mean square, | largest")
+        return _svg(figure)
+
+
+def pattern(entry: dict[str, Any]) -> str:
+    """One derivative matrix by each method: zero is white, the rest coloured by its order of magnitude."""
+    methods = [key for key in entry if key != "output"]
+    with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
+        figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
+        axes = figure.subplots(1, len(methods), squeeze=False)[0]
+        for one, method in zip(axes, methods, strict=True):
+            values = np.abs(np.array(entry[method], dtype=float))
+            magnitude = np.full_like(values, np.nan)
+            np.log10(values, out=magnitude, where=values > 0.0)
+            image = one.imshow(magnitude, cmap="viridis", vmin=-12, vmax=2, interpolation="nearest")
+            one.set_xticks([])
+            one.set_yticks([])
+            one.set_title(
+                f"{method}\n{int((values == 0.0).sum())} of {values.size} entries are 0", fontsize=10
+            )
+        figure.colorbar(image, ax=list(axes), shrink=0.8, label="log10 of the entry")
+        return _svg(figure)
+
+
+def _axes(rows: int) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(_WIDTH, 0.75 + 0.27 * rows), layout="constrained")
+    return figure, figure.subplots()
+
+
+def _label(axes: Any, methods: Sequence[dict[str, Any]]) -> None:
+    axes.set_yticks(range(len(methods)), [m["method"] for m in methods])
+    axes.set_ylim(len(methods) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.get_yticklabels()[[m["method"] for m in methods].index("generated")].set_fontweight("bold")
+
+
+def _svg(figure: Figure) -> str:
+    """The SVG element alone, without metadata that differ between runs."""
+    text = StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return text.getvalue()[text.getvalue().index("<svg") :]

@@ -1,0 +1,194 @@
+"""Tables of a report, a benchmark or an experiment on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rbdc.report.measure.results import Residue, TableRow
+from rbdc.report.present.baseline import Verdict
+from rbdc.report.present.formatting import (
+    bandwidth_words,
+    batch_methods,
+    batch_notes,
+    error_words,
+    label_words,
+    nanoseconds,
+    peak_shares,
+    peak_words,
+    ratio_words,
+    shown_methods,
+)
+from rbdc.report.present.summary import summary
+
+_WIDE = 120
+
+
+def show(report: dict[str, Any]) -> None:
+    """Show a report: for each function its methods, fastest first."""
+    robot = report["robot"]
+    title = Text(f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}")
+    table = Table(title=title, title_justify="left")
+    table.add_column("function, method", no_wrap=True)
+    for heading in ("minimum", "median", "cold", "ratio", "operations", "code bytes", "rms rel. error"):
+        table.add_column(heading, justify="right")
+    for function in report["functions"]:
+        table.add_row(Text(function["name"], style="bold"), end_section=False)
+        for method in shown_methods(function):
+            style = "green" if method["method"] == "generated" else None
+            table.add_row(*_row(method, function["ratios"]), style=style)
+        for one in function["absent"]:
+            table.add_row(Text(f"  {one['method']}"), "absent")
+        table.add_section()
+    _console().print(table)
+    show_summary("Generated code and its peers", summary(report), report["peak"])
+    if report["bandwidth"] is not None:
+        show_batches(report)
+
+
+def show_batches(report: dict[str, Any]) -> None:
+    """Show the time of a sample by function, batch size and method, and the generated batch's shares."""
+    methods = list(dict.fromkeys(m["method"] for f in report["functions"] for m in batch_methods(f)))
+    words = f"times of one sample; shares of the generated batch; {bandwidth_words(report['bandwidth'])}"
+    table = Table(title=Text("Batches"), title_justify="left", caption=Text(words), caption_justify="left")
+    table.add_column("function, samples", no_wrap=True)
+    for heading in (*methods, "vector", "scalar", "bandwidth"):
+        table.add_column(heading, justify="right")
+    for function in report["functions"]:
+        table.add_row(Text(function["name"], style="bold"))
+        for k, n in enumerate(function["batch"]["samples"]):
+            points = {m["method"]: m["points"][k] for m in batch_methods(function)}
+            table.add_row(Text(f"  {n}"), *(Text(word) for word in _batch_words(points, methods)))
+        table.add_section()
+    _console().print(table)
+    for function in report["functions"]:
+        for note in batch_notes(function["batch"]):
+            _console().print(Text(f"{function['name']}: {note}"), soft_wrap=True)
+
+
+def _batch_words(points: dict[str, dict[str, Any]], methods: Sequence[str]) -> list[str]:
+    own = points["generated-batch"]
+    times = [nanoseconds(points[m]["nanoseconds"]) if m in points else "absent" for m in methods]
+    return [*times, *peak_shares(own), f"{own['bandwidth_percent']:.3g} %"]
+
+
+def show_summary(title: str, rows: Sequence[dict[str, Any]], peak: dict[str, Any]) -> None:
+    """Show the generated code and its peers with their ratios: one line for each function of a robot."""
+    labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
+    caption = Text(f"vector, scalar: shares of the peaks; {peak_words(peak)}. Errors are rms rel.")
+    table = Table(title=Text(title), title_justify="left", caption=caption, caption_justify="left")
+    table.add_column("function", no_wrap=True)
+    for heading in (*map(label_words, labels), "flop", "vector", "scalar", "error", "Pinocchio's"):
+        table.add_column(heading, justify="right")
+    for row in rows:
+        table.add_row(*map(Text, _summary_words(row, labels)))
+    _console().print(table)
+
+
+def _summary_words(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
+    entries = row["entries"]
+    own, theirs = entries["generated"], entries.get("pinocchio")
+    flops = "-" if own["flops"] is None else str(own["flops"])
+    errors = [error_words(method, "rms_rel") for method in (own, theirs)]
+    return [
+        row["function"],
+        *(_time(entries.get(label)) for label in labels),
+        flops,
+        *peak_shares(own),
+        *errors,
+    ]
+
+
+def show_benchmark(report: dict[str, Any]) -> None:
+    """Show a table for each robot, and the absent robots."""
+    for label, one in report["robots"].items():
+        robot = one["robot"]
+        title = f"{label}, {robot['root_joint']} base, nv = {robot['nv']}; {one['compiler']['version']}"
+        show_summary(title, [row for row in report["rows"] if row["robot"] == label], one["peak"])
+    for label, reason in report["absent"].items():
+        _console().print(Text(f"{label} is absent: {reason}"), soft_wrap=True)
+
+
+def _time(entry: dict[str, Any] | None) -> str:
+    """The time, followed by its ratio unless it is that of the generated code."""
+    if entry is None:
+        return "absent"
+    ratio = "" if entry["method"] == "generated" else f" {ratio_words(entry['ratio'])}"
+    return f"{nanoseconds(entry['minimum_nanoseconds'])}{ratio}"
+
+
+def _row(method: dict[str, Any], ratios: dict[str, float]) -> list[Text]:
+    times = method["nanoseconds"]
+    counts = ("-" if method[name] is None else str(method[name]) for name in ("operations", "code_bytes"))
+    words = [
+        f"  {method['method']}",
+        nanoseconds(times["minimum"]),
+        nanoseconds(times["median"]),
+        _known_nanoseconds(times["cold_median"]),
+        f"{ratios.get(method['method'], 1.0):.3g}",
+        *counts,
+        error_words(method, "rms_rel"),
+    ]
+    return [Text(word) for word in words]
+
+
+def _known_nanoseconds(ns: float | None) -> str:
+    return "-" if ns is None else nanoseconds(ns)
+
+
+def show_table_one(rows: Sequence[TableRow]) -> None:
+    """Show Table I, robot by robot."""
+    title, caption = Text("Carpentier and Mansard, Table I"), Text(_CAPTION)
+    table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
+    for heading in ("robot", "", "generated", "rolled C", "Pinocchio", "the paper"):
+        table.add_column(heading, justify="left" if heading in ("robot", "") else "right")
+    previous = ""
+    for row in rows:
+        if previous not in ("", row.robot):
+            table.add_section()
+        times = (row.generated, row.rolled, row.pinocchio, row.paper)
+        words = ["" if row.robot == previous else row.robot, row.row, *map(_known_nanoseconds, times)]
+        table.add_row(*(Text(word) for word in words))
+        previous = row.robot
+    _console().print(table)
+
+
+_CAPTION = "Minimum over passes here; the paper has means, on a 2.2 GHz Core i7, for KUKA LWR, HyQ and Atlas."
+
+
+def show_precision(residues: Sequence[Residue]) -> None:
+    """Show the residues of derivatives that should vanish, by every method."""
+    table = Table(
+        title=Text("Carpentier and Mansard, section V-B: these matrices vanish"), title_justify="left"
+    )
+    for heading in ("function", "matrix", "method"):
+        table.add_column(heading)
+    for heading in ("largest entry", "exact zeros"):
+        table.add_column(heading, justify="right")
+    for x in residues:
+        largest = f"{x.largest:.1e}" if x.largest else "0"
+        words = (x.function, x.output, x.method, largest, f"{x.zeros} of {x.size}")
+        table.add_row(*(Text(word) for word in words))
+    _console().print(table)
+
+
+def _console() -> Console:
+    terminal = Console()
+    return terminal if terminal.is_terminal else Console(width=_WIDE)
+
+
+def show_verdict(verdict: Verdict) -> None:
+    """Show the result of a baseline, worst last, so that it stays on the screen."""
+    console = Console()
+    for words, lines in (
+        ("note", verdict.notes),
+        ("better", verdict.better),
+        ("ratio", verdict.slower),
+        ("worse", verdict.worse),
+    ):
+        for line in lines:
+            console.print(Text(f"{words}: {line}"), soft_wrap=True)

@@ -1,0 +1,155 @@
+"""Rotations as products of rotations about coordinate axes, applied one after the other: cheaper than a 3x3 matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from rbdc.spatial.scalars import Scalar
+from rbdc.spatial.transforms import AnyRotation, Rotation, Rows
+from rbdc.spatial.vectors import AXES, Symmetric3, Vector3
+
+
+@dataclass(frozen=True, slots=True)
+class AxisRotation:
+    """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent coordinates."""
+
+    axis: Literal["x", "z"]
+    c: Scalar
+    s: Scalar
+
+    def is_identity(self) -> bool:
+        """Whether it turns nothing; a cosine of 1 is not enough, for that of a tiny angle rounds to it."""
+        return isinstance(self.c, float) and isinstance(self.s, float) and (self.c, self.s) == (1.0, 0.0)
+
+    def apply(self, v: Vector3) -> Vector3:
+        """R v."""
+        if self.axis == "z":
+            return Vector3(self.c * v.x - self.s * v.y, self.s * v.x + self.c * v.y, v.z)
+        return Vector3(v.x, self.c * v.y - self.s * v.z, self.s * v.y + self.c * v.z)
+
+    def apply_transposed(self, v: Vector3) -> Vector3:
+        """R^T v."""
+        return self.transposed().apply(v)
+
+    def transposed(self) -> AxisRotation:
+        """R^T."""
+        return AxisRotation(self.axis, self.c, -self.s)
+
+    def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
+        """R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s (a - b) + 2 c d."""
+        if self.axis == "z":
+            first, cross, second = self._block(a.xx, a.xy, a.yy)
+            return Symmetric3(first, cross, second, self.c * a.xz - self.s * a.yz, self.s * a.xz + self.c * a.yz, a.zz)
+        first, cross, second = self._block(a.yy, a.yz, a.zz)
+        return Symmetric3(a.xx, self.c * a.xy - self.s * a.xz, first, self.s * a.xy + self.c * a.xz, cross, second)
+
+    def rotate_matrix(self, rows: Rows) -> Rows:
+        """R A R^T of any matrix A, by rows: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d + s p] with
+        k the cosine and p = s (a - d) + k (b + c).
+        """
+        x, y, z = rows
+        if self.axis == "z":
+            first, upper, lower, second = self._any_block(x.x, x.y, y.x, y.y)
+            column = self.apply(Vector3(x.z, y.z, 0.0))
+            row = self.apply(Vector3(z.x, z.y, 0.0))
+            return Vector3(first, upper, column.x), Vector3(lower, second, column.y), Vector3(row.x, row.y, z.z)
+        first, upper, lower, second = self._any_block(y.y, y.z, z.y, z.z)
+        column = self.apply(Vector3(0.0, y.x, z.x))
+        row = self.apply(Vector3(0.0, x.y, x.z))
+        return Vector3(x.x, row.y, row.z), Vector3(column.y, first, upper), Vector3(column.z, lower, second)
+
+    def _any_block(self, a: Scalar, b: Scalar, c: Scalar, d: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+        if isinstance(self.c, float) and self.c * self.s == 0.0:
+            return (a, b, c, d) if self.s == 0.0 else (d, -c, -b, a)
+        p = self.s * (a - d) + self.c * (b + c)
+        w, turned = self.s * p, self.c * p
+        return a - w, turned - c, turned - b, d + w
+
+    def _block(self, a: Scalar, d: Scalar, b: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+        if isinstance(self.c, float) and self.c * self.s == 0.0:  # by a multiple of a right angle, without rounding
+            return (a, d, b) if self.s == 0.0 else (b, -d, a)
+        cd = self.c * d
+        p = self.s * (a - b) + (cd + cd)
+        w = self.s * p
+        return a - w, self.c * p - d, b + w
+
+
+Step: TypeAlias = AxisRotation | AnyRotation
+"""A factor of a product."""
+
+
+@dataclass(frozen=True, slots=True)
+class RotationProduct:
+    """A rotation as steps, the first one next to the parent: R = R_1 R_2 ... R_n."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def x(self) -> Vector3:
+        """The child's x axis in the parent frame."""
+        return self.apply(AXES[0])
+
+    @property
+    def y(self) -> Vector3:
+        """The child's y axis in the parent frame."""
+        return self.apply(AXES[1])
+
+    @property
+    def z(self) -> Vector3:
+        """The child's z axis in the parent frame."""
+        return self.apply(AXES[2])
+
+    def apply(self, v: Vector3) -> Vector3:
+        """R v."""
+        for step in reversed(self.steps):
+            v = step.apply(v)
+        return v
+
+    def apply_transposed(self, v: Vector3) -> Vector3:
+        """R^T v."""
+        for step in self.steps:
+            v = step.apply_transposed(v)
+        return v
+
+    def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
+        """R A R^T."""
+        for step in reversed(self.steps):
+            a = step.rotate_symmetric(a)
+        return a
+
+    def rotate_matrix(self, rows: Rows) -> Rows:
+        """R A R^T of any matrix A, by rows."""
+        for step in reversed(self.steps):
+            rows = step.rotate_matrix(rows)
+        return rows
+
+    def compose(self, other: AnyRotation) -> AnyRotation:
+        """R other: of products the steps of both, neighbours about one axis in one; else column by column."""
+        if not isinstance(other, RotationProduct):
+            return self._by_columns(other)
+        steps = list(self.steps)
+        for step in other.steps:
+            last = steps[-1] if steps else None
+            if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
+                steps[-1] = AxisRotation(step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s)
+            else:
+                steps.append(step)
+        return rotation_product(steps)
+
+    def transposed(self) -> RotationProduct:
+        """R^T."""
+        return RotationProduct(tuple(step.transposed() for step in reversed(self.steps)))
+
+    def rows(self) -> list[list[Scalar]]:
+        """Row-major 3x3 entries."""
+        return self._by_columns(Rotation.identity()).rows()
+
+    def _by_columns(self, other: AnyRotation) -> Rotation:
+        return Rotation(self.apply(other.x), self.apply(other.y), self.apply(other.z))
+
+
+def rotation_product(steps: Sequence[Step]) -> RotationProduct:
+    """The steps without those that do nothing."""
+    return RotationProduct(tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity())))

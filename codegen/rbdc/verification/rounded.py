@@ -1,0 +1,93 @@
+"""Scalars that are rounded coarsely: after every operation by a random part of up to `step` of the result, in copies side by side.
+
+The copies spread as far as a recursion that is computed with so few digits may be off. That shows errors which no change of the
+inputs does: of differences that are zero whatever the numbers are, and of solutions with an ill-conditioned matrix (Vignes 1993,
+stochastic arithmetic).
+"""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.spatial import Scalar
+
+Array: TypeAlias = NDArray[np.float64]
+
+REPLICAS = 8
+"""Copies. That all of them move a result by less than a hundredth of what is usual has a chance of some 1e-16."""
+
+_POOL = 4099
+"""Roundings that are drawn; operations take one after the other and begin again. A prime, so that recursions do not meet the same ones."""
+
+
+class Rounding:
+    """Factors 1 + e, |e| <= step, of (1 + REPLICAS, 1): 1 in the first row, seeded random ones in the others."""
+
+    def __init__(self, step: float, seed: int) -> None:
+        errors = np.random.default_rng(seed).uniform(-step, step, (_POOL, 1 + REPLICAS, 1))
+        errors[:, 0] = 0.0
+        self.factors = cycle(1.0 + errors)
+
+    def of(self, values: Array) -> Rounded:
+        """The scalar with values (1 + REPLICAS, states), or such as broadcast to that."""
+        return Rounded(values, self)
+
+
+class Rounded:
+    """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions."""
+
+    __slots__ = ("rounding", "values")
+    __array_ufunc__ = None  # NumPy leaves operations to this class
+
+    def __init__(self, values: Array, rounding: Rounding) -> None:
+        self.values, self.rounding = values, rounding
+
+    def _after(self, values: Array) -> Rounded:
+        return Rounded(values * next(self.rounding.factors), self.rounding)
+
+    def __add__(self, other: Scalar) -> Rounded:
+        return self._after(self.values + _values(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Rounded:
+        return self._after(self.values - _values(other))
+
+    def __rsub__(self, other: Scalar) -> Rounded:
+        return self._after(_values(other) - self.values)
+
+    def __mul__(self, other: Scalar) -> Rounded:
+        return self._after(self.values * _values(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Rounded:
+        return self._after(self.values / _values(other))
+
+    def __rtruediv__(self, other: Scalar) -> Rounded:
+        return self._after(_values(other) / self.values)
+
+    def __neg__(self) -> Rounded:
+        return Rounded(-self.values, self.rounding)
+
+    def elementary(self, name: str, *arguments: Scalar) -> Rounded:
+        """An elementary function of arguments of which this is one."""
+        function: Any = getattr(np, {"atan2": "arctan2"}.get(name, name))
+        return self._after(function(*map(_values, arguments)))
+
+    def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
+        """`then` where a < b, else `otherwise`; this is one of them."""
+        return Rounded(np.where(_values(a) < _values(b), _values(then), _values(otherwise)), self.rounding)
+
+
+def _values(x: Scalar) -> Any:
+    return x.values if isinstance(x, Rounded) else x
+
+
+def values_of(x: Scalar) -> Array:
+    """The values of a scalar, a plain number among them."""
+    return np.asarray(_values(x), dtype=float)

@@ -1,0 +1,46 @@
+"""A function in one file: the power of gravity, v . g(q): its record, its algorithm and its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.newton_euler import gravity_torque
+from rbdc.algorithms.reference.rnea import gravity_torque as textbook
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.inputs import configuration, in_space, velocity
+from rbdc.functions.record import Function
+from rbdc.model import Model
+from rbdc.spatial import Scalar
+
+
+def power(model: Model) -> list[Function]:
+    """The family of one function."""
+    return [
+        Function(
+            FunctionDeclaration(
+                "gravity_power",
+                "Power that holding against gravity takes: v . g(q).",
+                (configuration(model), velocity(model)),
+                in_space("power", (), "power (W)"),
+            ),
+            {"newton_euler": JointSpace(gravity_power)},
+            preset="control",
+            references={"featherstone": f"{__name__}:reference"},
+        )
+    ]
+
+
+def gravity_power(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """v . g(q) (W); the rate of the potential energy."""
+    return [
+        sum((rate * torque for rate, torque in zip(v, gravity_torque(model, q, trace), strict=True)), 0.0)
+    ]
+
+
+def reference(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """The same by the textbook's recursion."""
+    return [sum((rate * torque for rate, torque in zip(v, textbook(model, q, trace), strict=True)), 0.0)]

@@ -1,0 +1,142 @@
+"""A function's name and its inputs' names stand in its record alone: no other file of rbdc asks for them by
+strings.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rbdc.emit.rolled.rolled import FORMS
+from rbdc.functions.catalogue import known
+from rbdc.functions.declarations import Kind
+from rbdc.functions.record import PRESETS, Requirement
+from rbdc.functions.references import reference_of, references_of
+from rbdc.planning.policy import WORTH_FOLLOWING
+
+SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
+RECORDS = {
+    SOURCE / "functions" / f"{name}.py"
+    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
+}
+FUNCTIONS = set(known())
+INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
+
+NAMING: dict[str, set[str]] = {
+    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+}
+"""Files that may quote functions, and which: the table of a paper that the experiment repeats."""
+
+KEYING: dict[str, set[str]] = {
+    "algorithms/reference/carpentier_mansard.py": {"q", "v"},
+    "emit/library.py": {"q", "v"},
+    "model_summary.py": {"q", "v"},
+    "planning/limb_lanes.py": {"q", "v"},
+    "report/methods/casadi_methods.py": {"q"},
+}
+"""Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
+the manifest and in `info`, signs of joints by entry of q and of v, the configuration that CasADi
+differentiates by.
+"""
+
+
+def strings(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every string constant that is not a docstring, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value, node.lineno
+
+
+def keys(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Strings that select: subscripts, keys of dictionaries, sides of comparisons and arguments of `get`."""
+    for node in ast.walk(tree):
+        candidates: list[ast.AST | None] = []
+        if isinstance(node, ast.Subscript):
+            candidates = [node.slice]
+        elif isinstance(node, ast.Dict):
+            candidates = [*node.keys]
+        elif isinstance(node, ast.Compare):
+            candidates = [node.left, *node.comparators]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
+            candidates = [*node.args[:1]]
+        for candidate in candidates:
+            members = candidate.elts if isinstance(candidate, (ast.Tuple, ast.List, ast.Set)) else [candidate]
+            yield from (
+                pair for member in members if isinstance(member, ast.Constant) for pair in strings(member)
+            )
+
+
+def others() -> list[Path]:
+    """Files of rbdc that are no records."""
+    return [path for path in sorted(SOURCE.rglob("*.py")) if path not in RECORDS]
+
+
+def test_functions_are_named_in_their_records_alone() -> None:
+    found = {
+        (name, value)
+        for path in others()
+        for name in [str(path.relative_to(SOURCE))]
+        for value, _ in strings(ast.parse(path.read_text(encoding="utf-8")))
+        if value in FUNCTIONS
+    }
+    assert not found - {(name, value) for name, values in NAMING.items() for value in values}
+    assert {name for name, _ in found} == set(NAMING), "an allowance that nothing needs"
+
+
+def test_inputs_are_told_apart_by_their_kinds() -> None:
+    found = {
+        (name, value)
+        for path in others()
+        for name in [str(path.relative_to(SOURCE))]
+        for value, _ in keys(ast.parse(path.read_text(encoding="utf-8")))
+        if value in INPUTS
+    }
+    assert found == {(name, value) for name, values in KEYING.items() for value in values}
+
+
+def test_the_search_finds_what_it_is_to_find() -> None:
+    tree = ast.parse('x["q"]; {"v": 1}; name == "a"; name in ("tau", "w"); d.get("fext"); f("dq")')
+    assert {value for value, _ in keys(tree)} == {"q", "v", "a", "tau", "w", "fext"}
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_a_record_is_whole(name: str) -> None:
+    function = known()[name]
+    assert function.preset in PRESETS
+    assert (function.at_frame is not None) == function.declaration.framed == (not function.methods)
+    assert function.policy.leader is None or function.policy.leader in FUNCTIONS
+    assert set(function.policy.rolled.values()) <= set(FORMS)
+    assert all(callable(method) for method in references_of(function).values())
+    assert callable(reference_of(function))
+    inputs = {
+        Kind.CONFIGURATION,
+        Kind.VELOCITY,
+        Kind.ACCELERATION,
+        Kind.TANGENT,
+        Kind.FORCE,
+        Kind.WEIGHTS,
+        Kind.WRENCHES,
+    }
+    assert {p.kind for p in function.declaration.inputs} <= inputs
+    assert all(p.optional == (p.kind is Kind.WRENCHES) for p in function.declaration.inputs)
+    assert {p.kind for p in function.declaration.outputs} <= {Kind.JOINT_ROWS, Kind.SPACE_ROWS}
+
+
+def test_every_rolled_form_is_of_a_record() -> None:
+    assert {form for function in known().values() for form in function.policy.rolled.values()} == set(FORMS)
+
+
+def test_followers_have_the_methods_of_their_leaders() -> None:
+    assert 0.0 < WORTH_FOLLOWING < 1.0
+    followers = [function for function in known().values() if function.policy.leader is not None]
+    assert followers
+    for function in followers:
+        assert set(function.methods) == set(known()[str(function.policy.leader)].methods)
+
+
+def test_each_requirement_is_that_of_a_function() -> None:
+    for requirement in Requirement:
+        assert any(requirement in function.requires for function in known().values()), requirement

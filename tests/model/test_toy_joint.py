@@ -1,0 +1,215 @@
+"""A joint type of the tests' own, a screw, in one file: every function of it is right, straight-line and rolled.
+
+Building verifies each function against the references. Beside that the screw is compared with what it is made of, a revolute joint and
+a prismatic one that follows it without mass between them, and with differences of its own positions and energies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from rbdc import Joint, Link, Mimic, Model, Vector3
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energy
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
+from rbdc.emit.rolled.tables import rolled_model
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of, rollable
+from rbdc.model.joints import JOINT_TYPES, JointType, Revolute, RolledJoint, RolledWords
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.reduction.limbs import groups
+from rbdc.reduction.passes import reduced
+from rbdc.runtime.robot import random_configuration
+from tests.model.screw_joint import Screw
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_trees import random_inertia, random_placement, vector
+
+KINDS = ("screw", "revolute", "screw", "spherical", "screw", "screw")
+PARENTS = (None, 0, 1, 1, 3, 4)
+"""Screws at the root, inside and at a leaf, above and below other joints; the last two are one after the other."""
+PITCHES = (0.1, 0.0, -0.25, 0.0, 0.7, -0.4)
+ROOTS = ("fixed", "free-flyer")
+STEP = 1e-6
+
+
+def screw_model(root: str = "fixed") -> Model:
+    """The tree with `Screw`."""
+    tree = made_of(root, apart=False)
+    screws = {f"joint{k}": pitch for k, pitch in enumerate(PITCHES) if pitch}
+    return replace(tree, bodies=tuple(
+        replace(body, joint=Screw(body.joint.axis, screws[body.joint_name]))
+        if isinstance(body.joint, Revolute) and body.joint_name in screws else body
+        for body in tree.bodies
+    ))
+
+
+def made_of(root: str, *, apart: bool = True) -> Model:
+    """The same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal in everything but screws."""
+    rng = np.random.default_rng(5)
+    links, joints = [Link("base", random_inertia(rng))], []
+    for k, (kind, parent) in enumerate(zip(KINDS, PARENTS, strict=True)):
+        above = "base" if parent is None else f"link{parent}"
+        axis = Vector3(0.0, 0.0, -1.0) if k == 5 else vector(rng.standard_normal(3))
+        placement, name = random_placement(rng), f"joint{k}"
+        screw = kind == "screw"
+        if screw and apart:
+            links.append(Link(f"between{k}"))
+            joints.append(Joint(name, "revolute", above, f"between{k}", placement, axis))
+            joints.append(Joint(f"slide{k}", "prismatic", f"between{k}", f"link{k}", axis=axis, mimic=Mimic(name, PITCHES[k])))
+        else:
+            joints.append(Joint(name, "revolute" if screw else kind, above, f"link{k}", placement, axis))
+        links.append(Link(f"link{k}", random_inertia(rng)))
+    mode = "coupled" if apart else "independent"
+    return Model.assemble(f"screws_{root.replace('-', '_')}", links, joints, root_joint=root, mimic=mode)
+
+
+@cache
+def straight(root: str) -> ModuleType:
+    """All functions, straight-line, verified; with a free root those that the tests call."""
+    model = screw_model(root)
+    names = tuple(functions_of(model)) if root == "fixed" else (*REFERENCES, "integrate", "forward_kinematics")
+    return build_module(model, functions=names, cflags=UNOPTIMISED, root_joint="fixed")
+
+
+@cache
+def rolled(root: str) -> ModuleType:
+    """All functions that have a rolled form, verified."""
+    return build_module(
+        screw_model(root), functions=rollable(), style="rolled", name="rolled", cflags=UNOPTIMISED, root_joint="fixed"
+    )
+
+
+@pytest.fixture(params=ROOTS)
+def root(request: pytest.FixtureRequest) -> str:
+    """The root of the tree."""
+    return str(request.param)
+
+
+def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Any (q, v, a)."""
+    rng = np.random.default_rng(seed)
+    return module.random_configuration(rng), rng.standard_normal(module.nv), rng.standard_normal(module.nv)
+
+
+REFERENCES: Mapping[str, tuple[Callable[..., Any], int]] = {
+    "rnea": (rnea, 3),
+    "nle": (nonlinear_effects, 2),
+    "crba": (crba, 1),
+    "aba": (aba, 3),
+    "rnea_derivatives": (rnea_derivatives, 3),
+    "aba_derivatives": (aba_derivatives, 3),
+    "kinetic_energy": (kinetic_energy, 2),
+    "potential_energy": (potential_energy, 1),
+}
+"""Functions of which each entry means the same for both models, by the reference and the number of inputs."""
+
+
+@pytest.mark.parametrize("style", [straight, rolled])
+def test_a_screw_is_a_rotation_with_a_slide_that_follows(style: Callable[[str], ModuleType], root: str) -> None:
+    module, apart = style(root), made_of(root)
+    given = state(module)
+    for name in (name for name in REFERENCES if name in module.functions):
+        reference, count = REFERENCES[name]
+        expected = reference(apart, *(list(x) for x in given[:count]))
+        found = getattr(module, name)(*given[:count])
+        pairs = zip(found, expected, strict=True) if isinstance(found, tuple) else [(found, expected)]
+        for one, other in pairs:
+            assert_close(np.asarray(one), np.squeeze(np.array(other, dtype=float)), 1e-10)
+
+
+def test_frames_are_where_those_of_a_rotation_with_a_slide_are(root: str) -> None:
+    module, apart = straight(root), made_of(root)
+    q = state(module)[0]
+    frames = dict(zip((frame.name for frame in apart.frames), forward_kinematics(apart, list(q)), strict=True))
+    found = module.forward_kinematics(q)
+    for name, matrix in zip(module.frame_names, found, strict=True):
+        assert_close(matrix.ravel(), np.array(frames[name], dtype=float), 1e-12)
+
+
+def test_derivatives_are_those_of_differences(root: str) -> None:
+    module = straight(root)
+    q, v, a = state(module, 1)
+    by_q, by_v, _ = module.rnea_derivatives(q, v, a)
+    for k, unit in enumerate(np.eye(module.nv)):
+        ahead, behind = (module.rnea(module.integrate(q, s * STEP * unit), v, a) for s in (1.0, -1.0))
+        assert_close((ahead - behind) / (2.0 * STEP), by_q[:, k], 1e-6)
+        ahead, behind = (module.rnea(q, v + s * STEP * unit, a) for s in (1.0, -1.0))
+        assert_close((ahead - behind) / (2.0 * STEP), by_v[:, k], 1e-6)
+
+
+def test_energy_changes_by_the_power_of_the_joints(root: str) -> None:
+    module = straight(root)
+    q, v, tau = state(module, 2)
+    a = module.aba(q, v, tau)
+
+    def energy(t: float) -> float:
+        at, moving = module.integrate(q, t * v), v + t * a
+        return float(module.kinetic_energy(at, moving) + module.potential_energy(at))
+
+    assert_close(np.array((energy(STEP) - energy(-STEP)) / (2.0 * STEP)), np.array(tau @ v), 1e-6)
+
+
+def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
+    model = screw_model()
+    small = reduced(model)
+    for before, after in zip(model.bodies, small.bodies, strict=True):
+        if isinstance(before.joint, Screw):
+            assert after.joint == before.joint
+            assert float(after.inertia.mass) > 0.0
+    limbs = [Link("base"), *(Link(f"l{k}", random_inertia(np.random.default_rng(k))) for k in range(4))]
+    pairs = [("base", "l0"), ("l0", "l1"), ("base", "l2"), ("l2", "l3")]
+    arms = Model.assemble("arms", limbs, [Joint(f"j{k}", "revolute", *pair) for k, pair in enumerate(pairs)])
+    assert groups(reduced(arms))
+    bodies = tuple(replace(body, joint=Screw(Vector3(1.0, 0.0, 0.0), 0.1)) for body in arms.bodies)
+    assert not groups(reduced(replace(arms, bodies=bodies)))
+
+
+def test_rolled_tables_have_types_in_the_order_of_the_catalogue_then_others() -> None:
+    assert [own.kind for own in rolled_model(screw_model("free-flyer")).joint_types] == [
+        "revolute", "spherical", "floating", "screw"
+    ]
+
+
+class Plain(Screw):
+    """A screw without a rolled form."""
+
+    @classmethod
+    def rolled(cls, words: RolledWords) -> RolledJoint:
+        return super(Screw, cls).rolled(words)
+
+
+def test_what_a_type_does_not_have_is_an_error(tmp_path: Any) -> None:
+    with pytest.raises(TypeError, match=r"Odd.sampling is 'oddly', none of revolute"):
+
+        class Odd(Screw):
+            sampling: ClassVar[str] = "oddly"
+
+    with pytest.raises(UnsupportedError, match="no description makes a joint of type screw"):
+        Screw.described(Vector3(0.0, 0.0, 1.0))
+    model = screw_model()
+    bodies = [replace(body, joint=Plain(Vector3(0.0, 0.0, 1.0), 0.1)) for body in model.bodies[:1]]
+    alone = replace(model, bodies=tuple(bodies), nq=1, nv=1, frames=())
+    with pytest.raises(UnsupportedError, match="a joint of type screw has no rolled form; build with --style unrolled"):
+        build_package(alone, BuildOptions(functions=("rnea",), style="rolled", out=tmp_path, name="plain"))
+
+
+@pytest.mark.parametrize("own", JOINT_TYPES, ids=lambda own: own.kind)
+def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
+    lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)
+    q = random_configuration(np.random.default_rng(0), [(own.sampling, 0)], lower, upper)
+    joint = own.described(Vector3(0.0, 0.0, 1.0))
+    rotation: Array = np.array(joint.placement(list(q)).rotation.rows())
+    assert q.shape == (own.nq,) and np.any(q != joint.neutral())
+    assert_close(rotation @ rotation.T, np.eye(3), 1e-14)

@@ -1,0 +1,114 @@
+"""The peak of a core: what its kernels compute, what counts as flop, and what shares of it are."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc.errors import ToolchainError
+from rbdc.functions.catalogue import functions_of
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Array, Program, Value
+from rbdc.ir.operations import ADD, DIV, GATHER, INPUT, MUL, NEG, REDUCE, SIN, SUB
+from rbdc.model import Model
+from rbdc.native.toolchain import Compiler, default_flags, find_compiler
+from rbdc.planning.candidates import chosen, programs
+from rbdc.report.measure.roofline import Peak, peak_library, timer_library
+from rbdc.report.measure.worker import PEAKS, Method
+from rbdc.report.measure.worker import Peak as Measurement
+from rbdc.resources import resolve
+
+
+@pytest.fixture(params=["clang", "gcc"])
+def compiler(request: pytest.FixtureRequest) -> Compiler:
+    """Each that is installed."""
+    try:
+        return find_compiler(request.param)
+    except ToolchainError:
+        pytest.skip(f"no {request.param}")
+
+
+@pytest.mark.parametrize("flags", [None, (), ("-O0",), ("-ffp-contract=off",)])
+def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler) -> None:
+    """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the sum counts the chains."""
+    library = peak_library(compiler, default_flags(compiler) if flags is None else flags)
+    peak = Measurement(str(timer_library(compiler)), str(library))
+    pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
+    for kernel, flops, lanes in zip(peak.kernels, peak.flops, (peak.lanes, 1), strict=True):
+        (sums,) = kernel.results(pointers)
+        assert sums[0] >= 10.0, "at least 10 independent chains"
+        assert np.array_equal(sums[:lanes], np.full(lanes, sums[0]))
+        assert flops % (2 * lanes * sums[0]) == 0.0, "each step of a chain is two flop in every lane"
+    assert start.tolist() == [0.5, 0.5]
+    peak.measure(0.0)
+    assert set(peak.reached) == set(PEAKS)
+    assert all(rate > 0.0 for rate in peak.reached.values())
+    assert 0.0 < peak.call < 1e9 * flops / peak.reached[PEAKS[-1]], "doing nothing takes less than any kernel"
+    before = dict(peak.reached)
+    peak.measure(0.0)
+    assert all(peak.reached[kind] >= before[kind] for kind in PEAKS), "the best counts"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
+@pytest.mark.parametrize(
+    ("flags", "lanes", "fused"), [((), 2, False), (("-mavx",), 4, False), (("-mavx2", "-mfma"), 4, True), (("-mavx512f",), 8, True)]
+)
+def test_vectors_are_as_wide_as_the_flags_allow(flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler) -> None:
+    library = ctypes.CDLL(str(peak_library(compiler, flags)))
+    assert ctypes.c_int.in_dll(library, "rbdc_peak_lanes").value == lanes
+    assert (ctypes.c_int.in_dll(library, "rbdc_peak_fused").value != 0) is fused
+
+
+def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RBDC_CACHE", str(tmp_path))
+    compiler = find_compiler()
+    first = peak_library(compiler, ("-O1",))
+    stamp = first.stat().st_mtime_ns
+    assert peak_library(compiler, ("-O1",)) == first
+    assert first.stat().st_mtime_ns == stamp
+    assert peak_library(compiler, ("-O2",)) != first
+
+
+def test_a_kernel_is_a_method(compiler: Compiler) -> None:
+    library = str(peak_library(compiler, ()))
+    with pytest.raises(AttributeError):
+        Method({"library": library, "call": "rbdc_peak_none", "fetch": None, "archive": None, "dtype": "float64"}, [1])
+
+
+def test_shares() -> None:
+    peak = Peak(vector=80e9, scalar=10e9, lanes=8, fused=True, call=2.5)
+    assert peak.percent(400, 100.0) == {"vector": 5.0, "scalar": 40.0}
+    assert peak.percent(0, 100.0) == {"vector": 0.0, "scalar": 0.0}
+    assert peak.percent(None, 100.0) is None
+
+
+def test_flop_are_counted_lane_by_lane() -> None:
+    """Of x, y, and 4 lanes: a sum, a product, a difference, a quotient, a negation and a reduction to one number."""
+    x, y = (Value(INPUT, source=("x", k)) for k in range(2))
+    values = (
+        *(x, y, Value(ADD, (0, 1)), Value(MUL, (0, 1)), Value(DIV, (0, 1)), Value(SIN, (0,))),
+        *(Value(GATHER, (0, 1, 0, 1), width=4), Value(MUL, (6, 2), width=4), Value(SUB, (7, 6), width=4)),
+        *(Value(DIV, (8, 7), width=4), Value(NEG, (9,), width=4), Value(REDUCE, (10,), lane=4)),
+    )
+    program = Program("f", (Array("x", 2),), (Array("r", 1),), values, ((11,),), (), {})
+    assert cost(program) == Cost(additions=1 + 3, multiplications=1, divisions=1, calls=1, negations=1, vectors=3, moves=1, lane_flops=8)
+    assert cost(program).flops == 4 + 1 + 8
+    assert cost(program).operations == 4 + 1 + 1 + 1 + 3
+    assert cost(program).times(3).flops == 3 * 13
+    assert (cost(program) + Cost(additions=1)).flops == 14
+
+
+@pytest.mark.parametrize(("robot", "root"), [("ur5", "fixed"), ("hyq", "free-flyer")])
+def test_flop_of_robots(robot: str, root: str) -> None:
+    """Without lanes they are the additions and multiplications; with lanes more than the operations."""
+    model = Model.from_urdf(resolve(robot), root_joint=root)
+    function = functions_of(model)["rnea"]
+    total = cost(programs(model, function, chosen(model, function)[0])[0])
+    if robot == "ur5":
+        assert total.flops == total.additions + total.multiplications == total.operations - total.divisions - total.calls
+    else:
+        assert total.flops > 2 * total.operations

@@ -1,0 +1,120 @@
+"""Programs in tests: from a few lines, on numbers, as text, as compiled C."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.c.csource import elementary_headers, kernel_source, parameters
+from rbdc.emit.c.expressions import Writer
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import DOUBLE
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.forms import Form
+from rbdc.ir.nodes import Array, Program, Section, Value
+from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE
+from rbdc.ir.passes.batch_vectorise import widened
+from rbdc.ir.passes.function_splitting import chunk
+from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
+from tests.support import FLAGS
+
+Make = Callable[[Builder, list[int]], list[int]]
+
+
+def program(make: Make, inputs: int = 4) -> Program:
+    """A program of inputs x[0], x[1], ... with one output y, of what `make` gives."""
+    builder = Builder()
+    results = make(builder, [builder.input("x", k) for k in range(inputs)])
+    return finish(
+        "f", [Array("x", inputs)], [Array("y", len(results))], builder, [results], [Section("", "")], {}
+    )
+
+
+def evaluate(program: Program, **inputs: Sequence[float]) -> list[list[float]]:
+    """The outputs by direct interpretation; lanes of wide entries one after the other."""
+    values: list[list[float]] = []
+    for value in program.values:
+        values.append(lanes(value, [values[k] for k in value.arguments], inputs))
+        assert len(values[-1]) == value.width
+    return [[x for k in result for x in values[k]] for result in program.results]
+
+
+def lanes(
+    value: Value, arguments: Sequence[Sequence[float]], inputs: Mapping[str, Sequence[float]]
+) -> list[float]:
+    """One value, a number in each lane; an input entry stands for the same in all lanes."""
+    operation = value.operation
+    if operation is CONSTANT and value.constant is not None:
+        return [value.constant]
+    if operation is INPUT and value.source is not None:
+        return [inputs[value.source[0]][value.source[1]]] * value.width
+    if operation is LANES:
+        return list(value.numbers)
+    if operation is GATHER:
+        return [x for (x,) in arguments]
+    if operation is EXTRACT:
+        return [arguments[0][value.lane]]
+    if operation is ROTATE:
+        return [arguments[0][(m + value.lane) % len(arguments[0])] for m in range(value.width)]
+    if operation is REDUCE:
+        assert value.lane == len(arguments[0])
+        return [sum(arguments[0])]
+    assert operation.numeric is not None
+    return [operation.numeric(*(x[m % len(x)] for x in arguments)) for m in range(value.width)]
+
+
+def shown(made: Program) -> list[str]:
+    """The outputs of a program, with every association shown."""
+
+    def of(index: int) -> str:
+        value = made.values[index]
+        if value.constant is not None:
+            return f"{value.constant:g}"
+        if value.source is not None:
+            return f"x{value.source[1]}"
+        arguments = [of(k) for k in value.arguments]
+        if value.operation is NEG:
+            return f"-{arguments[0]}"
+        if value.operation.form is Form.INFIX:
+            return f"({f' {value.operation.spelling} '.join(arguments)})"
+        return f"{value.operation}({', '.join(arguments)})"
+
+    return [of(index) for result in made.results for index in result]
+
+
+def compiled(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
+    """Its only output by compiled C, at its only input."""
+    declaration = FunctionDeclaration("f", "", (), ())
+    source = kernel_source("t", declaration, program, "0")
+    return _called({**source.files, "t.h": ""}, "t_f.c", "t_f", folder, np.array(x), program.outputs[0].size)
+
+
+def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) -> list[float]:
+    """The same from a kernel of batches, in all lanes."""
+    wide = widened(program, DOUBLE.lanes)
+    headers = {**batch_headers("t", "0", DOUBLE), **elementary_headers("t", [wide], DOUBLE, "0")}
+    statements = [
+        line for block in Writer("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0) for line in block.lines
+    ]
+    prototype = f"void t_f({parameters('t', wide, DOUBLE)})"
+    includes = ["#include <math.h>", "#include <string.h>", *(f'#include "{name}"' for name in headers)]
+    text = "\n".join([*includes, f"{prototype};", prototype, "{", *statements, "}"]) + "\n"
+    size = program.outputs[0].size * DOUBLE.lanes
+    return _called({**headers, "t_f.c": text}, "t_f.c", "t_f", folder, np.repeat(x, DOUBLE.lanes), size)
+
+
+def _called(
+    files: Mapping[str, str], main: str, name: str, folder: Path, x: np.ndarray, size: int
+) -> list[float]:
+    for file, text in files.items():
+        (folder / file).write_text(text)
+    command = [find_compiler().path, "-std=c99", "-Werror", *WARNING_FLAGS, *FLAGS, "-fPIC", "-shared"]
+    run([*command, main, "-o", f"{name}.so", "-lm"], folder)
+    given, y = np.ascontiguousarray(x, dtype=float), np.full(size, np.nan)
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (given, y)]
+    getattr(ctypes.CDLL(str(folder / f"{name}.so")), name)(*pointers)
+    return y.tolist()

@@ -1,0 +1,165 @@
+"""The pages: every fenced block of every README runs, links lead somewhere, the first page stays short."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.model import Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.resources import resolve
+from tests.support import COMPILERS
+
+ROOT = Path(__file__).parent.parent
+FIRST = ROOT / "README.md"
+PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md"))]
+PAGES += [p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()]
+WORDS = 1200
+"""Of the first page, at most."""
+COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")
+"""Of the checkout, so that no command of a page changes it."""
+
+_BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)#:]+)\)")
+_COMMAND = re.compile(r"\brbdc (compare|benchmark|experiment)\b")
+_INSTALL = "python3 -m venv"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page: the line it begins on, the words after the fence, the text."""
+
+    page: Path
+    line: int
+    words: tuple[str, ...]
+    text: str
+
+    @property
+    def language(self) -> str:
+        return self.words[0] if self.words else ""
+
+    @property
+    def slow(self) -> bool:
+        return "slow" in self.words or _COMMAND.search(self.text) is not None or _INSTALL in self.text
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The fenced blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    for match in _BLOCK.finditer(text):
+        yield Block(page, text[: match.start()].count("\n") + 1, tuple(match[1].split()), match[2])
+
+
+BLOCKS = [block for page in PAGES for block in blocks(page) if block.language != "text"]
+PARAMETERS = [
+    pytest.param(b, id=f"{b.page.relative_to(ROOT)}:{b.line}", marks=[pytest.mark.slow] if b.slow else [])
+    for b in BLOCKS
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of what a clone has, and a description of the reader's own."""
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copy(resolve("double_pendulum"), tmp_path / "my_robot.urdf")
+    return tmp_path
+
+
+def run(command: list[str], folder: Path) -> str:
+    """The standard output of a command that must succeed, with this environment's programs first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    own = os.environ | {"PATH": path}
+    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def run_shell(block: Block, folder: Path) -> None:
+    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`."""
+    lines = [line for line in block.text.splitlines() if not _runs_the_tests(line)]
+    run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
+
+
+def run_python(block: Block, folder: Path) -> None:
+    """A block of Python, warnings as errors."""
+    run([sys.executable, "-W", "error", "-c", block.text], folder)
+
+
+def run_c(block: Block, folder: Path) -> None:
+    """A program in C with the package that it includes, built here; by every compiler, without a warning."""
+    package = c_package(block, folder)
+    (folder / "main.c").write_text(block.text)
+    sources = [str(folder / "main.c"), *map(str, sorted(package.glob("*.c")))]
+    for compiler in COMPILERS:
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", f"-I{package}"]
+        run([compiler, *flags, *sources, "-lm", "-o", "program"], folder)
+        run(["./program"], folder)
+
+
+def c_package(block: Block, folder: Path) -> Path:
+    """The package whose header a block includes, with the functions that it calls."""
+    (robot,) = set(re.findall(r'#include "(\w+)\.h"', block.text))
+    known = functions_of(Model.from_urdf(resolve(robot)))
+    called = [name for name in known if re.search(rf"\b{robot}_{name}(_batch|_lanes)?\(", block.text)]
+    assert called, "a program in C calls a function of the package"
+    return build_package(robot, BuildOptions(functions=tuple(called), out=folder / "generated")).directory
+
+
+def run_cmake(block: Block, folder: Path) -> None:
+    """Lines for the CMakeLists.txt of somebody's program, `controller`, which is the page's program in C."""
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake")
+    (program,) = [other for other in BLOCKS if other.page == block.page and other.language == "c"]
+    c_package(program, folder)
+    (folder / "main.c").write_text(program.text)
+    start = "cmake_minimum_required(VERSION 3.16)\nproject(page C)\nadd_executable(controller main.c)\n"
+    (folder / "CMakeLists.txt").write_text(start + block.text)
+    run(["cmake", "-S", ".", "-B", "made"], folder)
+    run(["cmake", "--build", "made"], folder)
+    run(["made/controller"], folder)
+
+
+Runner = Callable[[Block, Path], None]
+RUNNERS: dict[str, Runner] = {"sh": run_shell, "python": run_python, "c": run_c, "cmake": run_cmake}
+
+
+def _runs_the_tests(line: str) -> bool:
+    return line.startswith(_INSTALL) and "pytest" in line
+
+
+@pytest.mark.parametrize("block", PARAMETERS)
+def test_blocks_run(block: Block, folder: Path) -> None:
+    assert block.language in RUNNERS, f"{block.words}: a block that only shows something has the language \"text\""
+    RUNNERS[block.language](block, folder)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    links = [link for link in _LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_first_page_is_short() -> None:
+    assert len(FIRST.read_text(encoding="utf-8").split()) <= WORDS
+
+
+def test_the_tests_are_run_as_the_first_page_says() -> None:
+    """`.ci/run` takes the command from the page."""
+    (line,) = [line for block in blocks(FIRST) for line in block.text.splitlines() if _runs_the_tests(line)]
+    script = (ROOT / ".ci" / "run").read_text()
+    (pattern,) = re.findall(r"grep -m 1 '(.*)' README.md", script)
+    found = run(["grep", "-m", "1", pattern, str(FIRST)], ROOT)
+    assert found.rstrip("\n") == line
