@@ -177,8 +177,8 @@ def mirrored(draw: st.DrawFn) -> Model:
         sign = np.array([1.0, -1.0 if limb % 2 else 1.0, 1.0])
         for (k, before, kind), (rpy, offset, direction, (masses, places)) in zip(made, drawn, strict=True):
             moved = [written(float(x), digits) + noise * rng.normal() for x in sign * offset * (1.0 if limb < 2 else 0.7)]
-            mirrored = rpy * np.array([-1.0, 1.0, -1.0]) * sign[1] + noise * rng.normal(size=3)
-            turned = mirrored.tolist() if limb % 2 else rpy.tolist()
+            image = rpy * np.array([-1.0, 1.0, -1.0]) if limb % 2 else rpy
+            turned = [float(x) for x in image + (noise * rng.normal(size=3) if limb else 0.0)]
             along = direction * (sign if kind == "prismatic" else -sign * sign[1]) + noise * rng.normal(size=3)
             parent = "base" if k == 0 else f"link{limb}_{before}"
             links.append(Link(f"link{limb}_{k}", _of_points(masses, places * sign)))
