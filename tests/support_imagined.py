@@ -16,7 +16,7 @@ from rbdc.functions.evaluation import InLanes, Part, for_one_frame
 from rbdc.functions.record import Function
 from rbdc.model import Model
 from rbdc.planning.limb_lanes import evaluated, lane_model
-from rbdc.verification.expected import References
+from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
 from tests.support import Array
 
@@ -39,16 +39,29 @@ def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> It
     for name in buildable(model, list(names or catalogue), None)[0]:
         function = catalogue[name]
         inputs = sampled(model, function.declaration, seed)
-        parts = _parts(model, function)
-        for part in parts:
-            expected = references.expected(function.declaration, [part], inputs)
-            for way, values in _ways(model, function, part, inputs):
-                for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
-                    if entries:
-                        error = right.error(states_of(entries))
-                        state, entry = np.unravel_index(np.argmax(error), error.shape)
-                        where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
-                        yield Found(f"{name} {way}", float(error.max()), where)
+        required = {p.name: inputs[p.name] for p in function.declaration.required}
+        for part in _parts(model, function):
+            yield from _compared(references, function, part, inputs, _ways(model, function, part, inputs))
+            yield from _compared(references, function, part, required, _in_lanes(model, function, required))
+
+
+Values = list[list[Any]]
+"""Each output's entries: numbers, or one for each state."""
+
+
+def _compared(
+    references: References, function: Function, part: Part, inputs: Mapping[str, Array], ways: Iterator[tuple[str, Values]]
+) -> Iterator[Found]:
+    """The error of each output by each way; the references are asked where there is any."""
+    expected: list[Expected] = []
+    for way, values in ways:
+        expected = expected or references.expected(function.declaration, [part], inputs)
+        for output, entries, right in zip(function.declaration.outputs, values, expected, strict=True):
+            if entries:
+                error = right.error(states_of(entries))
+                state, entry = np.unravel_index(np.argmax(error), error.shape)
+                where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
+                yield Found(f"{part.name} {way}", float(error.max()), where)
 
 
 def worst(model: Model, names: Sequence[str] | None = None) -> Found:
@@ -64,22 +77,26 @@ def _parts(model: Model, function: Function) -> list[Part]:
     return [Part(function.name, deepest, reference) for reference in REFERENCES]
 
 
-def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, list[list[Any]]]]:
-    """The words for each way, and each output's entries."""
-    declaration = function.declaration
-    given = {p.name: list(inputs[p.name].T) for p in declaration.inputs}
-    required = {p.name: given[p.name] for p in declaration.required}
+def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
+    """The words for each way but lanes, and what it gives."""
+    given = {name: list(x.T) for name, x in inputs.items()}
     if part.frame is not None and part.reference is not None and function.at_frame is not None:
         frame = part.frame
         yield part.reference, for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent)
     for method, evaluate in function.methods.items():
         yield method, evaluate(model, given, silent)
-        if not isinstance(evaluate, InLanes) or declaration.optional is not None:
+
+
+def _in_lanes(model: Model, function: Function, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
+    """Likewise with the limbs' constants as they are in lanes, where there are limbs: without the optional input."""
+    given = {name: list(x.T) for name, x in inputs.items()}
+    for method, evaluate in function.methods.items():
+        if not isinstance(evaluate, InLanes):
             continue
         for nested in (False, True):
             limbs = lane_model(model, nested=nested, space=evaluate.space)
             if limbs is not None:
-                values = evaluated(limbs, limbs.numbers, declaration, evaluate, required, silent)
+                values = evaluated(limbs, limbs.numbers, function.declaration, evaluate, given, silent)
                 yield f"{method}, in lanes{', nested' if nested else ''}", [entries for _, entries in values]
 
 
