@@ -6,7 +6,7 @@ What a result may differ by is 1e-11 of the size of what it is made of; see `rbd
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
