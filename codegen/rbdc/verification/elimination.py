@@ -19,7 +19,7 @@ ROUNDINGS = 64
 @dataclass(frozen=True)
 class Elimination:
     """sizes: the roots of M's diagonal (states, nv), by which accelerations compare whatever their units. relative: `ROUNDINGS` units
-    times the condition number of M scaled to a diagonal of ones, (states,); NaN where M is singular.
+    times the condition number of M scaled to a diagonal of ones, (states,); NaN where that leaves no digit: M is singular.
     """
 
     sizes: Array
@@ -33,8 +33,9 @@ class Elimination:
         sizes = np.sqrt(np.abs(np.diagonal(inertia, axis1=1, axis2=2)))
         with np.errstate(all="ignore"):
             scaled = inertia / (sizes[:, :, None] * sizes[:, None, :])
-        condition = np.array([np.linalg.cond(one) if np.all(np.isfinite(one)) else np.nan for one in scaled])
-        return Elimination(sizes, ROUNDINGS * last_place * np.where(np.isfinite(condition), condition, np.nan))
+        condition = np.array([np.linalg.cond(one) if np.all(np.isfinite(one)) else np.inf for one in scaled])
+        relative = ROUNDINGS * last_place * condition
+        return Elimination(sizes, np.where(relative < 1.0, relative, np.nan))
 
     def errors(self, values: Array) -> Array:
         """Of an output (states, size) with a row for each direction of the joints: of the largest entry, each row by its own size."""
