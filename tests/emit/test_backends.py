@@ -116,7 +116,7 @@ def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) 
 
 def test_the_recipe_of_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     readme = (Path(__file__).parent.parent.parent / "templates" / "README.md").read_text(encoding="utf-8")
-    target, line = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    target, line = re.findall(r"```(?:python|text)\n(.*?)```", readme, flags=re.DOTALL)
     recipe = tmp_path / "recipe.py"
     recipe.write_text(f"from rbdc.emit.registry import BACKENDS\n{target}\n\n{line}")
     monkeypatch.setattr(registry, "BACKENDS", dict(registry.BACKENDS))
