@@ -115,7 +115,7 @@ OF_REFERENCES = {"rbdc.errors", "rbdc.algorithms.trace", "rbdc.model", "rbdc.mod
 OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "transforms", "inertias")}
 """What the references may import beside NumPy, the standard library and each other."""
 
-READING = {f"rbdc.model.{name}" for name in ("tree", "description", "lumping", "urdf", "validation", "xml")}
+READING = {f"rbdc.model.{name}" for name in ("tree", "description", "lumping", "options", "urdf", "transmissions", "validation", "xml")}
 READING |= {f"rbdc.model.joints.{path.stem}" for path in (SOURCE / "model" / "joints").glob("*.py") if path.stem != "__init__"}
 READING |= {"rbdc.spatial.quaternions"}
 """What comes with these: how a description is read, and the joints' own manifolds, which `OF_JOINTS` keeps the references from."""

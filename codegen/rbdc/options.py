@@ -39,6 +39,8 @@ class BuildOptions:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     snap: float = LIKELY_MEANT
     allow_invalid_inertia: bool = False
+    armature: tuple[tuple[str, float], ...] = ()
+    damping: str = "report"
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -68,6 +70,11 @@ def check_options(options: BuildOptions) -> None:
         raise OptionError(f"--jobs {options.jobs} is less than 1")
 
 
+def _where_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that are not their defaults: manifests of builds without them stay as they are."""
+    return {name: value for name, value in options.items() if value not in ({}, [], None, getattr(BuildOptions, name))}
+
+
 def recorded_options(options: BuildOptions) -> dict[str, Any]:
     """The options that a package depends on, as its manifest has them."""
     return {
@@ -77,6 +84,7 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
         "gravity": list(options.gravity),
         "snap": options.snap,
         "allow_invalid_inertia": options.allow_invalid_inertia,
+        **_where_given({"armature": dict(options.armature), "damping": options.damping}),
         "dtype": options.dtype,
         "targets": list(options.targets),
         "style": options.style,

@@ -18,8 +18,8 @@ from rbdc.emit.names import check_module_name, module_name, namesake, refuse_tak
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
-from rbdc.model.lumping import gravity_of
 from rbdc.model.notes import place_of, warnings_of
+from rbdc.model.options import ModelOptions, gravity_of
 from rbdc.native import cache
 from rbdc.native.install import EXTENSION, MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
 from rbdc.native.scratch import sweep_temporary
@@ -56,6 +56,8 @@ def build(description: Description, **options: Any) -> ModuleType:
             options[name] = tuple(options[name])
     if "gravity" in options:
         options["gravity"] = gravity_of(options["gravity"])
+    if "armature" in options:
+        options["armature"] = tuple((str(joint), float(x)) for joint, x in dict(options["armature"]).items())
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     return load(build_package(description, BuildOptions(**options)).directory)
 
@@ -87,15 +89,8 @@ def read(description: Description, options: BuildOptions) -> Model:
     check_options(options)
     if isinstance(description, Model):
         return description
-    return Model.from_urdf(
-        resolve(description),
-        root_joint=options.root_joint,
-        mimic=options.mimic,
-        joint_order=options.joint_order,
-        gravity=options.gravity,
-        snap=options.snap,
-        allow_invalid_inertia=options.allow_invalid_inertia,
-    )
+    given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
+    return Model.from_urdf(resolve(description), snap=options.snap, **given)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -124,7 +119,7 @@ class _Job:
         return cache.key(
             "package",
             cache.own_code(),
-            repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
+            repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.damped, model.description_hash)),
             self.robot,
             repr((options.functions, options.preset, recorded_options(options))),
             fingerprint(),

@@ -39,6 +39,7 @@ from rbdc.planning import generation
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
+from tests.laws.test_drives import driven
 from tests.model.screw_joint import Screw
 from tests.support import (
     CASE_NAMES,
@@ -322,6 +323,7 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
     "model",
     [
         *(random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), screws()),
+        *(driven(random_tree(1)), driven(mimic_tree("coupled"))),
         Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
     ],
     ids=lambda model: model.name,

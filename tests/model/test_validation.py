@@ -267,8 +267,8 @@ def test_damping_and_friction_are_counted() -> None:
         joint(0, 1, "a", damping=1.0), joint(1, 2, "b", damping=2.0, friction=1.0), joint(2, 3, "c", "fixed", damping=1.0)
     )
     assert [note.message for note in validate(description)] == [
-        "2 joints have damping; rnea does not include it",
-        "1 joint has friction; rnea does not include it",
+        "2 joints have damping; rnea does not include it (--damping include does)",
+        "1 joint has friction; rnea does not include it, for it jumps where a joint stops",
     ]
 
 

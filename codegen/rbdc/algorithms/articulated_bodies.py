@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import joint_velocities
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U,
-    U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U + armature,
+    U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of a joint without armature it is exactly zero.
     """
 
     u: list[Force]
@@ -57,9 +59,9 @@ def articulated(model: Model, placements: Sequence[Placement], trace: Trace = si
 
 def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace) -> ArticulatedJoint:
     """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
-    joint = model.bodies[index].joint
+    joint, armature = model.bodies[index].joint, model.bodies[index].armature
     u = [inertia @ column for column in joint.subspace()]
-    d = Factorisation([joint.project(column) for column in u])
+    d = Factorisation(plus_diagonal([joint.project(column) for column in u], [armature] * joint.nv))
     # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
     if joint.nv == 1:
         u_d = [u[0].scaled(d.inverse_pivots[0])]
@@ -68,9 +70,10 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
         u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
     name = model.bodies[index].name
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
-    trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
+    formula = "D = S^T U, U D^-1" if is_zero(armature) else "D = S^T U + armature, U D^-1"
+    trace(name, formula, f"UD{index}", [entry for column in u_d for entry in column.scalars()])
     left = inertia.minus_product(u_d, u)
-    for s in joint.subspace():
+    for s in joint.subspace() if is_zero(armature) else ():
         if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
             left = left.without_axis(s)
     return ArticulatedJoint(u, d, u_d, left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -14,7 +15,8 @@ from rbdc.spatial import Placement, RigidInertia, Scalar
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """M(q) (nv, nv), both triangles. Tests: symmetric, positive definite, columns are rnea(q, 0, e_k) - g(q)."""
     placements = joint_placements(model, q, trace)
-    return reduce_matrix(model, full_inertia(model, placements, composite_inertias(model, placements, trace), trace))
+    inertia = reduce_matrix(model, full_inertia(model, placements, composite_inertias(model, placements, trace), trace))
+    return plus_diagonal(inertia, model.armature)
 
 
 def composite_inertias(

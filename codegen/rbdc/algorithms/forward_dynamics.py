@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.crba import crba
+from rbdc.algorithms.drives import without_damping
 from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
@@ -15,6 +16,7 @@ from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 
@@ -48,13 +50,14 @@ def by_articulated_bodies(
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
     weightless = replace(model, gravity=Vector3.zero())
-    falls = all(model.bodies[root].joint.free for root in model.children(WORLD))
+    falls = all(_is_free(model, root) for root in model.children(WORLD))
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
     wrenches = without_external(wrenches, fext)
     at_rest = [Motion.zero()] * model.njoints
     still = weightless if falls else model
+    tau = without_damping(model, tau, v)
     return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
 
 
@@ -81,6 +84,7 @@ def accelerations(
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(wrenches, fext)
+    tau = without_damping(model, tau, v)
     moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
@@ -175,8 +179,18 @@ def _inverse_dynamics_derivatives(
     """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no solve."""
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=not _are_known(model))
     return by_q, by_v
+
+
+def _is_free(model: Model, root: int) -> bool:
+    """Whether a root moves in any direction with nothing but the inertia of bodies."""
+    return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)
+
+
+def _are_known(model: Model) -> bool:
+    """Whether the columns of free roots are M x with known x, which armature there would spoil."""
+    return all(_is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
 def _as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
@@ -218,7 +232,7 @@ def _add_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by
     With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its linear velocity,
     and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
     """
-    for start, rotation, linear, w in _free_roots(model, q, v):
+    for start, rotation, linear, w in _free_roots(model, q, v) if _are_known(model) else ():
         gravity = rotation.apply_transposed(-model.gravity)
         for k in range(3):
             unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])

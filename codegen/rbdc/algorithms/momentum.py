@@ -17,6 +17,7 @@ from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Symmetric3, Vector3
+from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.transforms import Rows
 from rbdc.spatial.vectors import AXES
 
@@ -186,13 +187,16 @@ def _about_centre(inertia: RigidInertia) -> Symmetric3:
 
 
 def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular velocity w."""
+    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular velocity w; and of
+    motors K qdot^2 / 2.
+    """
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     energies = []
     for index, (body, velocity) in enumerate(zip(model.bodies, velocities, strict=True)):
         energies.append(_energy(body.inertia, velocity))
         trace(body.name, "T = (m u.u + w.J w) / 2 + h.(u x w)", f"T{index}", energies[-1:])
-    return [sum(energies, 0.0)]
+    drives = [0.5 * k * x * x for k, x in zip(model.armature, v, strict=True) if not is_zero(k)]
+    return [sum([*energies, *drives], 0.0)]
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:

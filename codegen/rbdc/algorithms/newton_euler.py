@@ -22,6 +22,7 @@ by w:
 
 so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world. From the leaves
 to the root tau = S^T f, and f of the parent takes the child's, carried over.
+`rbdc.algorithms.drives` adds what motors and damping take.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -33,6 +34,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.drives import with_drives
 from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -91,11 +93,11 @@ def newton_euler(
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(forces, fext)
-    return backward_pass(model, placements, forces, trace)
+    return with_drives(model, backward_pass(model, placements, forces, trace), v, a, trace)
 
 
 def nonlinear_effects(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """C(q, v) v + g(q) (nv): inverse dynamics at zero acceleration."""
+    """C(q, v) v + g(q), and damping (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
@@ -117,10 +119,12 @@ def reference_pass(
     """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from there, whatever they are.
 
     They are those at which no body accelerates along its own joint, which takes fewer operations than that joints do not accelerate; a
-    free root falls with the world's acceleration. Joints that are coupled do not accelerate.
+    free root falls with the world's acceleration. Joints that are coupled do not accelerate, nor do those with armature, which would have
+    to be overcome again.
     """
     own = Counter(body.index_v for body in model.bodies)
-    wrenches, seconds = _forward(model, v, [None if own[body.index_v] == 1 else [0.0] for body in model.bodies], placements, trace)
+    chosen = [None if own[b.index_v] == 1 and is_zero(b.armature) else [0.0] * b.joint.nv for b in model.bodies]
+    wrenches, seconds = _forward(model, v, chosen, placements, trace)
     reference: list[Scalar] = [0.0] * model.nv
     for index, second in enumerate(seconds):
         reference[model.v_slice(index)] = second

@@ -51,6 +51,7 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.coriolis import CoriolisFactor
 from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
@@ -146,7 +147,8 @@ def rnea_derivatives(
                 ancestor = above.parent
             values = [x for m in (dq, dv, inertia) for x in [*m[dof][: dof + 1], *(r[dof] for r in m[:dof])]]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
-    return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
+    by_v = plus_diagonal(reduce_matrix(model, dv), model.damping)
+    return reduce_matrix(model, dq), by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
 def _forward_pass(

@@ -44,7 +44,8 @@ class Link:
 class Joint:
     """A joint from `parent` to `child` (link names). `placement` is the joint's frame in the parent link's frame; the child
     link's frame is the joint's frame moved by the joint. `axis` need not be of unit length; it is ignored for fixed, floating
-    and spherical joints.
+    and spherical joints. Along each of its directions a joint has viscous `damping` (N s/m, N m s), dry `friction` (N, N m) and
+    `armature`, the inertia of its motor as the joint feels it (kg, kg m^2).
     """
 
     name: str
@@ -58,6 +59,7 @@ class Joint:
     friction: float = 0.0
     mimic: Mimic | None = None
     line: int | None = None
+    armature: float = 0.0
 
 
 @dataclass(frozen=True)

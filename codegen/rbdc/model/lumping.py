@@ -3,59 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Unpack
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.options import JointNumbers, ModelKeywords, ModelOptions, gravity_of
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
-ROOT_JOINTS = ("fixed", "free-flyer")
-MIMIC_MODES = ("independent", "coupled")
-JOINT_ORDERS = ("name", "file")
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
-THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _UNIT_TOLERANCE = 1e-12
 
 
-def lump(
-    description: Description,
-    *,
-    root_joint: str = "fixed",
-    mimic: str = "independent",
-    joint_order: str = "name",
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-    allow_invalid_inertia: bool = False,
-) -> Model:
-    """The model of a description; arguments as in `Model.assemble`.
+def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
+    """The model of a description; keywords as in `Model.assemble`.
 
     Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
     """
-    for option, value, known in (
-        ("--root-joint", root_joint, ROOT_JOINTS),
-        ("--mimic", mimic, MIMIC_MODES),
-        ("--joint-order", joint_order, JOINT_ORDERS),
-    ):
-        if value not in known:
-            raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
-    field = gravity_of(gravity)
-    notes = validate(description, coupled=mimic == "coupled")
+    options = ModelOptions(**keywords)
+    options.check()
+    field = gravity_of(options.gravity)
+    description = _with_armature(description, options.armature)
+    damped = options.damping == "include"
+    notes = validate(description, coupled=options.mimic == "coupled", damped=damped)
     description = _in_floats(description)
-    walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
+    walk = _Walk(description, options.root_joint == "free-flyer", options.joint_order == "name")
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
         )
     _check_magnitudes(description, walk)
-    notes += _indefinite_notes(description, walk, allow=allow_invalid_inertia)
-    bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
+    notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
+    bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
     bodies, nq, nv = _number(bodies)
-    extra_notes = [*coupling_notes, *_namesake_notes(description, root_joint), *_massless_notes(bodies)]
+    extra_notes = [*coupling_notes, *_namesake_notes(description, options.root_joint), *_massless_notes(bodies)]
     return Model(
         description.name,
         tuple(bodies),
@@ -67,19 +53,20 @@ def lump(
         (*description.notes, *notes, *extra_notes),
         description.file,
         description.text_hash,
+        damped=damped,
     )
 
 
-def gravity_of(given: object) -> tuple[float, float, float]:
-    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless they are three and finite."""
-    try:
-        numbers = [float(g) for g in given] if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else []
-    except (TypeError, ValueError, OverflowError):
-        numbers = []
-    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise OptionError(f"--gravity {shown(repr(given))}: {THREE_NUMBERS}")
-    x, y, z = numbers
-    return x, y, z
+def _with_armature(description: Description, given: JointNumbers) -> Description:
+    """The description with some joints' armature in place of its own; OptionError for a joint that it does not have, or that is fixed."""
+    joints = {joint.name: joint for joint in description.joints}
+    moving = [joint.name for joint in description.joints if joint.kind != "fixed"]
+    for name, _ in given:
+        if name not in moving:
+            problem = "is fixed" if name in joints else "does not exist"
+            raise OptionError(f'--armature: joint "{shown(name)}" {problem}; there are {", ".join(map(shown, moving))}')
+    joints |= {name: replace(joints[name], armature=float(number)) for name, number in given}
+    return replace(description, joints=tuple(joints[joint.name] for joint in description.joints)) if given else description
 
 
 @dataclass(frozen=True)
@@ -132,9 +119,10 @@ class _Walk:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
     def _body(self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None) -> None:
-        limits = Limits() if joint is None else joint.limits
-        damping, friction = (0.0, 0.0) if joint is None else (joint.damping, joint.friction)
-        body = Body(link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction)
+        body = Body(link, name, kind, parent, placement, Inertia.zero(), Limits(), 0, 0)
+        if joint is not None:
+            damping, friction, armature = joint.damping, joint.friction, joint.armature
+            body = replace(body, limits=joint.limits, damping=damping, friction=friction, armature=armature)
         self.bodies.append(body)
 
 
@@ -149,6 +137,7 @@ def _in_floats(description: Description) -> Description:
             limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
             damping=float(joint.damping),
             friction=float(joint.friction),
+            armature=float(joint.armature),
             mimic=joint.mimic and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
         )
         for joint in description.joints
@@ -260,7 +249,7 @@ def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
 
 def _massless_notes(bodies: list[Body]) -> list[Note]:
     """A note on bodies whose whole subtree has neither mass nor inertia."""
-    heavy = [any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
+    heavy = [body.armature != 0.0 or any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
     for k in reversed(range(len(bodies))):
         if heavy[k] and bodies[k].parent != WORLD:
             heavy[bodies[k].parent] = True

@@ -12,6 +12,7 @@ from lxml import etree
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
+from rbdc.model.transmissions import Transmissions
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -49,16 +50,17 @@ class _Reader:
         if root.tag != "robot":
             document.fail(f"the root element is <{shown(str(root.tag))}>, not <robot>", "give a URDF file", root)
         name = root.get("name") or Path(document.file).stem
-        links, joints = [], []
+        links, joints, transmissions = [], [], Transmissions(document)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))
             elif element.tag == "joint":
                 joints.append(self._joint(element))
-            else:
+            elif element.tag != "transmission" or not transmissions.read(element):
                 self._unused("robot", element)
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
+        joints = transmissions.given_to(joints)
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         return Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)

@@ -26,11 +26,11 @@ _CANCELLATION = 1e-14
 Named = TypeVar("Named", Link, Joint)
 
 
-def validate(description: Description, *, coupled: bool = False) -> list[Note]:
+def validate(description: Description, *, coupled: bool = False, damped: bool = False) -> list[Note]:
     """Notes on what is odd but builds; DescriptionError on what does not make a robot.
 
-    `coupled`: whether mimic joints follow their leaders, which they must then be able to. Inertias need only be finite, for those of a body
-    count together: `negative_moment` judges them.
+    `coupled`: whether mimic joints follow their leaders, which they must then be able to. `damped`: whether damping counts. Inertias need
+    only be finite, for those of a body count together: `negative_moment` judges them.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -41,7 +41,7 @@ def validate(description: Description, *, coupled: bool = False) -> list[Note]:
     check.mimics(coupled=coupled)
     for link in description.links:
         check.inertia(link)
-    check.dynamics()
+    check.dynamics(damped=damped)
     return check.notes
 
 
@@ -70,12 +70,14 @@ class _Check:
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in self.links:
                 self.fail(f'{name} has the {role} link "{shown(link)}", which does not exist', "describe that link", joint.line)
-        numbers = [*joint.axis.scalars(), *joint.placement.scalars(), joint.damping, joint.friction]
+        numbers = [*joint.axis.scalars(), *joint.placement.scalars(), joint.damping, joint.friction, joint.armature]
         if not all(math.isfinite(x) for x in numbers):
             self.fail(f"{name} has a number that is not finite", "give finite numbers", joint.line)
         rows = np.array(joint.placement.rotation.rows(), dtype=float)
         if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
             self.fail(f"{name} has a placement that is no rotation", "give an orthonormal right-handed matrix", joint.line)
+        if joint.armature < 0.0:
+            self.fail(f"{name} has the negative armature {joint.armature}", "give the inertia of its motor, or 0", joint.line)
         length = math.hypot(*joint.axis.scalars())
         if joint.kind in _WITH_AXIS and not 1e-9 < length < 1e9:
             self.fail(f"{name} has the axis {joint.axis.scalars()}", "give a direction, of length 1 by custom", joint.line)
@@ -169,11 +171,17 @@ class _Check:
                 )
             )
 
-    def dynamics(self) -> None:
-        for what in ("damping", "friction"):
+    def dynamics(self, *, damped: bool) -> None:
+        """Say what of the joints' drives counts nowhere. Dry friction never does: its force jumps where a joint stops or turns
+        back, so that forward dynamics with it has no derivative there, and at rest takes any value up to a bound.
+        """
+        left_out = {"friction": "; rnea does not include it, for it jumps where a joint stops"}
+        if not damped:
+            left_out = {"damping": "; rnea does not include it (--damping include does)", **left_out}
+        for what, why in left_out.items():
             count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed")
             if count:
-                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
+                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}{why}"))
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:

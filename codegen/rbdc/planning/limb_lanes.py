@@ -37,10 +37,14 @@ WORTH_NESTING = 0.95
 
 @dataclass(frozen=True)
 class LaneConstants:
-    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the sign of its joint."""
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, its joint's armature and damping, the sign of
+    its joint.
+    """
 
     link: LinkConstants
     chosen: Placement
+    armature: Scalar
+    damping: Scalar
     sign: Scalar
 
     @staticmethod
@@ -49,11 +53,11 @@ class LaneConstants:
         count = len(LinkConstants._fields)
         rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
         chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
-        return LaneConstants(LinkConstants(*scalars[:count]), chosen, scalars[-1])
+        return LaneConstants(LinkConstants(*scalars[:count]), chosen, *scalars[count + 12 :])
 
     def scalars(self) -> list[Scalar]:
         """All of them in a row."""
-        return [*self.link, *self.chosen.scalars(), self.sign]
+        return [*self.link, *self.chosen.scalars(), self.armature, self.damping, self.sign]
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
         for bodies in group.lanes():
-            numbered = (_numbers(alike.bodies[index], signs[index]) for index in bodies)
+            numbered = (_numbers(alike, index, signs[index]) for index in bodies)
             columns = list(zip(*numbered, strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
@@ -114,9 +118,11 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     return LaneModel(alike, tuple(found), numbers, same)
 
 
-def _numbers(body: JointSpaceBody, sign: float) -> list[float]:
+def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
-    return [float(x) for x in LaneConstants(constants(body), body.chosen, sign).scalars()]
+    body = model.bodies[index]
+    damping = body.damping if model.damped else 0.0
+    return [float(x) for x in LaneConstants(constants(body), body.chosen, body.armature, damping, sign).scalars()]
 
 
 _SAME = 4e-15
@@ -230,7 +236,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
     for index, values in scalars.items():
         own = LaneConstants.of(values)
         given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
-        given |= {"inertia": own.link.inertia, "chosen": own.chosen}
+        given |= {"inertia": own.link.inertia, "chosen": own.chosen, "armature": own.armature, "damping": own.damping}
         bodies[index] = LaneBody(**given, link=own.link)
     return replace(limbs.model, bodies=tuple(bodies))
 

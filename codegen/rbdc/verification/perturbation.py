@@ -87,7 +87,9 @@ class Perturbation:
         if coupling is not None:
             multiplier, offset = self._numbers([coupling.multiplier]), self._numbers([coupling.offset])
             coupling = Coupling(coupling.leader, multiplier[0], offset[0])
-        return replace(body, placement=self._placement(body.placement, length), inertia=self._inertia(body.inertia), coupling=coupling)
+        placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
+        (armature,), (damping,) = self._numbers([body.armature]), self._numbers([body.damping])
+        return replace(body, placement=placement, inertia=inertia, coupling=coupling, armature=armature, damping=damping)
 
 
 def longest_offset(model: Model) -> float:

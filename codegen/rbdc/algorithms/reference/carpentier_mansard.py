@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -50,7 +51,7 @@ def rnea_derivatives(
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
     dtau_dq = _backward_pass(model, placements, forces, by_q, True)
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
-    return dtau_dq, dtau_dv, crba(model, q, trace)
+    return dtau_dq, plus_diagonal(dtau_dv, model.damping), crba(model, q, trace)
 
 
 def _forward_pass(

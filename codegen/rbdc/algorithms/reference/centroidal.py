@@ -13,6 +13,7 @@ from rbdc.algorithms.reference.kinematics import body_velocities, joint_placemen
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
@@ -67,6 +68,8 @@ def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace
     total: Scalar = 0.0
     for body, velocity in zip(model.bodies, velocities, strict=True):
         total = total + velocity.dot(body.inertia @ velocity)
+    for armature, rate in zip(model.armature, v, strict=True):
+        total = total if is_zero(armature) else total + armature * rate * rate
     return [0.5 * total]
 
 

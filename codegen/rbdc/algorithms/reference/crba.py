@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -15,7 +16,8 @@ def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k) - g(q)."""
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
-    return reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+    inertia = reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+    return plus_diagonal(inertia, model.armature)
 
 
 def composite_inertias(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
 from rbdc.algorithms.reference.crba import composite_inertias
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -147,7 +148,8 @@ def rnea_derivatives(
             made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in (dq, dv, inertia))
             values = [x for entries in made for x in entries]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
-    return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
+    by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
+    return by_q, plus_diagonal(by_v, model.damping), plus_diagonal(by_a, model.armature)
 
 
 def column_forces(tree: Subtrees, index: int, direction: Direction) -> tuple[Force, Force, Force, Force]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.reference.idsva import column_forces, subtrees
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import joint_placements
@@ -60,7 +61,9 @@ def rnea_vjp(
             by_q.append(d.psi_rate.dot(below_b[index]) + d.psi_second.dot(below[index]) + above.dot(c_q))
             by_v.append(d.s.dot(below_b[index]) + d.both_rates.dot(below[index]) + above.dot(c_v))
             by_a.append(d.s.dot(below[index]) + above.dot(r))
-    return reduce_vector(model, by_q), reduce_vector(model, by_v), reduce_vector(model, by_a)
+    zero = [0.0] * model.nv
+    by_v, by_a = with_drives(model, reduce_vector(model, by_v), w, zero), with_drives(model, reduce_vector(model, by_a), zero, w)
+    return reduce_vector(model, by_q), by_v, by_a
 
 
 def rnea_jvp(
@@ -108,7 +111,7 @@ def rnea_jvp(
             step = model.bodies[index].joint.motion(steps[index])
             tangents[parent] = tangents[parent] + placements[index].act_force(step.cross_force(forces[index]))
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    return backward_pass(model, placements, tangents, trace)
+    return with_drives(model, backward_pass(model, placements, tangents, trace), dv, da)
 
 
 def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:

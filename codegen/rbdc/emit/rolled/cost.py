@@ -115,7 +115,16 @@ class _Counter:
 
     def bias(self) -> Cost:
         """tau - the forces at rest."""
-        return _sum(self.forces(given=False), self.torque(), Cost(additions=self.nv))
+        return _sum(self.forces(given=False), self.torque(), Cost(additions=self.nv), self.damping())
+
+    def damping(self) -> Cost:
+        """Damping times v, and the sum with torques."""
+        count = self.nv if any(self.model.damping) else 0
+        return Cost(additions=count, multiplications=count)
+
+    def armature(self) -> Cost:
+        """A sum along the diagonal."""
+        return Cost(additions=self.nv if any(self.model.armature) else 0)
 
     def placements(self) -> Cost:
         follow = sum(count == 1 for count in self.counts) if self.model.coupled else 0
@@ -145,7 +154,7 @@ class _Counter:
 
     def mass(self) -> Cost:
         entries = _sum(_times(self.pairs + self.dofs, _POWER), _times(2 * self.pairs + self.dofs, self.entry))
-        return _sum(_times(self.dofs, _INERTIA_TIMES), entries, _times(self.bodies, _INERTIA_ACCUMULATE))
+        return _sum(_times(self.dofs, _INERTIA_TIMES), entries, _times(self.bodies, _INERTIA_ACCUMULATE), self.armature())
 
     def subtract_rows(self, columns: int, rows: int) -> Cost:
         usual = blocks_of(self.nv)[0]
@@ -173,7 +182,9 @@ class _Counter:
         return _sum(*(self.subtract_rows(k, d) for k, d in enumerate(depth)), diagonal)
 
     def rnea(self, given: bool) -> Cost:
-        total = self.placements()
+        total = _sum(self.placements(), self.damping())
+        if given:
+            total += _sum(self.armature(), Cost(multiplications=self.armature().additions))
         scale = Cost(multiplications=1 if self.model.coupled else 0)
         for joint, body in zip(self.joints, self.model.bodies, strict=True):
             total += _sum(_times(3, _ROTATE), _ACCELERATION_AT, _SET_COLUMNS, _NEWTON_EULER)
@@ -219,6 +230,8 @@ class _Counter:
             self.forces(given=False),
             _times(self.bodies + 1, _ARTICULATED_SET),
             _times(self.dofs, axis),
+            self.armature(),
+            self.damping(),
             _times(carried, _sum(_ARTICULATED_ACCUMULATE, _MOTION_ADD)),
         )
 
@@ -236,8 +249,9 @@ class _Counter:
         matrices = 3 if inertia else 2
         entries = _sum(_times(matrices * own, _sum(_POWER, self.entry)), _times(2 * matrices * above, self.entry))
         pairs = _sum(_times(4 + (1 if inertia else 0), _POWER), _times(2, _DOT), Cost(additions=2))
+        diagonal = Cost(additions=self.damping().additions + (self.armature().additions if inertia else 0))
         return _sum(
-            directions, joints, _times(self.dofs, columns), _times(self.bodies, bodies), entries, _times(above, pairs)
+            directions, joints, _times(self.dofs, columns), _times(self.bodies, bodies), entries, _times(above, pairs), diagonal
         )
 
     def firsts(self) -> list[int]:

@@ -61,7 +61,7 @@ FORMS: Mapping[str, Form] = {
 _ARTICULATED = "articulated_bodies"
 """The form that keeps nothing of the size of M, and does not know that one joint follows another."""
 
-_TABLES = ("body", "path", "paths", "column", "row", "rows", "turn")
+_TABLES = ("body", "path", "paths", "column", "row", "rows", "turn", "armature", "damping")
 _STEPS = ("placements", "world", "forces", "torque", "mass", "factor", "solve", "solve_rows", "invert", "derivatives")
 """Names that the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
 

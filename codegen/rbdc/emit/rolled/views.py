@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -107,7 +107,7 @@ class Expressions:
 
 @dataclass(frozen=True)
 class RolledView:
-    """The view that every template of rolled functions lays out."""
+    """The view that every template of rolled functions lays out. armature, damping: numbers for each entry of v, empty where all are 0."""
 
     robot: str
     p: str
@@ -132,6 +132,8 @@ class RolledView:
     tables: Tables
     at: Expressions
     scalar: ScalarType
+    armature: str
+    damping: str
 
     @property
     def context(self) -> dict[str, Any]:
@@ -167,6 +169,8 @@ def rolled_view(robot: str, rolled: RolledModel, forms: Forms, version: str, sca
         tables=_tables(rolled, forms, scalar),
         at=_expressions(f"{robot}_rolled", model),
         scalar=scalar,
+        armature=_numbers(model.armature, scalar),
+        damping=_numbers(model.damping, scalar),
     )
 
 
@@ -285,6 +289,10 @@ def _placement(placement: Placement, scalar: ScalarType) -> str:
 
 def _literal(number: float, scalar: ScalarType) -> str:
     return scalar.literal(number + 0.0)  # no -0.0, which turning frames leaves
+
+
+def _numbers(numbers: Sequence[float], scalar: ScalarType) -> str:
+    return ", ".join(_literal(x, scalar) for x in numbers) if any(numbers) else ""
 
 
 def _pairs(paths: Paths) -> str:

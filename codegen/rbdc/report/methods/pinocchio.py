@@ -136,6 +136,8 @@ def save_model(model: Model, path: Path) -> str | None:
     pin: Any = pinocchio
     if model.coupled:
         return "coupled mimic joints: Pinocchio's own are not used here"
+    if any(model.damping):
+        return "viscous damping: Pinocchio's functions do not have it"
     made = pin.Model()
     made.name = "robot"
     made.gravity = pin.Motion(_array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
@@ -146,6 +148,7 @@ def save_model(model: Model, path: Path) -> str | None:
         parent = 0 if body.parent == WORLD else body.parent + 1
         added = made.addJoint(parent, joint, _se3(pin, body.placement), f"joint{index}")
         made.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
+    made.armature = _array(model.armature)
     made.inertias[0] = _inertia(pin, model.base_inertia)
     for index, frame in enumerate(model.frames):
         joint_index = 0 if frame.body == WORLD else frame.body + 1
