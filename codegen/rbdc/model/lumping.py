@@ -1,4 +1,4 @@
-"""Lumping of a description into a model: order the joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description into a model: order joints, lump what is fixed, place the degrees of freedom."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ def lump(
     walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
     if not walk.bodies:
         raise DescriptionError(
-            "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
+            "nothing moves: every joint is fixed",
+            "describe a joint that moves, or build with a free-flyer root",
+            description.file,
         )
     _check_magnitudes(description, walk)
     notes += _indefinite_notes(description, walk, allow=allow_invalid_inertia)
@@ -71,9 +73,15 @@ def lump(
 
 
 def gravity_of(given: object) -> tuple[float, float, float]:
-    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless they are three and finite."""
+    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless
+    they are three and finite.
+    """
     try:
-        numbers = [float(g) for g in given] if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else []
+        numbers = (
+            [float(g) for g in given]
+            if isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+            else []
+        )
     except (TypeError, ValueError, OverflowError):
         numbers = []
     if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
@@ -115,7 +123,10 @@ class _Walk:
             visit = waiting.pop()
             self._visit(visit, links[visit.link])
             body, placement = self.frames[-1].body, self.frames[-1].placement
-            waiting += [_Visit(j.child, body, placement.compose(j.placement), j) for j in reversed(children.get(visit.link, []))]
+            waiting += [
+                _Visit(j.child, body, placement.compose(j.placement), j)
+                for j in reversed(children.get(visit.link, []))
+            ]
 
     def _visit(self, visit: _Visit, link: Link) -> None:
         """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
@@ -131,16 +142,25 @@ class _Walk:
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
-    def _body(self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None) -> None:
+    def _body(
+        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
+    ) -> None:
         limits = Limits() if joint is None else joint.limits
         damping, friction = (0.0, 0.0) if joint is None else (joint.damping, joint.friction)
-        body = Body(link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction)
+        body = Body(
+            link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction
+        )
         self.bodies.append(body)
 
 
 def _in_floats(description: Description) -> Description:
-    """The same description with every number a Python float; code that builds one may have given integers or NumPy's."""
-    links = [link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia)) for link in description.links]
+    """The same description with every number a Python float; code that builds one may have given integers or
+    NumPy's.
+    """
+    links = [
+        link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia))
+        for link in description.links
+    ]
     joints = [
         replace(
             joint,
@@ -149,7 +169,8 @@ def _in_floats(description: Description) -> Description:
             limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
             damping=float(joint.damping),
             friction=float(joint.friction),
-            mimic=joint.mimic and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
+            mimic=joint.mimic
+            and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
         )
         for joint in description.joints
     ]
@@ -163,7 +184,9 @@ def _inertia_in_floats(inertia: Inertia) -> Inertia:
 
 def _placement_in_floats(placement: Placement) -> Placement:
     rows = [[float(x) for x in row] for row in placement.rotation.rows()]
-    return Placement(Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()]))
+    return Placement(
+        Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()])
+    )
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
@@ -176,10 +199,11 @@ def _check_magnitudes(description: Description, walk: _Walk) -> None:
 
 
 def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
-    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as well, unless `allow`.
+    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as
+    well, unless `allow`.
 
-    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its mass and centre of mass alone
-    count, for `com` and `potential_energy`.
+    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its
+    mass and centre of mass alone count, for `com` and `potential_energy`.
     """
     notes = []
     for frame, link in zip(walk.frames, walk.links, strict=True):
@@ -190,17 +214,24 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so that its moments enter nothing", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            notes.append(Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line))
+            notes.append(
+                Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line)
+            )
         elif allow:
             notes.append(Note(f"{problem}: taken as given; forward dynamics may not be defined", link.line))
         else:
-            remedy = "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+            remedy = (
+                "a body's inertia is positive semi-definite: "
+                "check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+            )
             raise DescriptionError(problem, remedy, description.file, link.line)
     return notes
 
 
 def joint_type(joint: Joint) -> JointType:
-    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every component is that axis exactly."""
+    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every
+    component is that axis exactly.
+    """
     own = DESCRIBED[joint.kind]
     if not own.uses_axis:
         return own.described(joint.axis)
@@ -211,27 +242,46 @@ def joint_type(joint: Joint) -> JointType:
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and offsets composed."""
+    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and
+    offsets composed.
+    """
     joints = {joint.name: joint for joint in description.joints}
-    followers = [j for j in description.joints if j.mimic and j.kind != "fixed" and not mimic_problem(j, j.mimic.leader, joints)[0]]
+    followers = [
+        j
+        for j in description.joints
+        if j.mimic and j.kind != "fixed" and not mimic_problem(j, j.mimic.leader, joints)[0]
+    ]
     if not followers:
         return bodies, []
     if not coupled:
-        message = f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
+        message = (
+            f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
+        )
         return bodies, [Note(message, followers[0].line)]
     index = {body.joint_name: k for k, body in enumerate(bodies)}
     result = list(bodies)
-    notes = [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line)]
+    notes = [
+        Note(
+            f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line
+        )
+    ]
     for joint in followers:
         multiplier, offset, leader = 1.0, 0.0, joint
         while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset
             offset += multiplier * leader.mimic.offset
             multiplier *= leader.mimic.multiplier
             leader = joints[leader.mimic.leader]
-        result[index[joint.name]] = replace(result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset))
+        result[index[joint.name]] = replace(
+            result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset)
+        )
         reach = sorted(multiplier * bound + offset for bound in (leader.limits.lower, leader.limits.upper))
         if reach[0] < joint.limits.lower - 1e-9 or reach[1] > joint.limits.upper + 1e-9:
-            notes.append(Note(f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced', joint.line))
+            notes.append(
+                Note(
+                    f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced',
+                    joint.line,
+                )
+            )
     return result, notes
 
 
@@ -255,7 +305,13 @@ def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
     if root_joint == "fixed":
         return []
     same = (joint for joint in description.joints if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed")
-    return [Note(f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it', joint.line) for joint in same]
+    return [
+        Note(
+            f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it',
+            joint.line,
+        )
+        for joint in same
+    ]
 
 
 def _massless_notes(bodies: list[Body]) -> list[Note]:

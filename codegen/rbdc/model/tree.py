@@ -21,7 +21,9 @@ STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof joints only."""
+    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof
+    joints only.
+    """
 
     leader: int
     multiplier: float
@@ -32,9 +34,10 @@ class Coupling:
 class Body:
     """One moving body: a link with all that is fixed to it, and the joint that carries it.
 
-    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of
-    the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`. `index_q`,
-    `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has those of its leader.
+    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the
+    origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
+    `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
+    those of its leader.
     """
 
     name: str
@@ -61,7 +64,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that body's frame."""
+    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that
+    body's frame.
+    """
 
     name: str
     body: int
@@ -73,9 +78,10 @@ class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
     nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
-    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre of mass and the
-    potential energy only. `resting` is what moving links have that stays where it is whatever the joints do, about the world's origin,
-    where regrouping has taken it from them (joint-space models). `gravity` in m/s^2.
+    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
+    of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
+    the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
+    `gravity` in m/s^2.
     """
 
     name: str
@@ -105,17 +111,15 @@ class Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
         Args:
-            name: the robot's name.
-            links, joints: as a description has them; see `rbdc.model.description`.
-            root_joint: "fixed" or "free-flyer".
-            mimic: "independent" or "coupled".
-            joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
-            gravity: m/s^2 in the world's axes.
-            allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of an error.
+            name: the robot's name. links, joints: as a description has them; see `rbdc.model.description`.
+            root_joint: "fixed" or "free-flyer". mimic: "independent" or "coupled". joint_order: "name" (depth
+            first, siblings by joint name, as Pinocchio) or "file" (siblings as listed). gravity: m/s^2 in the
+            world's axes. allow_invalid_inertia: a moving body whose inertia has a negative principal moment
+            gets a note in place of an error.
 
         Raises:
-            OptionError: an option has none of these values.
-            DescriptionError: where the links and joints are not a proper tree with physical inertias.
+            OptionError: an option has none of these values. DescriptionError: where the links and joints are
+            not a proper tree with physical inertias.
         """
         from rbdc.model.description import Description
         from rbdc.model.lumping import lump
@@ -190,7 +194,7 @@ class Model:
         return slice(body.index_v, body.index_v + body.joint.nv)
 
     def neutral(self) -> list[float]:
-        """The neutral configuration (nq), zero for every angle and position, identity for every quaternion."""
+        """The neutral configuration (nq), zero for each angle and position, identity for each quaternion."""
         q = [0.0] * self.nq
         for index, body in enumerate(self.bodies):
             if body.coupling is None:
