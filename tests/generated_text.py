@@ -1,8 +1,8 @@
 """Whether a change leaves all generated text as it was: a SHA-256 of every file of every shipped robot, on
 both roots, with all functions.
 
-    python -m tests.generated_text --write FILE     before the change python -m tests.generated_text --check
-    FILE     after it
+    python -m tests.generated_text --write FILE     before the change
+    python -m tests.generated_text --check FILE     after it
 
 Nothing is compiled. `--robots a,b` takes some robots only, of a file with more too.
 """

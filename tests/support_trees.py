@@ -12,8 +12,10 @@ from tests.support import UNOPTIMISED, build_module
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
 SEEDS = range(50)
-TREES = [seed if seed < 10 else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
-"""Parameters of tests: every joint type is at the root of one of the first eight, fixed and free."""
+TREES = [seed if seed in (0, 2, 6) else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+"""Parameters of tests: every joint type is in the first, and at the root of one of the first eight, fixed
+and free.
+"""
 LAW_FUNCTIONS = (
     *("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba"),
     *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration"),

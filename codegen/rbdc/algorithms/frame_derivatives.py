@@ -6,8 +6,8 @@ In the frame's own coordinates a step of degree of freedom k moves all that is a
 acceleration of the body above the joint, d the velocity of the frame relative to that body, and b relative to
 the body that the joint carries (d = S_k qdot + b):
 
-    dv/dq_k = v_l x s_k                                dv/dv_k = s_k da/dq_k = a_l x s_k + (v_l x s_k) x d
-    da/dv_k = v_l x s_k + s_k x b               da/da_k = s_k
+    dv/dq_k = v_l x s_k                        dv/dv_k = s_k
+    da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
 In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m changes by X (s_k x m), R m by R
 (w_k x m).

@@ -27,14 +27,15 @@ I and B add up over a subtree. For j above i or the same, where the subtree and 
 and for rows j strictly above i, where the subtree of i turns and s_j does not, this gives with I, B and f of
 the subtree of i
 
-    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j) dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i +
-    s_i x* f) dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j)) dtau_j/dqdot_i = s_j^T (2 B s_i + I
-    (psidot_i + sdot_i))
+    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
+    dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)
+    dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
+    dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
 So four forces of each direction i climb to the root, and each ancestor takes its entries from them:
 
-    c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on c_v = 2 B s_i + I (psidot_i + sdot_i),
-    r_b = 2 B^T s_i,     r = I s_i
+    c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on
+    c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
 
 Economies. Accelerations are classical, so that psiddot = (U s_v + a x s_w + 2 v x (w x s_w), U s_w) with the
 parent's w, U, v and a at this origin. The constants of B are doubled, so that 2 B comes without a

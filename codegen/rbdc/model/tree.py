@@ -111,15 +111,19 @@ class Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
         Args:
-            name: the robot's name. links, joints: as a description has them; see `rbdc.model.description`.
-            root_joint: "fixed" or "free-flyer". mimic: "independent" or "coupled". joint_order: "name" (depth
-            first, siblings by joint name, as Pinocchio) or "file" (siblings as listed). gravity: m/s^2 in the
-            world's axes. allow_invalid_inertia: a moving body whose inertia has a negative principal moment
-            gets a note in place of an error.
+            name: the robot's name.
+            links, joints: as a description has them; see `rbdc.model.description`.
+            root_joint: "fixed" or "free-flyer".
+            mimic: "independent" or "coupled".
+            joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as
+                listed).
+            gravity: m/s^2 in the world's axes.
+            allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in
+                place of an error.
 
         Raises:
-            OptionError: an option has none of these values. DescriptionError: where the links and joints are
-            not a proper tree with physical inertias.
+            OptionError: an option has none of these values.
+            DescriptionError: where the links and joints are not a proper tree with physical inertias.
         """
         from rbdc.model.description import Description
         from rbdc.model.lumping import lump

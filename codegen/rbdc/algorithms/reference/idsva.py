@@ -5,9 +5,10 @@ With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j
 each degree of freedom, I, B and f the composite inertia, Coriolis factor (without the paper's doubling) and
 force of the subtree of i, and j above i:
 
-    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j) dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i +
-    s_i x* f)      (the last term for j strictly above i) dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j +
-    sdot_j)) dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
+    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
+    dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
+    dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
+    dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
 All in body frames: for each degree of freedom i the four forces c_q = 2 B psidot_i + I psiddot_i, c_v = 2 B
 s_i + I (psidot_i + sdot_i), r_b = 2 B^T s_i and r = I s_i climb to the root, and each ancestor takes its
