@@ -115,10 +115,19 @@ OF_REFERENCES = {"rbdc.errors", "rbdc.algorithms.trace", "rbdc.model", "rbdc.mod
 OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "transforms", "inertias")}
 """What the references may import beside NumPy, the standard library and each other."""
 
-READING = {f"rbdc.model.{name}" for name in ("tree", "description", "lumping", "options", "urdf", "transmissions", "validation", "xml")}
-READING |= {f"rbdc.model.joints.{path.stem}" for path in (SOURCE / "model" / "joints").glob("*.py") if path.stem != "__init__"}
+READING = {
+    f"rbdc.model.{name}"
+    for name in ("tree", "description", "lumping", "options", "urdf", "transmissions", "validation", "xml")
+}
+READING |= {
+    f"rbdc.model.joints.{path.stem}"
+    for path in (SOURCE / "model" / "joints").glob("*.py")
+    if path.stem != "__init__"
+}
 READING |= {"rbdc.spatial.quaternions"}
-"""What comes with these: how a description is read, and the joints' own manifolds, which `OF_JOINTS` keeps the references from."""
+"""What comes with these: how a description is read, and the joints' own manifolds, which `OF_JOINTS` keeps
+the references from.
+"""
 
 OF_JOINTS = {"integrate", "difference", "placement_at", "own_force"}
 """Methods of joints and bodies that generated code is made from and the references do without."""
@@ -138,7 +147,9 @@ def module_path(module: str) -> Path | None:
 
 
 def of_rbdc(path: Path) -> set[str]:
-    """The modules of rbdc that a file imports, wherever the import stands; of a package the modules that are named."""
+    """The modules of rbdc that a file imports, wherever the import stands; of a package the modules that are
+    named.
+    """
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         names = [alias.name for alias in node.names] if isinstance(node, (ast.Import, ast.ImportFrom)) else []
@@ -165,40 +176,61 @@ def test_references_share_nothing_with_what_is_generated(path: Path) -> None:
     imported = {module for module, _ in imports(path)} | of_rbdc(path)
     for module in imported:
         allowed = module in OF_REFERENCES or module == own or module.startswith(f"{own}.")
-        assert allowed or module.split(".")[0] in {*sys.stdlib_module_names, "numpy"}, f"{path.name} imports {module}"
-    beyond = {m for m in reached(of_rbdc(path)) if not m.startswith(own)} - OF_REFERENCES - READING - {"rbdc.algorithms"}
+        assert allowed or module.split(".")[0] in {*sys.stdlib_module_names, "numpy"}, (
+            f"{path.name} imports {module}"
+        )
+    beyond = (
+        {m for m in reached(of_rbdc(path)) if not m.startswith(own)}
+        - OF_REFERENCES
+        - READING
+        - {"rbdc.algorithms"}
+    )
     assert not beyond, f"{path.name} comes down to {sorted(beyond)}"
     calls = (node.func for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call))
     assert not OF_JOINTS & {function.attr for function in calls if isinstance(function, ast.Attribute)}
 
 
 def test_nothing_that_generates_imports_the_references() -> None:
-    users = {path.relative_to(SOURCE) for path in FILES if any(m.startswith("rbdc.algorithms.reference") for m in of_rbdc(path))}
+    users = {
+        path.relative_to(SOURCE)
+        for path in FILES
+        if any(m.startswith("rbdc.algorithms.reference") for m in of_rbdc(path))
+    }
     outside = {path for path in users if path.parts[:2] != ("algorithms", "reference")}
     assert all(path.parts[0] in MAY_CHECK or str(path) in MAY_CHECK for path in outside)
-    generating = [path for room in ("planning", "emit", "reduction") for path in (SOURCE / room).rglob("*.py")]
+    generating = [
+        path for room in ("planning", "emit", "reduction") for path in (SOURCE / room).rglob("*.py")
+    ]
     generating += [path for path in (SOURCE / "functions").glob("*.py") if path.stem not in CHECKING]
-    found = reached({".".join(("rbdc", *path.relative_to(SOURCE).with_suffix("").parts)) for path in generating})
+    found = reached(
+        {".".join(("rbdc", *path.relative_to(SOURCE).with_suffix("").parts)) for path in generating}
+    )
     assert not {module for module in found if module.startswith("rbdc.algorithms.reference")}
     assert not {f"rbdc.functions.{name}" for name in CHECKING} & found
 
 
 def test_emit_and_model_know_no_casadi() -> None:
-    users = {str(p.relative_to(SOURCE)) for p in FILES for module, _ in imports(p) if module.split(".")[0] == "casadi"}
+    users = {
+        str(p.relative_to(SOURCE))
+        for p in FILES
+        for module, _ in imports(p)
+        if module.split(".")[0] == "casadi"
+    }
     assert users == {"ir/from_casadi.py", "ir/symbolic.py", "report/methods/casadi_methods.py"}
 
 
 def test_runtime_support_needs_numpy_only() -> None:
-    files = [SOURCE / "runtime" / f"{name}.py" for name in ("robot", "_named", "_threads", "processor")]
+    files = [
+        SOURCE / "runtime" / f"{name}.py" for name in ("robot", "_arrays", "_named", "_threads", "processor")
+    ]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}
-    assert tops <= plain | {"numpy", "_named", "_threads"}
+    assert tops <= plain | {"numpy", "_arrays", "_named", "_threads"}
 
 
 def test_import_is_light() -> None:
-    code = (
-        "import rbdc, sys; print([m for m in ('casadi', 'sympy', 'jinja2', 'matplotlib', 'numpy', 'lxml') if m in sys.modules])"
-    )
+    heavy = ("casadi", "sympy", "jinja2", "matplotlib", "numpy", "lxml")
+    code = f"import rbdc, sys; print([m for m in {heavy} if m in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
 

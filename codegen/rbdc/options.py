@@ -15,18 +15,22 @@ Progress = Callable[[str], None]
 """Is told in words what a build is doing."""
 
 LIKELY_MEANT = 1e-11
-"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is meant to be one."""
+"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is
+meant to be one.
+"""
 MAXIMUM_SNAP = 1e-3
 STYLES = ("unrolled", "rolled", "auto")
-"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each function."""
+"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
+function.
+"""
 
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
-    None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that also get one entry
-    point together. The package becomes the folder `out`/`name`. `verify`: compare what was compiled with the recursions of the literature
-    before it is installed.
+    """Options of a build; product names as on the command line. `functions` None means those of `preset`;
+    `compiler` and `cflags` None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that
+    also get one entry point together. The package becomes the folder `out`/`name`. `verify`: compare what was
+    compiled with the recursions of the literature before it is installed.
     """
 
     name: str | None = None
@@ -72,7 +76,11 @@ def check_options(options: BuildOptions) -> None:
 
 def _where_given(options: dict[str, Any]) -> dict[str, Any]:
     """Those of the options that are not their defaults: manifests of builds without them stay as they are."""
-    return {name: value for name, value in options.items() if value not in ({}, [], None, getattr(BuildOptions, name))}
+    return {
+        name: value
+        for name, value in options.items()
+        if value not in ({}, [], None, getattr(BuildOptions, name))
+    }
 
 
 def recorded_options(options: BuildOptions) -> dict[str, Any]:

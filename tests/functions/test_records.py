@@ -26,7 +26,7 @@ FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
-    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"}
 }
 """Files that may quote functions, and which: the table of a paper that the experiment repeats."""
 

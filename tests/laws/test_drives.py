@@ -1,6 +1,8 @@
-"""Armature and viscous damping in every function that they enter, against Pinocchio, MuJoCo and complex steps.
+"""Armature and viscous damping in every function that they enter, against Pinocchio, MuJoCo and complex
+steps.
 
-Every build compares what it compiled, in all ways of calling it, with the references; here these are tried too.
+Every build compares what it compiled, in all ways of calling it, with the references; here these are tried
+too.
 """
 
 from __future__ import annotations
@@ -27,7 +29,17 @@ from tests.support import UNOPTIMISED, Array, assert_close, build_module, full_m
 from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
 
-FUNCTIONS = ("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives", "kinetic_energy")
+FUNCTIONS = (
+    "rnea",
+    "nle",
+    "gravity_torque",
+    "crba",
+    "minverse",
+    "aba",
+    "rnea_derivatives",
+    "aba_derivatives",
+    "kinetic_energy",
+)
 PRODUCTS = ("rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
 ROLLED = tuple(name for name in FUNCTIONS if name != "kinetic_energy")
 
@@ -39,7 +51,9 @@ def driven(model: Model, seed: int = 0, *, root: bool = False) -> Model:
     """The model with armature and damping at every joint but its root's, or there too; damping counts."""
     rng = np.random.default_rng(seed)
     bodies = [
-        replace(body, armature=float(rng.uniform(0.01, 0.5)), damping=float(rng.uniform(0.1, 2.0))) if body.parent >= 0 or root else body
+        replace(body, armature=float(rng.uniform(0.01, 0.5)), damping=float(rng.uniform(0.1, 2.0)))
+        if body.parent >= 0 or root
+        else body
         for body in model.bodies
     ]
     return replace(model, name=f"driven_{model.name}", bodies=tuple(bodies), damped=True)
@@ -67,7 +81,9 @@ def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
 
 def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) -> None:
     model, module = pair
-    assert save_model(model, tmp_path / "model.txt") == "viscous damping: Pinocchio's functions do not have it"
+    assert (
+        save_model(model, tmp_path / "model.txt") == "viscous damping: Pinocchio's functions do not have it"
+    )
     assert save_model(replace(model, damped=False), tmp_path / "model.txt") is None
     peer = pin.Model()
     peer.loadFromText(str(tmp_path / "model.txt"))
@@ -101,21 +117,37 @@ def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
 
 
 def test_rolled_and_single_precision() -> None:
-    for model in (driven(random_tree(1, size=3), root=True), replace(driven(mimic_tree("coupled"), root=True), name="driven_mimics")):
+    for model in (
+        driven(random_tree(1, size=3), root=True),
+        replace(driven(mimic_tree("coupled"), root=True), name="driven_mimics"),
+    ):
         straight = build_module(model, functions=ROLLED, cflags=UNOPTIMISED)
-        rolled = build_module(model, functions=ROLLED, style="rolled", name=f"{model.name}_rolled", cflags=UNOPTIMISED)
+        rolled = build_module(
+            model, functions=ROLLED, style="rolled", name=f"{model.name}_rolled", cflags=UNOPTIMISED
+        )
         q, v, a = state(straight)
         for name in ("rnea", "aba", "rnea_derivatives", "aba_derivatives"):
-            for got, expected in zip(getattr(rolled, name)(q, v, a), getattr(straight, name)(q, v, a), strict=True):
+            for got, expected in zip(
+                getattr(rolled, name)(q, v, a), getattr(straight, name)(q, v, a), strict=True
+            ):
                 assert_close(got, expected)
         assert_close(rolled.crba(q), straight.crba(q))
         assert_close(rolled.nle(q, v), straight.nle(q, v))
-    build_module(model, functions=("rnea", "aba", "crba"), targets=("c", "batch"), dtype="float32", name="driven_float", cflags=UNOPTIMISED)
+    build_module(
+        model,
+        functions=("rnea", "aba", "crba"),
+        targets=("c", "batch"),
+        dtype="float32",
+        name="driven_float",
+        cflags=UNOPTIMISED,
+    )
 
 
 def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None:
     coupled, full = driven(mimic_tree("coupled"), root=True), driven(mimic_tree("independent"), root=True)
-    one, other = (build_module(m, functions=FUNCTIONS + PRODUCTS, cflags=UNOPTIMISED) for m in (coupled, full))
+    one, other = (
+        build_module(m, functions=FUNCTIONS + PRODUCTS, cflags=UNOPTIMISED) for m in (coupled, full)
+    )
     q, v, a = state(one)
     Q, V, A = G @ q + OFFSET, G @ v, G @ a
     assert_close(one.rnea(q, v, a), G.T @ other.rnea(Q, V, A), 1e-12)
@@ -129,7 +161,9 @@ def test_both_are_mujocos() -> None:
     peer, plain = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed"), full_module("ur5", "fixed")
     names = plain.joint_names
     armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
-    model = Model.from_urdf(resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include")
+    model = Model.from_urdf(
+        resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
+    )
     bodies = [replace(body, damping=float(d)) for body, d in zip(model.bodies, damping, strict=True)]
     model = replace(model, name="driven_ur5", bodies=tuple(bodies))
     module = build_module(model, functions=("rnea", "aba", "crba"), cflags=UNOPTIMISED)

@@ -21,7 +21,14 @@ def motor(inertia: str, ratio: str = "", name: str = "j") -> str:
 
 
 def with_motors(*motors: str) -> str:
-    parts = (link("base"), link("arm"), link("hand"), joint("j", "base", "arm"), joint("k", "arm", "hand"), *motors)
+    parts = (
+        link("base"),
+        link("arm"),
+        link("hand"),
+        joint("j", "base", "arm"),
+        joint("k", "arm", "hand"),
+        *motors,
+    )
     return robot(*parts).replace('<robot name="r">', DRAKE)
 
 
@@ -33,7 +40,8 @@ def test_rotors_count_by_the_square_of_their_gear(tmp_path: Path) -> None:
 
 
 def test_transmissions_without_an_inertia_are_named(tmp_path: Path) -> None:
-    plain = '<transmission><joint name="j"/><actuator name="m"><mechanicalReduction>9</mechanicalReduction></actuator></transmission>'
+    actuator = '<actuator name="m"><mechanicalReduction>9</mechanicalReduction></actuator>'
+    plain = f'<transmission><joint name="j"/>{actuator}</transmission>'
     read = model(tmp_path, with_motors(plain))
     assert read.armature == [0.0, 0.0]
     assert "1 x <transmission> in <robot>: not used" in messages(read)
@@ -75,14 +83,28 @@ def test_damping_counts_if_included(tmp_path: Path) -> None:
 def test_command_line(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(with_motors())
     (tmp_path / "motors.json").write_text('{"k": 0.5}')
-    command = ["build", str(tmp_path / "r.urdf"), "--functions", "crba", "--cflags", "-O0", "--out", str(tmp_path / "out")]
-    result = run(*command, "--armature", "j=0.25", "--armature", str(tmp_path / "motors.json"), "--damping", "include")
+    command = [
+        "build",
+        str(tmp_path / "r.urdf"),
+        "--functions",
+        "crba",
+        "--cflags",
+        "-O0",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    result = run(
+        *command, "--armature", "j=0.25", "--armature", str(tmp_path / "motors.json"), "--damping", "include"
+    )
     assert result.exit_code == 0, result.output
     options = json.loads((tmp_path / "out" / "r" / "manifest.json").read_text())["options"]
     assert (options["armature"], options["damping"]) == ({"j": 0.25, "k": 0.5}, "include")
 
 
-@pytest.mark.parametrize(("given", "message"), [("j=a", "'a' is not a number"), ("nowhere.json", "No such file"), ("x=1", 'joint "x"')])
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("j=a", "'a' is not a number"), ("nowhere.json", "No such file"), ("x=1", 'joint "x"')],
+)
 def test_refused_on_the_command_line(given: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(with_motors())
     result = run("build", str(tmp_path / "r.urdf"), "--armature", given, "--out", str(tmp_path / "out"))

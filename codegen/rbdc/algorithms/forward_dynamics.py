@@ -1,4 +1,6 @@
-"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and Mansard (2018), (24)."""
+"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and
+Mansard (2018), (24).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ def by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic joints."""
+    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
+    joints.
+    """
     return accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
 
 
@@ -41,11 +45,13 @@ def by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference accelerations.
+    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
+    accelerations.
 
-    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass carries them to the root together
-    with what the joints give. Gravity comes in from the world, where it meets the accelerations that it causes: a bias with it would
-    lose the digits in which the two cancel. Free roots fall with it.
+    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass
+    carries them to the root together with what the joints give. Gravity comes in from the world, where it
+    meets the accelerations that it causes: a bias with it would lose the digits in which the two cancel. Free
+    roots fall with it.
     """
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
@@ -61,14 +67,18 @@ def by_articulated_bodies(
     return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
 
 
-def inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def inverse_inertia_product(
+    model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent
+) -> Vector:
     """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
     at_rest, free = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
-    return articulated_accelerations(replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace)
+    return articulated_accelerations(
+        replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace
+    )
 
 
 def accelerations(
@@ -93,11 +103,18 @@ def accelerations(
 def _free_roots(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
-    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular velocity."""
+    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular
+    velocity.
+    """
     for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
         if body.parent == WORLD and body.joint.free:
             start = body.index_v
-            yield start, body.placement_at(own).rotation, Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
+            yield (
+                start,
+                body.placement_at(own).rotation,
+                Vector3.of(v[start : start + 3]),
+                Vector3.of(v[start + 3 : start + 6]),
+            )
 
 
 def derivatives_by_factors(
@@ -108,7 +125,9 @@ def derivatives_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test: the reference."""
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test:
+    the reference.
+    """
     factors = Factorisation(crba(model, q, trace))
     return _derivatives(model, q, v, tau, fext, trace, factors, factors)
 
@@ -144,7 +163,9 @@ def derivatives_of_branches(
 
 
 def inverse_factors(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not written out."""
+    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not
+    written out.
+    """
     return _as_matrices(InverseFactor(Factorisation(crba(model, q, trace))), trace)
 
 
@@ -156,8 +177,8 @@ def derivatives_to_solve(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do is the same for every column,
-    so that columns can run side by side.
+    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do
+    is the same for every column, so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -176,7 +197,9 @@ def _inverse_dynamics_derivatives(
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no solve."""
+    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no
+    solve.
+    """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
     by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=not _are_known(model))
@@ -226,11 +249,14 @@ def _derivatives(
     return result[0], result[1], inverse
 
 
-def _add_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix) -> None:
-    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is known: -x.
+def _add_root_columns(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix
+) -> None:
+    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is
+    known: -x.
 
-    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its linear velocity,
-    and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
+    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its
+    linear velocity, and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
     """
     for start, rotation, linear, w in _free_roots(model, q, v) if _are_known(model) else ():
         gravity = rotation.apply_transposed(-model.gravity)

@@ -1,7 +1,9 @@
-"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
+"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves
+with M.
 
-`rbdc.algorithms.reference.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry
-their rates along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
+`rbdc.algorithms.reference.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler`
+over values that carry their rates along, and forward dynamics follows by Carpentier and Mansard's equation
+(24), M being factored once for all its solves.
 """
 
 from __future__ import annotations
@@ -61,7 +63,9 @@ def aba_tangent_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of `aba_derivatives`."""
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of
+    `aba_derivatives`.
+    """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)
     return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, solve)
@@ -80,7 +84,9 @@ def aba_tangent_by_articulated_bodies(
 ) -> Vector:
     """The products with the articulated-body algorithm, whose inertias serve for both."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
+    return _aba_tangent(
+        model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace)
+    )
 
 
 def _aba_tangent(

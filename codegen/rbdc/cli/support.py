@@ -106,7 +106,9 @@ def three_numbers(given: str = "") -> OptionError:
 
 
 def numbers_of_joints(option: str, given: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """A number for each joint that an option names: `joint=value,...`, or a file with a JSON object of the same."""
+    """A number for each joint that an option names: `joint=value,...`, or a file with a JSON object of the
+    same.
+    """
     found: dict[str, float] = {}
     for text in given:
         pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
@@ -123,7 +125,9 @@ def _numbers_in_file(option: str, path: str) -> dict[str, float]:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
-        raise OptionError(f"{option} {path!a}: {reason}; give joint=value,... or a JSON file of an object") from error
+        raise OptionError(
+            f"{option} {path!a}: {reason}; give joint=value,... or a JSON file of an object"
+        ) from error
     if not isinstance(content, dict):
         raise OptionError(f'{option} {path!a}: the file holds no object such as {{"joint": 0.1}}')
     return {str(joint): _number_of(option, path, value) for joint, value in content.items()}

@@ -20,13 +20,7 @@ from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]
 
-FAMILIES: list[Family] = [
-    dynamics,
-    derivatives,
-    kinematics,
-    momentum,
-    manifold,
-]
+FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold]
 """In the order of the documentation."""
 
 

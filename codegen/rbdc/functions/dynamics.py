@@ -99,9 +99,7 @@ def _inertia(model: Model) -> list[Function]:
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             references={"featherstone": "crba:crba"},
             comparison=Comparison(
-                peers={"pinocchio": ("crba", "crba_world")},
-                benchmarked=True,
-                headline=True,
+                peers={"pinocchio": ("crba", "crba_world")}, benchmarked=True, headline=True
             ),
         ),
         Function(

@@ -40,9 +40,10 @@ class ModelOptions:
     mimic: "independent" or "coupled".
     joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
     gravity: m/s^2 in the world's axes.
-    allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of an error.
-    armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in place of the description's.
-    damping: "report" (a note), or "include": viscous damping counts in the dynamics.
+    allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of
+    an error. armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in
+    place of the description's. damping: "report" (a note), or "include": viscous damping counts in the
+    dynamics.
     """
 
     root_joint: str = "fixed"
@@ -65,13 +66,20 @@ class ModelOptions:
                 raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
         for joint, armature in self.armature:
             if not (math.isfinite(armature) and armature >= 0.0):
-                raise OptionError(f'--armature {shown(joint)}={armature}: give a finite number that is not negative (kg m^2, kg)')
+                remedy = "give a finite number that is not negative (kg m^2, kg)"
+                raise OptionError(f"--armature {shown(joint)}={armature}: {remedy}")
 
 
 def gravity_of(given: object) -> tuple[float, float, float]:
-    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless they are three and finite."""
+    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless
+    they are three and finite.
+    """
     try:
-        numbers = [float(g) for g in given] if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else []
+        numbers = (
+            [float(g) for g in given]
+            if isinstance(given, Iterable) and not isinstance(given, (str, bytes))
+            else []
+        )
     except (TypeError, ValueError, OverflowError):
         numbers = []
     if len(numbers) != 3 or not all(map(math.isfinite, numbers)):

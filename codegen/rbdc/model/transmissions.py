@@ -1,6 +1,7 @@
 """The inertia of motors in URDF: <transmission> with Drake's <drake:rotor_inertia> and <drake:gear_ratio>.
 
-Drake takes rotor_inertia gear_ratio^2 for what the joint feels; the <mechanicalReduction> of ROS alone says nothing of an inertia.
+Drake takes rotor_inertia gear_ratio^2 for what the joint feels; the <mechanicalReduction> of ROS alone says
+nothing of an inertia.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Transmissions:
         joints = [child for child in self.document.children(element) if child.tag == "joint"]
         if len(joints) != 1:
             self.document.fail(
-                f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints", "let it name one", element
+                f"a <transmission> with <drake:rotor_inertia> names {len(joints)} joints",
+                "let it name one",
+                element,
             )
         name = self.document.attribute(joints[0], "name")
         self.armature[name] = self.armature.get(name, 0.0) + armature

@@ -23,7 +23,9 @@ STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof joints only."""
+    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof
+    joints only.
+    """
 
     leader: int
     multiplier: float
@@ -34,10 +36,11 @@ class Coupling:
 class Body:
     """One moving body: a link with all that is fixed to it, and the joint that carries it.
 
-    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of
-    the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`. `index_q`,
-    `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has those of its leader.
-    `armature` is what the joint's motor adds to its inertia, along each of its directions (kg, kg m^2).
+    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the
+    origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
+    `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
+    those of its leader. `armature` is what the joint's motor adds to its inertia, along each of its
+    directions (kg, kg m^2).
     """
 
     name: str
@@ -65,7 +68,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that body's frame."""
+    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that
+    body's frame.
+    """
 
     name: str
     body: int
@@ -77,9 +82,10 @@ class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
     nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
-    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre of mass and the
-    potential energy only. `resting` is what moving links have that stays where it is whatever the joints do, about the world's origin,
-    where regrouping has taken it from them (joint-space models). `gravity` in m/s^2. `damped`: the joints' viscous damping counts.
+    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
+    of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
+    the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
+    `gravity` in m/s^2. `damped`: the joints' viscous damping counts.
     """
 
     name: str
@@ -97,10 +103,7 @@ class Model:
 
     @staticmethod
     def assemble(
-        name: str,
-        links: Sequence[Link],
-        joints: Sequence[Joint],
-        **options: Unpack[ModelKeywords],
+        name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Unpack[ModelKeywords]
     ) -> Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
@@ -181,7 +184,7 @@ class Model:
         return slice(body.index_v, body.index_v + body.joint.nv)
 
     def neutral(self) -> list[float]:
-        """The neutral configuration (nq), zero for every angle and position, identity for every quaternion."""
+        """The neutral configuration (nq), zero for each angle and position, identity for each quaternion."""
         q = [0.0] * self.nq
         for index, body in enumerate(self.bodies):
             if body.coupling is None:

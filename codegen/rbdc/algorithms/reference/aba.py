@@ -19,8 +19,8 @@ from rbdc.spatial.scalars import is_zero
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U + armature, U D^-1 by
-    columns, and Ia = IA - U D^-1 U^T, which the parent feels.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U +
+    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels.
     """
 
     u: list[Force]
@@ -39,8 +39,8 @@ def aba(
 ) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - D v + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
-    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test: inverse
-    dynamics of ddq gives tau back.
+    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
+    inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
         return _by_cholesky(model, q, v, tau, fext, trace)
@@ -64,7 +64,9 @@ def aba(
     return _acceleration_pass(model, placements, joints, c, u, trace)
 
 
-def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
+def articulated(
+    model: Model, placements: Sequence[Placement], trace: Trace = silent
+) -> list[ArticulatedJoint]:
     """The joints of all bodies, their articulated inertias IA from the leaves to the root."""
     inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
     joints: list[ArticulatedJoint] = []
@@ -122,7 +124,10 @@ def _force_pass(
             force = force + column.scaled(entry)
         above = forces[body.parent] + placements[index].act_force(force)
         trace(
-            body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", above.scalars()
+            body.name,
+            "pA_parent += X* (pA + Ia c + U D^-1 u)",
+            f"pA{body.parent}_from{index}",
+            above.scalars(),
         )
         forces[body.parent] = above
     return u

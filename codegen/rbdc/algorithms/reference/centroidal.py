@@ -1,6 +1,7 @@
 """Centre of mass, momentum and energies body by body, from placements in the world.
 
-Featherstone, Rigid Body Dynamics Algorithms, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix.
+Featherstone, Rigid Body Dynamics Algorithms, section 2.14; Orin, Goswami and Lee (2013) for the momentum
+matrix.
 """
 
 from __future__ import annotations
@@ -37,7 +38,9 @@ def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
 
 
 def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Force]:
-    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin, world axes."""
+    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
+    world axes.
+    """
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
     world = world_placements(model, q, trace)
@@ -49,20 +52,28 @@ def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
 
 
 def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole mass."""
+    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole
+    mass.
+    """
     factor = 1.0 / total_mass(model)
     columns = [column.linear.scaled(factor).scalars() for column in momentum_columns(model, q, trace)]
     return reduce_columns(model, transposed(columns))
 
 
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass, world axes."""
-    com = first_moment(model, q, with_base=False, trace=trace).scaled(1.0 / total_mass(model, with_base=False))
+    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
+    world axes.
+    """
+    com = first_moment(model, q, with_base=False, trace=trace).scaled(
+        1.0 / total_mass(model, with_base=False)
+    )
     shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q, trace)]
     return reduce_columns(model, transposed([column.scalars() for column in shifted]))
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
     """v^T M v / 2 (J)."""
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     total: Scalar = 0.0

@@ -1,4 +1,6 @@
-"""The inertia of motors and viscous damping: Featherstone, Rigid Body Dynamics Algorithms, section 9.6, as diagonal matrices over v."""
+"""The inertia of motors and viscous damping: Featherstone, Rigid Body Dynamics Algorithms, section 9.6, as
+diagonal matrices over v.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_zero
 
 
-def with_drives(model: Model, torques: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> list[Scalar]:
+def with_drives(
+    model: Model, torques: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
+) -> list[Scalar]:
     """tau + K a + D v (nv; N, N m), with the armature K and the damping D."""
     result = list(torques)
     for diagonal, rates in ((model.armature, a), (model.damping, v)):

@@ -1,4 +1,5 @@
-"""First derivatives of forward dynamics from those of inverse dynamics: Carpentier and Mansard (2018), equation (24).
+"""First derivatives of forward dynamics from those of inverse dynamics: Carpentier and Mansard (2018),
+equation (24).
 
 M^-1 comes from the direct algorithm of the companion report, as the paper has it.
 """

@@ -33,9 +33,8 @@ PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES")
 """Parts in which the harness is compiled: as a whole, gcc 12 takes 6 GB."""
 
 _FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
-_GCC = (
-    "-fno-gnu-unique",
-)  # else two libraries in one process share each other's statics; clang makes no such symbols
+# Else two libraries in one process share each other's statics; clang makes no such symbols.
+_GCC = ("-fno-gnu-unique",)
 _LIMITS = (  # as Pinocchio's CMake targets set them
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
