@@ -139,7 +139,7 @@ class Model:
 
     @property
     def damping(self) -> list[Scalar]:
-        """The viscous damping that counts in the dynamics (nv), likewise; zeros unless the model is `damped`."""
+        """The viscous damping that counts (nv), likewise; zeros unless the model is `damped`."""
         return self._along_joints([body.damping if self.damped else 0.0 for body in self.bodies])
 
     def _along_joints(self, numbers: Sequence[Scalar]) -> list[Scalar]:
