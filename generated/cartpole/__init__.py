@@ -4,13 +4,17 @@ Arrays may have leading batch dimensions, which broadcast; shapes below are with
 [linear; angular]. README.md says more.
 """
 
+import sys
 from math import inf
 
 import numpy as np
 
 from . import _arrays, _named, _native, _processor, _runtime
 
+sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
+
 name = "cartpole"
+model_hash = "e6d12b108d6f388dab80e74d454651af67891bdddc703e7ed029ced164f4b289"
 variant, _PREFIX = _processor.choose(_native, name)
 nq = 2
 nv = 2
@@ -841,11 +845,6 @@ _random_configuration = _named.Named("random_configuration")
 def random_configuration(_, /, rng=None):
     """A random configuration (2,): uniform within the limits, uniform orientations; `rng` a numpy Generator or a seed."""
     return _arrays.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
-
-
-def __reduce_ex__(protocol):
-    """Refuse to be pickled, with what to do instead."""
-    _named.refuse_pickle(f"module {name!r}")
 
 
 def __getattr__(attribute):
