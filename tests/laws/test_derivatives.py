@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.reference import carpentier_mansard, idsva
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.model import Model
 from rbdc.spatial import Force, Vector3
