@@ -12,7 +12,7 @@ import pytest
 
 import rbdc.planning.candidates
 from rbdc import Model
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.c.columns import column_weight, kernel, plan_of, solve
 from rbdc.functions.catalogue import functions_of

@@ -31,7 +31,7 @@ NAMING: dict[str, set[str]] = {
 """Files that may quote functions, and which: the table of a paper that the experiment repeats."""
 
 KEYING: dict[str, set[str]] = {
-    "algorithms/reference/carpentier_mansard.py": {"q", "v"},
+    "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
     "model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms import frame_derivatives
+from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.reference import frame_derivatives as reference_derivatives
 from rbdc.algorithms.reference import frames
+from rbdc.algorithms.reference.derivatives import frame_derivatives as reference_derivatives
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
 from tests.support import Array, assert_close, build_module

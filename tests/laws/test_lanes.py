@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Vector3
-from rbdc.algorithms.reference import centroidal, idsva, products
+from rbdc.algorithms.reference import centroidal
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives import idsva, products
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea

@@ -17,6 +17,11 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms import momentum
+from rbdc.algorithms.dynamics.regressor import (
+    regressor_by_axes,
+    regressor_by_forces,
+    regressor_of_chosen_frames,
+)
 from rbdc.algorithms.reference import centroidal, frames
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.coriolis import coriolis
@@ -26,7 +31,6 @@ from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.algorithms.regressor import regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
 from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force

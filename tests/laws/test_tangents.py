@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms import jvp as tangents
-from rbdc.algorithms import vjp as adjoints
-from rbdc.algorithms.reference import products
+from rbdc.algorithms.derivatives import jvp as tangents
+from rbdc.algorithms.derivatives import vjp as adjoints
+from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape

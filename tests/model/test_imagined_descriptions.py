@@ -49,7 +49,7 @@ STRATEGIES: dict[str, tuple[st.SearchStrategy[Model], int]] = {
     **{f"{name}, trees": (trees(scales), 2) for name, scales in SCALES.items()},
 }
 """By name, with the number of examples that are looked at in any case."""
-MANY = 12
+MANY = 4
 """Times as many where there is time."""
 
 

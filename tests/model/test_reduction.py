@@ -13,14 +13,14 @@ import pytest
 
 import rbdc
 from rbdc import Inertia, Model, Rotation
-from rbdc.algorithms import forward_dynamics as solves
-from rbdc.algorithms import rnea_derivatives as body_up
-from rbdc.algorithms.coriolis import coriolis
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.reference import idsva
+from rbdc.algorithms.derivatives import rnea_derivatives as body_up
+from rbdc.algorithms.dynamics import forward_dynamics as solves
+from rbdc.algorithms.dynamics.coriolis import coriolis
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives import idsva
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of

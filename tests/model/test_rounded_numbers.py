@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import by_articulated_bodies
-from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.dynamics.regressor import regressor_of_chosen_frames
 from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.regressor import regressor_of_chosen_frames
 from rbdc.model.joints import Revolute
 from rbdc.model.lumping import joint_type
 from rbdc.reduction.passes import reduced

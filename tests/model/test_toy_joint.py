@@ -21,8 +21,8 @@ from rbdc import Joint, Link, Mimic, Model, Vector3
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energy
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.kinematics import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.emit.rolled.tables import rolled_model

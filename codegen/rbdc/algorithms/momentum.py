@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.joint_coordinates import Matrix, reduce_columns, transposed
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent

@@ -14,9 +14,9 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.section_order import order_sections
-from rbdc.ir.passes.slp_vectorise import join_neighbours
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.limb_lanes import lane_model, laned

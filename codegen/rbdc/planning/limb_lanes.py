@@ -1,5 +1,5 @@
 """Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by
-`rbdc.ir.passes.lanes`.
+`rbdc.ir.passes.vectorise.lanes`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
-from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
+from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion, wrench
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion, wrench
 from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
 from rbdc.model.joints import JointType
 from rbdc.model.tree import WORLD

@@ -18,7 +18,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.batch_vectorise import Samples, side_by_side
+from rbdc.ir.passes.vectorise.batch_vectorise import Samples, side_by_side
 
 KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in

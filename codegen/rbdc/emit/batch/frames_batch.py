@@ -26,7 +26,7 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.batch_vectorise import widened
+from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.model import Model
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.passes.batch_vectorise import Samples
+from rbdc.ir.passes.vectorise.batch_vectorise import Samples
 
 _IN_A_LINE = 24
 

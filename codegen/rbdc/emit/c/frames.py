@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.derivatives.frame_derivatives import (
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource

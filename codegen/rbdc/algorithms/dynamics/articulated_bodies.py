@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.drives import plus_diagonal
+from rbdc.algorithms.dynamics.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import joint_velocities
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent

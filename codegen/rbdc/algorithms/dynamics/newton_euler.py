@@ -22,7 +22,7 @@ by w:
 
 so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world. From the leaves
 to the root tau = S^T f, and f of the parent takes the child's, carried over.
-`rbdc.algorithms.drives` adds what motors and damping take.
+`rbdc.algorithms.dynamics.drives` adds what motors and damping take.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -34,7 +34,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.drives import with_drives
+from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent

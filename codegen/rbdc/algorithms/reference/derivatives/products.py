@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
 from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.idsva import column_forces, subtrees
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.drives import plus_diagonal
+from rbdc.algorithms.dynamics.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent

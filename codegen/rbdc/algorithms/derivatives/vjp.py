@@ -1,21 +1,25 @@
 """Weighted sums of the rows of derivatives by the cheapest recursions: inverse dynamics forwards, then back
 over all of its steps.
 
-`rbdc.algorithms.reference.products` has the same in the papers' form, by the subtrees' own quantities. Here
-`rnea_adjoint` runs `newton_euler` over scalars that remember what they were made of, and forward dynamics
-follows by Carpentier and Mansard's equation (24): the rows of -M^-1 dID weighted with w are those of -dID
-weighted with M^-1 w.
+`rbdc.algorithms.reference.derivatives.products` has the same in the papers' form, by the subtrees' own
+quantities. Here `rnea_adjoint` runs `newton_euler` over scalars that remember what they were made
+of, and forward dynamics follows by Carpentier and Mansard's equation (24): the rows of -M^-1 dID weighted
+with w are those of -dID weighted with M^-1 w.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import accelerations, by_articulated_bodies, inverse_inertia_product
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import (
+    accelerations,
+    by_articulated_bodies,
+    inverse_inertia_product,
+)
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import tangent_gradient
-from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

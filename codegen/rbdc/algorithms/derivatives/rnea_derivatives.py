@@ -19,7 +19,7 @@ By qdot_j, v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
     v_k changes by s_j,          a_k by psidot_j + sdot_j - v_k x s_j
 
 A change u of v_k with y - v_k x u of a_k is one of f_k by I y + 2 B u, with the Coriolis factor B of
-`rbdc.algorithms.coriolis`:
+`rbdc.algorithms.dynamics.coriolis`:
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
 
@@ -50,12 +50,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.coriolis import CoriolisFactor
-from rbdc.algorithms.crba import composite_inertias
-from rbdc.algorithms.drives import plus_diagonal
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.crba import composite_inertias
+from rbdc.algorithms.dynamics.drives import plus_diagonal
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -110,9 +110,9 @@ def rnea_derivatives(
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space;
     SI.
 
-    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.idsva` on every model.
-    Without `root_columns` a free root's columns are left as zero but for 2 B of its angular velocity: the
-    rest is M x with known x.
+    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.derivatives.idsva` on
+    every model. Without `root_columns` a free root's columns are left as zero but for 2 B of its
+    angular velocity: the rest is M x with known x.
     """
     placements = joint_placements(model, q, trace)
     carried, velocities, forces = _forward_pass(model, v, a, fext, placements, trace)

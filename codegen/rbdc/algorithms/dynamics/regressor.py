@@ -1,9 +1,9 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach
 (1986).
 
-The motions are found as `rbdc.algorithms.newton_euler` does, by classical accelerations without linear
-velocities; the ten unit wrenches of each body go up to the root, or the axes of the joints above down to the
-body, whichever is less work.
+The motions are found as `rbdc.algorithms.dynamics.newton_euler` does, by classical accelerations without
+linear velocities; the ten unit wrenches of each body go up to the root, or the axes of the
+joints above down to the body, whichever is less work.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -20,7 +21,6 @@ from rbdc.algorithms.joint_coordinates import (
     zeros,
 )
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.articulated_bodies import ArticulatedJoint, articulated
-from rbdc.algorithms.crba import crba
+from rbdc.algorithms.dynamics.articulated_bodies import ArticulatedJoint, articulated
+from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor

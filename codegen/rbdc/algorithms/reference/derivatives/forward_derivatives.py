@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.trace import Trace, silent

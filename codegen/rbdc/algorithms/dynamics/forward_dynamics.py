@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.articulated_bodies import articulated, articulated_accelerations
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.drives import without_damping
+from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.drives import without_damping
+from rbdc.algorithms.dynamics.newton_euler import backward_pass, reference_pass, without_external
 from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
-from rbdc.algorithms.newton_euler import backward_pass, reference_pass, without_external
-from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
