@@ -57,7 +57,8 @@ def test_refused_with_what_to_do(tiny: ModuleType, folder: Path, what: str, prot
 
 def test_every_function_is_refused(tiny: ModuleType) -> None:
     callables = [name for name, value in vars(tiny).items() if not name.startswith("_") and callable(value)]
-    assert set(callables) == {*tiny.functions, "random_configuration"}
+    conversions = {"to_mujoco", "from_mujoco", "to_pinocchio", "from_pinocchio"}
+    assert set(callables) == {*tiny.functions, *conversions, "random_configuration"}
     for name in callables:
         with pytest.raises(TypeError, match=f"^{name} cannot be pickled"):
             pickle.dumps(getattr(tiny, name))
