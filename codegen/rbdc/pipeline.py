@@ -106,7 +106,7 @@ def read(description: Description, options: BuildOptions) -> Model:
     if isinstance(description, Model):
         return description
     given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
-    return Model.from_urdf(resolve(description), snap=options.snap, **given)
+    return Model.from_file(resolve(description), snap=options.snap, **given)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
