@@ -277,7 +277,8 @@ def _tree(
         accelerations.append(acceleration)
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
-        own.append((inertia, CoriolisFactor.of_body(_doubled(inertia), velocity), force if fext is None else force - here.act_force(fext[index])))
+        force = force if fext is None else force - here.act_force(fext[index])
+        own.append((inertia, CoriolisFactor.of_body(_doubled(inertia), velocity), force))
         values = [x for d in directions[starts[index] :] for m in (d.s, d.psi_rate, d.psi_second) for x in m.scalars()]
         trace(body.name, "v, a in the one frame", f"m{index}", [*velocity.scalars(), *acceleration.scalars()])
         trace(body.name, "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", f"s{index}", values)

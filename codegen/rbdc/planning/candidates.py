@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rbdc.emit.c.columns import preparation
+from rbdc.emit.second_order.inverse import preparation as loop_start
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
@@ -23,6 +24,7 @@ from rbdc.planning.limb_lanes import lane_model, laned
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
     DERIVATIVES_IN_COLUMNS,
+    STRAIGHT_SECOND_ORDER,
     WORTH_A_FORM,
     WORTH_A_KERNEL,
     WORTH_FOLLOWING,
@@ -127,6 +129,13 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
         return None
     left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})
     return programs(model, left, "columns")
+
+
+def along_paths(model: Model, function: Function) -> list[Program] | None:
+    """The programs that loops along the paths of the tree start from, where the function and the model have such a form."""
+    if function.along_paths is None or model.coupled or model.nv <= STRAIGHT_SECOND_ORDER:
+        return None
+    return programs(model, Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths}), "paths")
 
 
 def is_in_columns(model: Model, function: Function, *, batch: bool) -> bool:

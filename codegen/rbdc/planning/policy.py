@@ -25,6 +25,9 @@ operations.
 WORTH_A_FORM = 0.05
 """Likewise for batches, whose kernels take longest to compile."""
 
+STRAIGHT_SECOND_ORDER = 3
+"""Up to so many degrees of freedom second derivatives are straight-line code; TODO measured."""
+
 ALWAYS_IN_COLUMNS = 24
 """Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on
 every robot tried, and tracing the other form takes longest of all. A batch is a loop then: lanes are full as
