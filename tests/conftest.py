@@ -1,4 +1,4 @@
-"""One build cache for a checkout, examples that are the same in every run, and the tier of tests of robots."""
+"""One build cache for a checkout, the same examples in every run, and the tier of tests of robots."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, settings
 os.environ["RBDC_CACHE"] = str(Path(__file__).parent.parent / ".rbdc-cache" / "cache")
 
 # A busy machine is no error: no example has to be made or tested in time.
-settings.register_profile("untimed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "untimed", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("untimed")
 
 

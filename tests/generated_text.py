@@ -1,4 +1,5 @@
-"""Whether a change leaves all generated text as it was: a SHA-256 of every file of every shipped robot, on both roots, with all functions.
+"""Whether a change leaves all generated text as it was: a SHA-256 of every file of every shipped robot, on
+both roots, with all functions.
 
     python -m tests.generated_text --write FILE     before the change
     python -m tests.generated_text --check FILE     after it
@@ -41,7 +42,9 @@ def digests(robots: Sequence[str], processes: int) -> dict[str, str]:
         for root in ROOTS:
             sys.stderr.write(f"{robot} {root}\n")
             made = texts(robot, root, processes)
-            found |= {f"{robot}/{root}/{name}": sha256(text.encode()).hexdigest() for name, text in made.items()}
+            found |= {
+                f"{robot}/{root}/{name}": sha256(text.encode()).hexdigest() for name, text in made.items()
+            }
     return found
 
 
@@ -65,7 +68,9 @@ def main() -> int:
         options.write.write_text(json.dumps(dict(sorted(found.items())), indent=1) + "\n")
         return 0
     differing = changed(json.loads(options.check.read_text()), found, options.robots)
-    sys.stdout.write("".join(f"{name} differs\n" for name in differing) or f"all {len(found)} files as they were\n")
+    sys.stdout.write(
+        "".join(f"{name} differs\n" for name in differing) or f"all {len(found)} files as they were\n"
+    )
     return 1 if differing else 0
 
 

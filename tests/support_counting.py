@@ -35,7 +35,9 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 """In front of each C file."""
 
 
-def counted_operations(files: Mapping[str, str], header: str, calls: Sequence[str], size: int, folder: Path) -> list[Cost]:
+def counted_operations(
+    files: Mapping[str, str], header: str, calls: Sequence[str], size: int, folder: Path
+) -> list[Cost]:
     """What each of the calls executes. They may name `in` and `out[0]` .. `out[2]`, arrays of `size` numbers.
 
     files: the text of the headers and C files by name; all are written into `folder`.

@@ -1,4 +1,6 @@
-"""A tiny package whose C is written by hand, so that native and runtime are tested without the compiler's front half."""
+"""A tiny package whose C is written by hand, so that native and runtime are tested without the compiler's
+front half.
+"""
 
 from __future__ import annotations
 
@@ -26,23 +28,37 @@ _V = Parameter("v", (2,), "velocity (rad/s)", Kind.VELOCITY)
 _FEXT = Parameter("fext", (2, 6), "forces (N, N m)", Kind.WRENCHES, optional=True)
 
 DECLARATIONS = (
-    FunctionDeclaration("mix", "tau = 2 q + v + first column of fext.", (_Q, _V, _FEXT), (Parameter("tau", (2,), "N m"),)),
-    FunctionDeclaration("pair", "Sum, outer product.", (_Q, _V), (Parameter("s", (2,), "-"), Parameter("p", (2, 2), "-"))),
+    FunctionDeclaration(
+        "mix", "tau = 2 q + v + first column of fext.", (_Q, _V, _FEXT), (Parameter("tau", (2,), "N m"),)
+    ),
+    FunctionDeclaration(
+        "pair", "Sum, outer product.", (_Q, _V), (Parameter("s", (2,), "-"), Parameter("p", (2, 2), "-"))
+    ),
     FunctionDeclaration("energy", "The scalar product.", (_Q, _V), (Parameter("e", (), "J"),)),
     FunctionDeclaration("where", "q, frame and reference.", (_Q,), (Parameter("w", (3,), "-"),), framed=True),
 )
 
 _BODIES = {
     "mix": "for (int i = 0; i < 2; ++i) tau[i] = 2 * q[i] + v[i] + (fext ? fext[6 * i] : 0.0);",
-    "pair": "for (int i = 0; i < 2; ++i) { s[i] = q[i] + v[i]; for (int j = 0; j < 2; ++j) p[2 * i + j] = q[i] * v[j]; }",
+    "pair": "for (int i = 0; i < 2; ++i) { "
+    "s[i] = q[i] + v[i]; for (int j = 0; j < 2; ++j) p[2 * i + j] = q[i] * v[j]; }",
     "energy": "*e = q[0] * v[0] + q[1] * v[1];",
     "where": "w[0] = q[0]; w[1] = frame; w[2] = reference;",
 }
 
 
 def _arguments(d: FunctionDeclaration) -> str:
-    inputs = [f"{p.name} ? {p.name} + {p.size} * k : 0" if p.optional else f"{p.name} + {p.size} * k" for p in d.inputs]
-    return ", ".join([*inputs, *(["frame", "reference"] if d.framed else []), *(f"{p.name} + {p.size} * k" for p in d.outputs)])
+    inputs = [
+        f"{p.name} ? {p.name} + {p.size} * k : 0" if p.optional else f"{p.name} + {p.size} * k"
+        for p in d.inputs
+    ]
+    return ", ".join(
+        [
+            *inputs,
+            *(["frame", "reference"] if d.framed else []),
+            *(f"{p.name} + {p.size} * k" for p in d.outputs),
+        ]
+    )
 
 
 def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment: str = "") -> dict[str, str]:
@@ -54,7 +70,9 @@ def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment:
         header += f"{single};\n{batch};\n"
         loop = f"for (size_t k = 0; k < n; ++k) {ROBOT}_{d.name}({_arguments(d)});"
         note = f"/* {comment} */\n" if d.name == "mix" else ""
-        files[f"{ROBOT}_{d.name}.c"] = f'{note}#include "{ROBOT}.h"\n{single}\n{{ {_BODIES[d.name]} }}\n{batch}\n{{ {loop} }}\n'
+        files[f"{ROBOT}_{d.name}.c"] = (
+            f'{note}#include "{ROBOT}.h"\n{single}\n{{ {_BODIES[d.name]} }}\n{batch}\n{{ {loop} }}\n'
+        )
     return {f"{ROBOT}.h": header, **files}
 
 

@@ -1,4 +1,6 @@
-"""Every function of the catalogue in floats, by every method, on the joint-space models and in lanes, against the references."""
+"""Every function of the catalogue in floats, by every method, on the joint-space models and in lanes, against
+the references.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class Found:
 
 
 def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> Iterator[Found]:
-    """For each function of these, or of all that are defined for the model, and for each way of evaluating it."""
+    """For each function of these, or of all that are defined for the model, and for each way of evaluating
+    it.
+    """
     catalogue, references = functions_of(model), References(model, SIZE)
     for name in buildable(model, list(names or presets()["full"]), None)[0]:
         function = catalogue[name]
@@ -50,7 +54,11 @@ Values = list[list[Any]]
 
 
 def _compared(
-    references: References, function: Function, part: Part, inputs: Mapping[str, Array], ways: Iterator[tuple[str, Values]]
+    references: References,
+    function: Function,
+    part: Part,
+    inputs: Mapping[str, Array],
+    ways: Iterator[tuple[str, Values]],
 ) -> Iterator[Found]:
     """The error of each output by each way; the references are asked where there is any."""
     expected: list[Expected] = []
@@ -77,18 +85,25 @@ def _parts(model: Model, function: Function) -> list[Part]:
     return [Part(function.name, deepest, reference) for reference in REFERENCES]
 
 
-def _ways(model: Model, function: Function, part: Part, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
+def _ways(
+    model: Model, function: Function, part: Part, inputs: Mapping[str, Array]
+) -> Iterator[tuple[str, Values]]:
     """The words for each way but lanes, and what it gives."""
     given = {name: list(x.T) for name, x in inputs.items()}
     if part.frame is not None and part.reference is not None and function.at_frame is not None:
         frame = part.frame
-        yield part.reference, for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent)
+        yield (
+            part.reference,
+            for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent),
+        )
     for method, evaluate in function.methods.items():
         yield method, evaluate(model, given, silent)
 
 
 def _in_lanes(model: Model, function: Function, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:
-    """Likewise with the limbs' constants as they are in lanes, where there are limbs: without the optional input."""
+    """Likewise with the limbs' constants as they are in lanes, where there are limbs: without the optional
+    input.
+    """
     given = {name: list(x.T) for name, x in inputs.items()}
     for method, evaluate in function.methods.items():
         if not isinstance(evaluate, InLanes):

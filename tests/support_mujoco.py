@@ -1,8 +1,8 @@
 """MuJoCo as a reference that shares no code with rbdc: its own reading of the same URDF, its own recursions.
 
-MuJoCo's velocity of a free joint is [linear in the world's axes; angular in the body's], that of a planar joint is in the axes of
-the joint's frame, rbdc's are in the body's. With qvel = G(q) v, generalised forces are G^T times MuJoCo's, M is G^T M G, and
-qacc = G a + Gdot v.
+MuJoCo's velocity of a free joint is [linear in the world's axes; angular in the body's], that of a planar
+joint is in the axes of the joint's frame, rbdc's are in the body's. With qvel = G(q) v, generalised forces
+are G^T times MuJoCo's, M is G^T M G, and qacc = G a + Gdot v.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ mj: Any = mujoco
 
 # Every link stays a body of its own, and no number of the description is touched up.
 _COMPILER = (
-    '<mujoco><compiler discardvisual="true" fusestatic="false" balanceinertia="false" boundmass="0" boundinertia="0"/></mujoco>'
+    '<mujoco><compiler discardvisual="true" fusestatic="false" balanceinertia="false" '
+    'boundmass="0" boundinertia="0"/></mujoco>'
 )
 _SIZES = {"planar": (4, 3), "floating": (7, 6)}
 """nq and nv of rbdc's joints that are not of one degree of freedom."""
@@ -31,8 +32,9 @@ _SIZES = {"planar": (4, 3), "floating": (7, 6)}
 
 @dataclass(frozen=True)
 class MujocoJoint:
-    """Where one joint has its entries: in rbdc's q and v, in MuJoCo's qpos and qvel; `rotation`, `translation`: its frame in
-    the world, for joints of several degrees of freedom (which the shipped robots have at the world only).
+    """Where one joint has its entries: in rbdc's q and v, in MuJoCo's qpos and qvel; `rotation`,
+    `translation`: its frame in the world, for joints of several degrees of freedom (which the shipped robots
+    have at the world only).
     """
 
     kind: str
@@ -45,7 +47,9 @@ class MujocoJoint:
 
 
 class MujocoPeer:
-    """A MuJoCo model without contacts, limits, damping or friction, and the maps to and from rbdc's coordinates."""
+    """A MuJoCo model without contacts, limits, damping or friction, and the maps to and from rbdc's
+    coordinates.
+    """
 
     def __init__(self, text: str, root: str) -> None:
         self.tree = ElementTree.fromstring(text)
@@ -61,12 +65,19 @@ class MujocoPeer:
         self.data = mj.MjData(self.model)
         self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.model.opt.enableflags |= int(mj.mjtEnableBit.mjENBL_ENERGY)
-        for parameter in (self.model.dof_damping, self.model.dof_armature, self.model.dof_frictionloss, self.model.jnt_stiffness):
+        for parameter in (
+            self.model.dof_damping,
+            self.model.dof_armature,
+            self.model.dof_frictionloss,
+            self.model.jnt_stiffness,
+        ):
             parameter[:] = 0.0
 
     def _root_link(self) -> str:
         children = {child.get("link") for child in self.tree.iter("child")}
-        return next(name for link in self.tree.findall("link") if (name := link.get("name", "")) not in children)
+        return next(
+            name for link in self.tree.findall("link") if (name := link.get("name", "")) not in children
+        )
 
     def joints(self, names: tuple[str, ...]) -> list[MujocoJoint]:
         """The joints in rbdc's order, by name."""
@@ -77,7 +88,9 @@ class MujocoPeer:
             kind = "floating" if element is None else element.get("type", "")
             own = self.model.joint(f"{name}_TX" if kind == "planar" else name)
             translation, rotation = (np.zeros(3), np.eye(3)) if element is None else _origin(element)
-            result.append(MujocoJoint(kind, q, v, int(own.qposadr[0]), int(own.dofadr[0]), translation, rotation))
+            result.append(
+                MujocoJoint(kind, q, v, int(own.qposadr[0]), int(own.dofadr[0]), translation, rotation)
+            )
             nq, nv = _SIZES.get(kind, (1, 1))
             q, v = q + nq, v + nv
         return result
@@ -134,7 +147,9 @@ def _origin(joint: ElementTree.Element) -> tuple[Array, Array]:
     """xyz and rotation matrix of a joint's origin, Rz(yaw) Ry(pitch) Rx(roll)."""
     origin = joint.find("origin")
     attributes = {} if origin is None else origin.attrib
-    xyz, (r, p, y) = (np.array([float(x) for x in attributes.get(key, "0 0 0").split()]) for key in ("xyz", "rpy"))
+    xyz, (r, p, y) = (
+        np.array([float(x) for x in attributes.get(key, "0 0 0").split()]) for key in ("xyz", "rpy")
+    )
     return xyz, turn(2, y) @ turn(1, p) @ turn(0, r)
 
 
@@ -159,7 +174,9 @@ def _put(joint: MujocoJoint, qpos: Array, q: Array, v: Array) -> tuple[Array, Ar
         matrix = np.zeros(9)
         mj.mju_quat2Mat(matrix, here)
         rotation = joint.rotation @ matrix.reshape(3, 3)
-        qpos[joint.qpos : joint.qpos + 7] = np.hstack([joint.translation + joint.rotation @ own[:3], orientation])
+        qpos[joint.qpos : joint.qpos + 7] = np.hstack(
+            [joint.translation + joint.rotation @ own[:3], orientation]
+        )
         block = np.eye(6)
         block[:3, :3] = rotation
         return block, np.hstack([rotation @ np.cross(v[3:], v[:3]), np.zeros(3)])
@@ -175,5 +192,7 @@ def _put(joint: MujocoJoint, qpos: Array, q: Array, v: Array) -> tuple[Array, Ar
 
 @cache
 def mujoco_peer(robot: str, root: str) -> MujocoPeer:
-    """The MuJoCo model of a robot that ships with rbdc. Raises ValueError where MuJoCo refuses the description."""
+    """The MuJoCo model of a robot that ships with rbdc. Raises ValueError where MuJoCo refuses the
+    description.
+    """
     return MujocoPeer(resolve(robot).read_text(encoding="utf-8"), root)

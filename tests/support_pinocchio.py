@@ -24,7 +24,9 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class Peer:
-    """A Pinocchio model, and the map from rbdc's q (one angle for a continuous joint) to Pinocchio's (cosine and sine)."""
+    """A Pinocchio model, and the map from rbdc's q (one angle for a continuous joint) to Pinocchio's (cosine
+    and sine).
+    """
 
     model: Any
     data: Any
@@ -73,7 +75,11 @@ def peer(robot: str, root: str) -> Peer:
 
 def peer_of(text: str, root: str) -> Peer:
     """Pinocchio's own reading of a description."""
-    model = pin.buildModelFromXML(text) if root == "fixed" else pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    model = (
+        pin.buildModelFromXML(text)
+        if root == "fixed"
+        else pin.buildModelFromXML(text, pin.JointModelFreeFlyer())
+    )
     # Links fixed to the world: Pinocchio keeps their inertia at the universe.
     return Peer(model, model.createData(), model.inertias[0])
 
@@ -111,7 +117,9 @@ def _kinematics(p: Peer, q: Array, frames: tuple[str, ...]) -> Array:
 
 
 def _com(p: Peer, q: Array) -> Array:
-    """Of everything: the moving links, and those fixed to the world, whom Pinocchio's centerOfMass leaves out."""
+    """Of everything: the moving links, and those fixed to the world, whom Pinocchio's centerOfMass leaves
+    out.
+    """
     moving = sum(i.mass for i in p.model.inertias[1:])
     com = np.array(pin.centerOfMass(p.model, p.data, p.q(q))) * moving
     base = p.fixed_inertia
@@ -120,7 +128,9 @@ def _com(p: Peer, q: Array) -> Array:
 
 def _com_jacobian(p: Peer, q: Array) -> Array:
     moving = sum(i.mass for i in p.model.inertias[1:])
-    return np.array(pin.jacobianCenterOfMass(p.model, p.data, p.q(q)) * moving / (moving + p.fixed_inertia.mass))
+    return np.array(
+        pin.jacobianCenterOfMass(p.model, p.data, p.q(q)) * moving / (moving + p.fixed_inertia.mass)
+    )
 
 
 def _potential(p: Peer, q: Array) -> Array:
@@ -137,10 +147,14 @@ REFERENCE: dict[str, Reference] = {
     "aba": lambda p, q, v, a, f: np.array(pin.aba(p.model, p.data, p.q(q), v, a)),
     "com": lambda p, q, v, a, f: _com(p, q),
     "com_jacobian": lambda p, q, v, a, f: _com_jacobian(p, q),
-    "centroidal_momentum_matrix": lambda p, q, v, a, f: np.array(pin.computeCentroidalMap(p.model, p.data, p.q(q))),
+    "centroidal_momentum_matrix": lambda p, q, v, a, f: np.array(
+        pin.computeCentroidalMap(p.model, p.data, p.q(q))
+    ),
     "kinetic_energy": lambda p, q, v, a, f: np.array(pin.computeKineticEnergy(p.model, p.data, p.q(q), v)),
     "potential_energy": lambda p, q, v, a, f: _potential(p, q),
-    "torque_regressor": lambda p, q, v, a, f: np.array(pin.computeJointTorqueRegressor(p.model, p.data, p.q(q), v, a)),
+    "torque_regressor": lambda p, q, v, a, f: np.array(
+        pin.computeJointTorqueRegressor(p.model, p.data, p.q(q), v, a)
+    ),
 }
 """For `aba`, `a` stands for tau."""
 

@@ -17,8 +17,8 @@ from rbdc.ir.builder import Builder, finish
 from rbdc.ir.forms import Form
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import CONSTANT, EXTRACT, GATHER, INPUT, LANES, NEG, REDUCE, ROTATE
-from rbdc.ir.passes.batch_vectorise import widened
 from rbdc.ir.passes.function_splitting import chunk
+from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.native.toolchain import WARNING_FLAGS, find_compiler, run
 from tests.support import FLAGS
 

@@ -12,15 +12,26 @@ from tests.support import UNOPTIMISED, build_module
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
 SEEDS = range(50)
-TREES = [seed if seed < 10 else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
-"""Parameters of tests: every joint type is at the root of one of the first eight, fixed and free."""
+TREES = [seed if seed in (0, 2, 6) else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+"""Parameters of tests: every joint type is in the first, and at the root of one of the first eight, fixed
+and free.
+"""
 LAW_FUNCTIONS = (
     *("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba"),
     *("forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration"),
-    *("com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "torque_regressor"),
+    *(
+        "com",
+        "com_jacobian",
+        "centroidal_momentum_matrix",
+        "kinetic_energy",
+        "potential_energy",
+        "torque_regressor",
+    ),
     *("integrate", "difference"),
 )
-"""What the laws and the peers look at on the trees: fifty builds of every function would take a quarter of an hour."""
+"""What the laws and the peers look at on the trees: fifty builds of every function would take a quarter of an
+hour.
+"""
 
 
 def random_inertia(rng: np.random.Generator) -> Inertia:
@@ -40,31 +51,51 @@ def vector(values: np.ndarray) -> Vector3:
 
 
 def random_placement(rng: np.random.Generator) -> Placement:
-    """Any rotation, a translation of some decimetres; one in four a multiple of a right angle, as robots have."""
+    """Any rotation, a translation of some decimetres; one in four a multiple of a right angle, as robots
+    have.
+    """
     angles = rng.uniform(-3.0, 3.0, 3) if rng.random() < 0.75 else rng.integers(-1, 3, 3) * (np.pi / 2)
     return Placement(Rotation.from_rpy(*(float(x) for x in angles)), vector(rng.uniform(-0.4, 0.4, 3)))
 
 
-def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, child: str, mimic: Mimic | None = None) -> Joint:
+def random_joint(
+    rng: np.random.Generator, name: str, kind: str, parent: str, child: str, mimic: Mimic | None = None
+) -> Joint:
     """A joint of the kind, its axis at random ("aligned": a coordinate axis)."""
     axis = rng.standard_normal(3)
     if kind == "aligned":
         axis, kind = np.eye(3)[rng.integers(3)] * rng.choice([-1.0, 1.0]), "revolute"
-    return Joint(name, kind, parent, child, random_placement(rng), vector(axis), Limits(-2.0, 2.0, 5.0, 50.0), mimic=mimic)
+    return Joint(
+        name,
+        kind,
+        parent,
+        child,
+        random_placement(rng),
+        vector(axis),
+        Limits(-2.0, 2.0, 5.0, 50.0),
+        mimic=mimic,
+    )
 
 
 def random_tree(seed: int, mimic: str = "independent", size: int = 7) -> Model:
-    """Seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is free in every other tree.
+    """Seven links beyond the root, or `size`, the joint types in turn, parents at random; the root is free in
+    every other tree.
 
-    With seed 0 .. 7 every type is somewhere at the root of the tree. Link 5 carries link 6 and, where link 6's joint could not
-    undo its motion (which would make M singular), has no inertia of its own.
+    With seed 0 .. 7 every type is somewhere at the root of the tree. Link 5 carries link 6 and, where link
+    6's joint could not undo its motion (which would make M singular), has no inertia of its own.
     """
     rng = np.random.default_rng(seed)
     links, joints = [Link("base", random_inertia(rng))], []
     kinds = [KINDS[(seed + k * (1 + seed // 8)) % len(KINDS)] for k in range(size)]
     for k, kind in enumerate(kinds):
         massless = k == 5 and not set(kinds[5:]) & {"spherical", "planar", "floating"}
-        parent = "link5" if k == 6 else ["base", *(f"link{i}" for i in range(k))][rng.integers(k + 1)] if k else "base"
+        parent = (
+            "link5"
+            if k == 6
+            else ["base", *(f"link{i}" for i in range(k))][rng.integers(k + 1)]
+            if k
+            else "base"
+        )
         links.append(Link(f"link{k}", None if massless else random_inertia(rng)))
         joints.append(random_joint(rng, f"joint{k}", kind, parent, f"link{k}"))
     root = "free-flyer" if seed % 2 else "fixed"
@@ -83,7 +114,7 @@ def mimic_tree(mimic: str) -> Model:
     leaders = {0: Mimic("joint3", -0.5, 0.3), 3: Mimic("joint2", 2.0, -0.1), 4: Mimic("joint5", 0.7, 0.0)}
     parents = ["base", "link0", "base", "link2", "link2", "link4"]
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
-    joints = [random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)]
+    joints = [
+        random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)
+    ]
     return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic)
-
-

@@ -10,7 +10,9 @@ from rbdc.model.description import Description
 from rbdc.model.urdf import read_urdf
 
 LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
-INERTIAL = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+INERTIAL = (
+    '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+)
 
 
 def link(name: str, body: str = INERTIAL) -> str:
@@ -20,7 +22,9 @@ def link(name: str, body: str = INERTIAL) -> str:
 
 def joint(name: str, parent: str, child: str, body: str = LIMIT, kind: str = "revolute") -> str:
     """A joint; `body` is what it holds besides parent and child."""
-    return f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{body}</joint>'
+    return (
+        f'<joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>{body}</joint>'
+    )
 
 
 def robot(*parts: str) -> str:

@@ -30,7 +30,8 @@ def imports(file: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             if file.name == "robot.py" and node.level:
-                continue  # it is copied into packages of any name, beside what it imports; the architecture's test reads on
+                # It is copied into packages of any name, with what it imports; test_architecture reads on.
+                continue
             assert node.level == 0, f"{file}: relative import"
             # `from rbdc.model import tree` may name a module as well as a value.
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -59,7 +60,9 @@ def test_who_may_use_what() -> None:
     assert {layer(m) for m in importers("click")} <= {"cli", "cli_compare", "cli_support"}
 
 
-@pytest.mark.parametrize("code", ["import rbdc", "import rbdc; rbdc.load, rbdc.Model, rbdc.Vector3, rbdc.RbdcError"])
+@pytest.mark.parametrize(
+    "code", ["import rbdc", "import rbdc; rbdc.load, rbdc.Model, rbdc.Vector3, rbdc.RbdcError"]
+)
 def test_import_is_light(code: str) -> None:
     listing = f"{code}; import sys; print(*sorted(m for m in {HEAVY} if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)

@@ -23,7 +23,9 @@ from tests.support import COMPILERS
 ROOT = Path(__file__).parent.parent
 FIRST = ROOT / "README.md"
 PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md"))]
-PAGES += [p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()]
+PAGES += [
+    p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()
+]
 WORDS = 1200
 """Of the first page, at most."""
 COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")
@@ -142,7 +144,9 @@ def _runs_the_tests(line: str) -> bool:
 
 @pytest.mark.parametrize("block", PARAMETERS)
 def test_blocks_run(block: Block, folder: Path) -> None:
-    assert block.language in RUNNERS, f"{block.words}: a block that only shows something has the language \"text\""
+    assert block.language in RUNNERS, (
+        f'{block.words}: a block that only shows something has the language "text"'
+    )
     RUNNERS[block.language](block, folder)
 
 

@@ -9,7 +9,9 @@ import pytest
 from rbdc import errors
 
 
-@pytest.mark.parametrize("error", [errors.DescriptionError("wrong", "mend it", "a.urdf", 3), errors.OptionError("no such option")])
+@pytest.mark.parametrize(
+    "error", [errors.DescriptionError("wrong", "mend it", "a.urdf", 3), errors.OptionError("no such option")]
+)
 def test_pickling(error: errors.RbdcError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert type(again) is type(error)

@@ -20,12 +20,16 @@ DYNAMICS = ("aba", "minverse", "aba_derivatives")
 
 
 def test_values_are_those_of_the_functions_alone() -> None:
-    module = build_module("kuka_iiwa", functions=("rnea", "crba", "frame_jacobian", "frame_velocity"), fuse=(ARM,))
+    module = build_module(
+        "kuka_iiwa", functions=("rnea", "crba", "frame_jacobian", "frame_velocity"), fuse=(ARM,)
+    )
     rng = np.random.default_rng(0)
     q, v, a = rng.uniform(-1.0, 1.0, (3, 5, 7))
     fext = rng.uniform(-1.0, 1.0, (5, 7, 6))
     for forces in (None, fext):
-        tau, inertia, jacobian, velocity = module.rnea_and_crba_and_frame_jacobian_and_frame_velocity(q, v, a, forces)
+        tau, inertia, jacobian, velocity = module.rnea_and_crba_and_frame_jacobian_and_frame_velocity(
+            q, v, a, forces
+        )
         assert_close(tau, module.rnea(q, v, a, forces), 1e-14)
         assert_close(inertia, module.crba(q), 1e-14)
         assert_close(jacobian, module.frame_jacobian(q, "lbr_iiwa_link_7", "WORLD"), 1e-14)

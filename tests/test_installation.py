@@ -1,4 +1,6 @@
-"""Wheel, sdist and editable install: every file is in them, and what is installed in a fresh environment works."""
+"""Wheel, sdist and editable install: every file is in them, and what is installed in a fresh environment
+works.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def test_data_folders_are_flat() -> None:
 def run(command: list[str], folder: Path, **environment: str) -> str:
     """The standard output of a command that must succeed."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    done = subprocess.run(command, cwd=folder, env=kept | environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=kept | environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -55,7 +59,9 @@ def distributions(source: Path) -> dict[str, Path]:
 
 
 def installed(wheel: Path, folder: Path) -> Path:
-    """A fresh environment with the wheel in it; the dependencies come from this one. The folder of its programs."""
+    """A fresh environment with the wheel in it; the dependencies come from this one. The folder of its
+    programs.
+    """
     venv.create(folder, with_pip=False)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
     python = programs / "python"
@@ -75,8 +81,14 @@ def check(programs: Path, origin: Path, folder: Path) -> None:
     listed = run([str(programs / "rbdc"), "list"], folder)
     assert all(file.stem in listed for file in (ROOT / "robots").glob("*.urdf"))
     cache = str(folder / "cache")
-    run([str(programs / "rbdc"), "build", "double_pendulum", "--functions", "gravity_torque"], folder, RBDC_CACHE=cache)
-    called = "import rbdc; m = rbdc.load('generated/double_pendulum'); print(m.gravity_torque(m.q_neutral).shape)"
+    run(
+        [str(programs / "rbdc"), "build", "double_pendulum", "--functions", "gravity_torque"],
+        folder,
+        RBDC_CACHE=cache,
+    )
+    called = (
+        "import rbdc; m = rbdc.load('generated/double_pendulum'); print(m.gravity_torque(m.q_neutral).shape)"
+    )
     assert run([python, "-c", called], folder) == "(2,)\n"
 
 
@@ -101,7 +113,12 @@ def test_the_wheel_holds_every_file(distributions: dict[str, Path]) -> None:
 def test_the_sdist_holds_every_file(distributions: dict[str, Path]) -> None:
     with tarfile.open(distributions[".gz"]) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    needed = {f.relative_to(ROOT).as_posix() for folder in FOLDERS.values() for f in (ROOT / folder).rglob("*") if f.is_file()}
+    needed = {
+        f.relative_to(ROOT).as_posix()
+        for folder in FOLDERS.values()
+        for f in (ROOT / folder).rglob("*")
+        if f.is_file()
+    }
     assert {n for n in needed if not n.endswith(".pyc")} | {"pyproject.toml", "README.md", "LICENSE"} <= names
 
 

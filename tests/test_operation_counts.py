@@ -1,4 +1,6 @@
-"""Operations of the generated functions are locked: they may go down, and up only with RBDC_UPDATE=1, which rewrites the table."""
+"""Operations of the generated functions are locked: they may go down, and up only with RBDC_UPDATE=1, which
+rewrites the table.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,18 @@ ROBOTS = {
     "simple_humanoid": "free-flyer",
 }
 FUNCTIONS = (
-    *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "rnea_jvp"),
+    *(
+        "rnea",
+        "nle",
+        "gravity_torque",
+        "crba",
+        "minverse",
+        "aba",
+        "rnea_derivatives",
+        "aba_derivatives",
+        "rnea_vjp",
+        "rnea_jvp",
+    ),
     *("com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy"),
 )
 LARGE = ("minverse", "aba_derivatives")
@@ -45,8 +58,13 @@ def test_operations_do_not_grow(robot: str) -> None:
     table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     found = counts(robot)
     if os.environ.get("RBDC_UPDATE"):
-        now = json.loads(TABLE.read_text()) if TABLE.exists() else {}  # other processes write theirs meanwhile
+        # Other processes write theirs meanwhile.
+        now = json.loads(TABLE.read_text()) if TABLE.exists() else {}
         TABLE.write_text(json.dumps(dict(sorted({**now, robot: found}.items())), indent=1) + "\n")
         return
-    grown = {name: (table[robot].get(name), n) for name, n in found.items() if name not in table[robot] or n > table[robot][name]}
+    grown = {
+        name: (table[robot].get(name), n)
+        for name, n in found.items()
+        if name not in table[robot] or n > table[robot][name]
+    }
     assert not grown, f"{robot}: operations (locked, now): {grown}; RBDC_UPDATE=1 accepts them"

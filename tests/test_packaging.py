@@ -32,7 +32,16 @@ def test_versions_agree() -> None:
 def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the wheel and the sdist, built with the setuptools of this environment."""
     folder = tmp_path_factory.mktemp("dist")
-    command = [sys.executable, "-m", "build", "--no-isolation", "--skip-dependency-check", "--outdir", str(folder), str(ROOT)]
+    command = [
+        sys.executable,
+        "-m",
+        "build",
+        "--no-isolation",
+        "--skip-dependency-check",
+        "--outdir",
+        str(folder),
+        str(ROOT),
+    ]
     subprocess.run(command, check=True, capture_output=True)
     return folder
 
@@ -52,18 +61,36 @@ def test_wheel_holds_every_file(distributions: Path) -> None:
 def test_sdist_holds_the_sources(distributions: Path) -> None:
     with tarfile.open(next(distributions.glob("*.tar.gz"))) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
-    assert {"pyproject.toml", "README.md", "LICENSE", "templates/function.c.jinja", "robots/kuka_iiwa.urdf"} <= names
+    assert {
+        "pyproject.toml",
+        "README.md",
+        "LICENSE",
+        "templates/function.c.jinja",
+        "robots/kuka_iiwa.urdf",
+    } <= names
 
 
 def test_wheel_works_when_installed(distributions: Path, tmp_path: Path) -> None:
     """In a virtual environment that sees this one's dependencies, not this checkout."""
     target, wheel = tmp_path / "site", next(distributions.glob("*.whl"))
-    command = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet", "--target", str(target), str(wheel)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--no-deps",
+        "--no-index",
+        "--quiet",
+        "--target",
+        str(target),
+        str(wheel),
+    ]
     subprocess.run(command, check=True)
     code = (
         f"import sys; sys.path.insert(0, {str(target)!r})\n"
         "import rbdc; assert 'site' in rbdc.__file__, rbdc.__file__\n"
-        f"m = rbdc.build('double_pendulum', functions=['rnea'], cflags=['-O0'], out={str(tmp_path / 'out')!r})\n"
+        f"m = rbdc.build('double_pendulum', functions=['rnea'], cflags=['-O0'], "
+        f"out={str(tmp_path / 'out')!r})\n"
         "print(m.rnea([0.1, 0.2], [0, 0], [0, 0])[0] != 0.0)\n"
     )
     result = subprocess.run(

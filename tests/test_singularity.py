@@ -1,4 +1,6 @@
-"""What is not defined for a robot is refused where it is asked for by name and left out of presets, with the reason."""
+"""What is not defined for a robot is refused where it is asked for by name and left out of presets, with the
+reason.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,10 @@ from rbdc.spatial import Symmetric3
 
 def robot(base: float, tip: float) -> Model:
     """Two links on one joint, with these masses."""
-    inertias = (Inertia.about_com(m, Vector3(0.1, 0.0, 0.0), Symmetric3.diagonal(0.1 * m, 0.1 * m, 0.1 * m)) for m in (base, tip))
+    inertias = (
+        Inertia.about_com(m, Vector3(0.1, 0.0, 0.0), Symmetric3.diagonal(0.1 * m, 0.1 * m, 0.1 * m))
+        for m in (base, tip)
+    )
     links = [Link(name, inertia) for name, inertia in zip(("base", "tip"), inertias, strict=True)]
     joint = Joint("hinge", "revolute", "base", "tip", Placement.identity(), Vector3(0.0, 0.0, 1.0))
     return Model.assemble("pair", links, [joint])
@@ -32,11 +37,16 @@ def test_nothing_has_no_centre_of_mass() -> None:
         'the joint-space inertia is singular in every configuration (joints "hinge"), so aba were left out',
         "no link has mass, so com and com_jacobian and centroidal_momentum_matrix were left out",
     ]
-    with pytest.raises(SingularModelError, match="no link has mass, so com cannot be built; give some an <inertial>"):
+    with pytest.raises(
+        SingularModelError, match="no link has mass, so com cannot be built; give some an <inertial>"
+    ):
         buildable(model, ["com"], ["com"])
 
 
 def test_a_base_with_mass_has_a_centre_but_its_massless_tip_no_momentum() -> None:
     model = robot(1.0, 0.0)
     names, messages = buildable(model, requiring(Requirement.MASS), None)
-    assert (names, messages) == (["com", "com_jacobian"], ["no moving link has mass, so centroidal_momentum_matrix were left out"])
+    assert (names, messages) == (
+        ["com", "com_jacobian"],
+        ["no moving link has mass, so centroidal_momentum_matrix were left out"],
+    )

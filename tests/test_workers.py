@@ -89,8 +89,13 @@ def test_what_is_printed_is_no_answer() -> None:
 
 
 def test_the_text_is_the_same_by_any_number_of_processes() -> None:
-    tree, names = random_tree(1), ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate")
-    options = [GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)]
+    tree, names = (
+        random_tree(1),
+        ("rnea", "crba", "aba", "aba_vjp", "frame_jacobian", "frame_velocity", "integrate"),
+    )
+    options = [
+        GenerationOptions(fuse=[("rnea", "crba")], targets=("c", "batch"), processes=n) for n in (1, 3)
+    ]
     made = [generate(tree, "robot", names, rbdc.__version__, lambda _: None, one) for one in options]
     assert made[0].files == made[1].files
     assert made[0].sources == made[1].sources

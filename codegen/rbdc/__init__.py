@@ -1,4 +1,5 @@
-"""rbdc, the rigid-body dynamics compiler: a robot description in, fast dependency-free C and a Python module out.
+"""rbdc, the rigid-body dynamics compiler: a robot description in, fast dependency-free C and a Python module
+out.
 
 The names below are loaded when first used, so that ``import rbdc`` stays light.
 """

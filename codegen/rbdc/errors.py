@@ -1,7 +1,7 @@
 """Every error that rbdc raises on purpose.
 
-`RbdcError` is the base; the command line turns any of them into one message on standard error and the exit status of its class.
-A message says where, what is wrong and how to mend it.
+`RbdcError` is the base; the command line turns any of them into one message on standard error and the exit
+status of its class. A message says where, what is wrong and how to mend it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""
 
     exit_status = 2
-    """Of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was compiled and does not agree with the
-    description.
+    """Of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was compiled and
+    does not agree with the description.
     """
 
 
@@ -45,8 +45,8 @@ class UnsupportedError(RbdcError):
 
 
 class SingularModelError(RbdcError):
-    """What was asked for is not defined for the model: forward dynamics where the joint-space inertia is structurally singular, with the
-    names of the joints, or the centre of mass of nothing.
+    """What was asked for is not defined for the model: forward dynamics where the joint-space inertia is
+    structurally singular, with the names of the joints, or the centre of mass of nothing.
     """
 
 
@@ -55,8 +55,8 @@ class ToolchainError(RbdcError):
 
 
 class VerificationError(RbdcError):
-    """What was compiled does not agree with the description; nothing was installed. The message names the function, the state and the
-    error.
+    """What was compiled does not agree with the description; nothing was installed. The message names the
+    function, the state and the error.
     """
 
     exit_status = 3

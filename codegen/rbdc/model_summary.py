@@ -51,6 +51,7 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "effort": _finite(body.limits.effort),
         "damping": body.damping,
         "friction": body.friction,
+        "armature": body.armature,
         "mass": body.inertia.mass,
         "follows": None
         if follow is None

@@ -15,18 +15,22 @@ Progress = Callable[[str], None]
 """Is told in words what a build is doing."""
 
 LIKELY_MEANT = 1e-11
-"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is meant to be one."""
+"""Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is
+meant to be one.
+"""
 MAXIMUM_SNAP = 1e-3
 STYLES = ("unrolled", "rolled", "auto")
-"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each function."""
+"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
+function.
+"""
 
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """Options of a build; product names as on the command line. `functions` None means those of `preset`; `compiler` and `cflags`
-    None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that also get one entry
-    point together. The package becomes the folder `out`/`name`. `verify`: compare what was compiled with the recursions of the literature
-    before it is installed.
+    """Options of a build; product names as on the command line. `functions` None means those of `preset`;
+    `compiler` and `cflags` None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that
+    also get one entry point together. The package becomes the folder `out`/`name`. `verify`: compare what was
+    compiled with the recursions of the literature before it is installed.
     """
 
     name: str | None = None
@@ -39,6 +43,8 @@ class BuildOptions:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     snap: float = LIKELY_MEANT
     allow_invalid_inertia: bool = False
+    armature: tuple[tuple[str, float], ...] = ()
+    damping: str = "report"
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -68,6 +74,15 @@ def check_options(options: BuildOptions) -> None:
         raise OptionError(f"--jobs {options.jobs} is less than 1")
 
 
+def _where_given(options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that are not their defaults: manifests of builds without them stay as they are."""
+    return {
+        name: value
+        for name, value in options.items()
+        if value not in ({}, [], None, getattr(BuildOptions, name))
+    }
+
+
 def recorded_options(options: BuildOptions) -> dict[str, Any]:
     """The options that a package depends on, as its manifest has them."""
     return {
@@ -77,6 +92,7 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
         "gravity": list(options.gravity),
         "snap": options.snap,
         "allow_invalid_inertia": options.allow_invalid_inertia,
+        **_where_given({"armature": dict(options.armature), "damping": options.damping}),
         "dtype": options.dtype,
         "targets": list(options.targets),
         "style": options.style,

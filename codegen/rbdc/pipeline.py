@@ -18,10 +18,18 @@ from rbdc.emit.names import check_module_name, module_name, namesake, refuse_tak
 from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
-from rbdc.model.lumping import gravity_of
 from rbdc.model.notes import place_of, warnings_of
+from rbdc.model.options import ModelOptions, gravity_of
 from rbdc.native import cache
-from rbdc.native.install import EXTENSION, MANIFEST, install, is_generated, recorded, refuse_foreign, sweep_beside
+from rbdc.native.install import (
+    EXTENSION,
+    MANIFEST,
+    install,
+    is_generated,
+    recorded,
+    refuse_foreign,
+    sweep_beside,
+)
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.options import BuildOptions, Progress, check_options, recorded_options
@@ -50,17 +58,23 @@ def build(description: Description, **options: Any) -> ModuleType:
         options["out"] = Path(options["out"])
     unknown = sorted(set(options) - {f.name for f in fields(BuildOptions)})
     if unknown:
-        raise OptionError(f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}")
+        raise OptionError(
+            f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}"
+        )
     for name in ("functions", "targets", "cflags"):
         if options.get(name) is not None:
             options[name] = tuple(options[name])
     if "gravity" in options:
         options["gravity"] = gravity_of(options["gravity"])
+    if "armature" in options:
+        options["armature"] = tuple((str(joint), float(x)) for joint, x in dict(options["armature"]).items())
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     return load(build_package(description, BuildOptions(**options)).directory)
 
 
-def build_package(description: Description, options: BuildOptions | None = None, progress: Progress | None = None) -> BuildResult:
+def build_package(
+    description: Description, options: BuildOptions | None = None, progress: Progress | None = None
+) -> BuildResult:
     """Build the package of a description into options.out; see `build` for arguments and errors."""
     start, options = time.perf_counter(), options or BuildOptions()
     job = _job(description, options, progress or (lambda _: None))
@@ -87,21 +101,16 @@ def read(description: Description, options: BuildOptions) -> Model:
     check_options(options)
     if isinstance(description, Model):
         return description
-    return Model.from_urdf(
-        resolve(description),
-        root_joint=options.root_joint,
-        mimic=options.mimic,
-        joint_order=options.joint_order,
-        gravity=options.gravity,
-        snap=options.snap,
-        allow_invalid_inertia=options.allow_invalid_inertia,
-    )
+    given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
+    return Model.from_urdf(resolve(description), snap=options.snap, **given)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
     """The compiler and the flags of the options."""
     compiler = find_compiler(options.compiler)
-    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(options.cflags)
+    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(
+        options.cflags
+    )
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,9 @@ class _Job:
     progress: Progress
 
     def key(self) -> str:
-        """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and the interpreter."""
+        """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and
+        the interpreter.
+        """
         from rbdc.emit.registry import backends_of
         from rbdc.functions.catalogue import fingerprint
 
@@ -124,7 +135,16 @@ class _Job:
         return cache.key(
             "package",
             cache.own_code(),
-            repr((model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)),
+            repr(
+                (
+                    model.bodies,
+                    model.frames,
+                    model.base_inertia,
+                    model.gravity,
+                    model.damped,
+                    model.description_hash,
+                )
+            ),
             self.robot,
             repr((options.functions, options.preset, recorded_options(options))),
             fingerprint(),
@@ -215,7 +235,9 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     from rbdc.emit.backend import Package
     from rbdc.emit.library import CompiledFigures, render_manifest
 
-    contents = {name: text.encode() for name, text in generated.files.items()} | {EXTENSION: native.extension.read_bytes()}
+    contents = {name: text.encode() for name, text in generated.files.items()} | {
+        EXTENSION: native.extension.read_bytes()
+    }
     build = {
         "key": job.key(),
         "left_out": plan.left_out,
@@ -225,17 +247,25 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     }
     figures = CompiledFigures(
         {"version": job.compiler.version, "flags": list(job.flags)},
-        [{"name": v.name, "extensions": list(v.extensions), "code_bytes": size} for v, size in native.variants.items()],
-        {source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes) for source in generated.sources},
+        [
+            {"name": v.name, "extensions": list(v.extensions), "code_bytes": size}
+            for v, size in native.variants.items()
+        ],
+        {
+            source.declaration.name: _sizes(source, native.code_bytes, native.stack_bytes)
+            for source in generated.sources
+        },
     )
-    manifest = render_manifest(Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures)
+    manifest = render_manifest(
+        Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures
+    )
     for name, content in {**contents, MANIFEST: manifest.encode()}.items():
         (folder / name).write_bytes(content)
 
 
 def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> dict[str, float] | None:
-    """Compare the package in a folder with the references; by function the largest error in parts of what it may be. What is wrong
-    leaves the cache, so that a compiler that has been mended is asked again.
+    """Compare the package in a folder with the references; by function the largest error in parts of what it
+    may be. What is wrong leaves the cache, so that a compiler that has been mended is asked again.
     """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import Checked, verify_package
@@ -248,18 +278,21 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
     try:
         return verify_package(folder, job.model, checked)
     except LoadError as error:
-        raise LoadError(f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same") from error
+        raise LoadError(
+            f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same"
+        ) from error
     except VerificationError as error:
         cache.discard(native.artefacts)
         raise VerificationError(
-            f"{place_of(job.model)}: {error}; nothing was installed. This is a fault of rbdc, or of the compiler or its flags: please "
-            f"report it with the description, the options and the compiler, {job.compiler.version}"
+            f"{place_of(job.model)}: {error}; nothing was installed. "
+            "This is a fault of rbdc, or of the compiler or its flags: please report it with "
+            f"the description, the options and the compiler, {job.compiler.version}"
         ) from error
 
 
 def _check_size(model: Model, names: Sequence[str], style: str) -> None:
-    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an unusable library. Rolled
-    functions keep some hundred numbers for each body on the stack.
+    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
+    unusable library. Rolled functions keep some hundred numbers for each body on the stack.
     """
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import rollable
@@ -269,11 +302,13 @@ def _check_size(model: Model, names: Sequence[str], style: str) -> None:
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(
-            f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, or give --style rolled with --functions among "
-            f"{', '.join(rollable())}"
+            f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, "
+            f"or give --style rolled with --functions among {', '.join(rollable())}"
         )
     if model.njoints > MAXIMUM_BODIES:
-        raise UnsupportedError(f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints")
+        raise UnsupportedError(
+            f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints"
+        )
 
 
 def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:
@@ -290,11 +325,17 @@ def _namesake_warnings(robot: str) -> list[str]:
     file = namesake(robot)
     if file is None or is_generated(file.parent):
         return []
-    return [f"{robot}: another module has this name, {file}: on the path one hides the other; --name gives another"]
+    return [
+        f"{robot}: another module has this name, {file}: "
+        "on the path one hides the other; --name gives another"
+    ]
 
 
 def _sizes(source: FunctionSource, code: Mapping[str, int], stack: Mapping[str, int]) -> dict[str, int]:
     files = [name for name in source.files if name.endswith(".c")]
     batch = [name for name in source.batch_files if name.endswith(".c")]
     sizes = {"code_bytes": sum(code[n] for n in files), "stack_bytes": max(stack[n] for n in files)}
-    return sizes | {"batch_code_bytes": sum(code[n] for n in batch), "batch_stack_bytes": max((stack[n] for n in batch), default=0)}
+    return sizes | {
+        "batch_code_bytes": sum(code[n] for n in batch),
+        "batch_stack_bytes": max((stack[n] for n in batch), default=0),
+    }

@@ -8,7 +8,7 @@ from math import inf
 
 import numpy as np
 
-from . import _named, _native, _processor, _runtime
+from . import _arrays, _named, _native, _processor, _runtime
 
 name = "cartpole"
 variant, _PREFIX = _processor.choose(_native, name)
@@ -840,7 +840,7 @@ _random_configuration = _named.Named("random_configuration")
 @_random_configuration.function
 def random_configuration(_, /, rng=None):
     """A random configuration (2,): uniform within the limits, uniform orientations; `rng` a numpy Generator or a seed."""
-    return _runtime.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
+    return _arrays.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
 
 
 def __reduce_ex__(protocol):

@@ -1,5 +1,5 @@
-"""Which variant of the compiled library the processor can run. It is copied into each generated package, and decides before any of the
-library's code runs: what it calls for that was compiled for every processor.
+"""Which variant of the compiled library the processor can run. It is copied into each generated package, and
+decides before any of the library's code runs: what it calls for that was compiled for every processor.
 """
 
 from __future__ import annotations
@@ -24,11 +24,17 @@ def choose(native: Any, robot: str) -> tuple[str, str]:
     """
     lines = native.ffi.string(native.lib.rbdc_variants()).decode().splitlines()
     variants = {name: (prefix, extensions) for name, prefix, *extensions in map(str.split, lines)}
-    missing = {name: [e for e in needed if not native.lib.rbdc_has(e.encode())] for name, (_, needed) in variants.items()}
+    missing = {
+        name: [e for e in needed if not native.lib.rbdc_has(e.encode())]
+        for name, (_, needed) in variants.items()
+    }
     able = [name for name, lacking in missing.items() if not lacking]
     asked = "" if NATIVE in variants else os.environ.get(VARIABLE, "")
     if asked and asked not in variants:
-        raise ProcessorError(f"{robot}: no variant {asked!r}, which {VARIABLE} names; there are {', '.join(variants)}", name=robot)
+        raise ProcessorError(
+            f"{robot}: no variant {asked!r}, which {VARIABLE} names; there are {', '.join(variants)}",
+            name=robot,
+        )
     if not able:
         remedy = "build it again on this one, or for every one with: rbdc build --march portable"
         raise ProcessorError(_refusal(robot, missing[next(iter(variants))], remedy), name=robot)
@@ -40,4 +46,5 @@ def choose(native: Any, robot: str) -> tuple[str, str]:
 
 
 def _refusal(what: str, missing: list[str], remedy: str) -> str:
-    return f"{what}: compiled for processors that have {', '.join(missing)}, which this processor lacks; {remedy}"
+    needed = ", ".join(missing)
+    return f"{what}: compiled for processors that have {needed}, which this processor lacks; {remedy}"

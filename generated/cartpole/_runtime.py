@@ -1,54 +1,67 @@
 """The NumPy-facing side of a generated module. It is copied into each generated package and needs NumPy only.
 
-A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills `out`). Arrays that
-are of the module's dtype, C-contiguous and of the right shape are never copied; anything else that converts without loss is
-converted. Leading dimensions broadcast as in NumPy. The C code keeps no state and cffi releases the GIL around it: calls from many
-threads are safe, and one call can spread its samples over several.
+A call checks its arguments, gives the C function pointers into the arrays, and returns new arrays (or fills
+`out`). Arrays that are of the module's dtype, C-contiguous and of the right shape are never copied; anything
+else that converts without loss is converted. Leading dimensions broadcast as in NumPy. The C code keeps no
+state and cffi releases the GIL around it: calls from many threads are safe, and one call can spread its
+samples over several.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from math import pi, prod
+from math import prod
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy import empty, ndarray
-from numpy.ma import MaskedArray  # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile
+
+# NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
+from numpy.ma import MaskedArray
 from numpy.typing import NDArray
 
+from ._arrays import Array, batched, overlaps, together
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
-Array = NDArray[np.floating[Any]]
 Input = tuple[str, tuple[int, ...], bool, bool]
-"""name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be finite)."""
+"""name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be
+finite).
+"""
 Output = tuple[str, tuple[int, ...]]
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 PIECE = 64 << 20
-"""Bytes in and out of one call of the C code: enough to forget what a call costs and for results to go past the caches (`emit.batch`), few
-enough for copies and for Ctrl-C.
+"""Bytes in and out of one call of the C code: enough to forget what a call costs and for results to go past
+the caches (`emit.batch`), few enough for copies and for Ctrl-C.
 """
 _ONE = 1
 
 
 def block(dtype: np.dtype[Any]) -> int:
-    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes. What is left of a batch goes
-    one by one, which rounds otherwise.
+    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
+    What is left of a batch goes one by one, which rounds otherwise.
     """
     return 64 // dtype.itemsize
 
 
 class Entry(Named):
-    """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how its name in C begins."""
+    """One function of the module, ready to be called with the tuple of its array arguments; `prefix` is how
+    its name in C begins.
+    """
 
     def __init__(
-        self, native: Any, prefix: str, dtype: np.dtype[Any], name: str, inputs: Sequence[Input], outputs: Sequence[Output],
-        frames: Sequence[str] = ()
-    ) -> None:  # fmt: skip
+        self,
+        native: Any,
+        prefix: str,
+        dtype: np.dtype[Any],
+        name: str,
+        inputs: Sequence[Input],
+        outputs: Sequence[Output],
+        frames: Sequence[str] = (),
+    ) -> None:
         super().__init__(name)
         self._inputs, self._outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
@@ -58,16 +71,21 @@ class Entry(Named):
         self._batch = getattr(native.lib, f"{prefix}_{name}_batch")
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
-        # The common call, without batch dimensions, is kept short: what it needs of each input is in one tuple.
-        self._checks = tuple((shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self._inputs)
+        # The common call, without batch dimensions, is kept short: what it needs of an input is in one tuple.
+        self._checks = tuple(
+            (shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self._inputs
+        )
         self._shapes = tuple(shape for _, shape in self._outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
         entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
 
-    def call(self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()) -> Any:
+    def call(
+        self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
+    ) -> Any:
         """Call the function; `extra`: see `place`."""
-        if num_threads is not _ONE:  # identity is cheapest, and where it finds too little the check finds the rest
+        # Identity is cheapest, and where it finds too little the check finds the rest.
+        if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
         if out is not None and not self._is_plain(out):
             return self._general(arguments, out, num_threads, extra)
@@ -104,11 +122,13 @@ class Entry(Named):
         return result if shape else result[()]
 
     def place(self, frame: Any, reference: Any) -> tuple[int, int]:
-        """The indices of a frame, given by name or index, and of one of `REFERENCES`: what is extra of a framed function."""
+        """What is extra of a framed function: the indices of a frame, by name or index, and a reference."""
         return self._frame_index(frame), self._reference_index(reference)
 
-    def lanes(self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()) -> Any:
-        """Call the function on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`.
+    def lanes(
+        self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()
+    ) -> Any:
+        """Call on blocks of samples: arrays (blocks, ..., 8), which are never copied; `extra`: see `place`.
 
         Of another layout than "lanes" it is that which `call` takes, or none.
         """
@@ -122,33 +142,44 @@ class Entry(Named):
         if layout != "lanes":
             raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
         if self._lanes is None:
-            raise ValueError(f"{self._name}: layout: this module has no form of it for lanes; give samples, (..., n)")
+            remedy = "this module has no form of it for lanes; give samples, (..., n)"
+            raise ValueError(f"{self._name}: layout: {remedy}")
         pointers, blocks = [], None
         for x, (name, shape, optional, configuration) in zip(arguments, self._inputs, strict=True):
             if optional and x is None:
                 pointers.append(self._null)
                 continue
             blocks = self._block_count(x, name, shape, blocks)
-            if configuration and not self._is_finite(x):
-                self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
+            if configuration:
+                self._check_finite(x, name)
             pointers.append(self._from_buffer(self._pointer, x))
         results = self._results(out, (blocks or 0,), (self._block,))
-        if out is not None and any(_overlaps(x, results) for x in arguments if x is not None):
+        if out is not None and any(overlaps(x, results) for x in arguments if x is not None):
             self._refuse(ValueError, "out", "overlaps an input", "give separate arrays")
-        self._lanes(blocks or 0, *pointers, *extra, *[self._from_buffer(self._pointer, result) for result in results])
+        targets = [self._from_buffer(self._pointer, result) for result in results]
+        self._lanes(blocks or 0, *pointers, *extra, *targets)
         return results[0] if len(results) == 1 else tuple(results)
 
     def _block_count(self, x: Any, name: str, shape: tuple[int, ...], known: int | None) -> int:
         """How many blocks an array has; it must be as all of them are, and lie as the C code takes it."""
-        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in (*shape, self._block))})"
-        if type(x) is not ndarray or x.dtype != self._dtype or not x.flags.c_contiguous or not x.flags.aligned:
-            self._refuse(TypeError, name, f"is not a C-contiguous {self._dtype} array", f"with layout='lanes' give one of shape {expected}")
-        if x.shape[1:] != (*shape, self._block) or x.ndim != len(shape) + 2 or known not in (None, x.shape[0]):
-            self._refuse(ValueError, name, f"has shape {x.shape}", f"with layout='lanes' it must be {expected}")
+        last = (*shape, self._block)
+        expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in last)})"
+        plain = type(x) is ndarray and x.dtype == self._dtype and x.flags.c_contiguous and x.flags.aligned
+        if not plain:
+            remedy = f"with layout='lanes' give one of shape {expected}"
+            self._refuse(TypeError, name, f"is not a C-contiguous {self._dtype} array", remedy)
+        if x.shape[1:] != last or x.ndim != len(last) + 1 or known not in (None, x.shape[0]):
+            remedy = f"with layout='lanes' it must be {expected}"
+            self._refuse(ValueError, name, f"has shape {x.shape}", remedy)
         return int(x.shape[0])
 
     def _is_plain(self, out: Any) -> bool:
-        return type(out) is ndarray and out.dtype is self._dtype and out.shape == self._only_shape and out.flags.carray
+        return (
+            type(out) is ndarray
+            and out.dtype is self._dtype
+            and out.shape == self._only_shape
+            and out.flags.carray
+        )
 
     def _general(self, arguments: tuple[Any, ...], out: Any, num_threads: int, extra: tuple[int, ...]) -> Any:
         """Any dtype, layout, batch and number of outputs, and every error message."""
@@ -158,20 +189,26 @@ class Entry(Named):
             arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
-        overlapping = out is not None and any(x is not None and _overlaps(x, results) for x in arrays)
+        overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
         if pointers and not overlapping and num_threads == 1 and count <= self._piece:
-            self._batch(count, *pointers, *extra, *[self._from_buffer(self._pointer, result) for result in results])
+            targets = [self._from_buffer(self._pointer, result) for result in results]
+            self._batch(count, *pointers, *extra, *targets)
             return results[0] if len(results) == 1 else tuple(results)
         if overlapping:
-            arrays = [x.copy() if x is not None and _overlaps(x, results) else x for x in arrays]
+            arrays = [x.copy() if x is not None and overlaps(x, results) else x for x in arrays]
         shapes = [batch + shape for _, shape, _, _ in self._inputs]
-        views = [x if x is None or x.shape == shape else np.broadcast_to(x, shape) for x, shape in zip(arrays, shapes, strict=True)]
+        views = [
+            x if x is None or x.shape == shape else np.broadcast_to(x, shape)
+            for x, shape in zip(arrays, shapes, strict=True)
+        ]
         self._run(views, results, batch, num_threads, extra)
         given = [r if r.ndim or out is not None else r[()] for r in results]
         return given[0] if len(given) == 1 else tuple(given)
 
     def _plain_batch(self, arguments: tuple[Any, ...]) -> tuple[tuple[int, ...], list[Any]]:
-        """The batch dimensions of arguments which the C code takes as they are, the same of all, and pointers; none for any others."""
+        """The batch dimensions of arguments which the C code takes as they are, the same of all, and
+        pointers; none for any others.
+        """
         batch, pointers = None, []
         for x, (shape, finite, optional) in zip(arguments, self._checks):  # noqa: B905 - as long by construction
             if x is None and optional:
@@ -198,8 +235,8 @@ class Entry(Named):
         num_threads: int,
         extra: tuple[int, ...],
     ) -> None:
-        """Fill the results; piece by piece where there are many samples, so that copies stay small and the interpreter can be
-        interrupted between.
+        """Fill the results; piece by piece where there are many samples, so that copies stay small and the
+        interpreter can be interrupted between.
         """
         count = prod(batch)
         if count <= (self._block if num_threads > 1 else self._piece):
@@ -215,9 +252,15 @@ class Entry(Named):
         Crew(work, parts, min(num_threads, len(parts))).run()
 
     def _call_c(
-        self, arrays: Sequence[Array | None], results: Sequence[Array], batch: tuple[int, ...], extra: tuple[int, ...]
+        self,
+        arrays: Sequence[Array | None],
+        results: Sequence[Array],
+        batch: tuple[int, ...],
+        extra: tuple[int, ...],
     ) -> None:
-        inputs = [x if x is None or x.flags.carray else np.require(x, self._dtype, ["C", "A"]) for x in arrays]
+        inputs = [
+            x if x is None or x.flags.carray else np.require(x, self._dtype, ["C", "A"]) for x in arrays
+        ]
         pointers = [self._null if x is None else self._from_buffer(self._pointer, x) for x in inputs]
         targets = [self._from_buffer(self._pointer, result) for result in results]
         if batch:
@@ -240,39 +283,48 @@ class Entry(Named):
         if x is None:
             if optional:
                 return None
-            self._refuse(TypeError, name, "is None", f"give an array of shape {_batched(shape)}")
+            self._refuse(TypeError, name, "is None", f"give an array of shape {batched(shape)}")
         if isinstance(x, MaskedArray):
             self._refuse(TypeError, name, "is a masked array", "give a plain array; masks are not honoured")
         try:
             array = np.asarray(x)
         except ValueError as error:
-            self._refuse(ValueError, name, f"is no array: {error}", f"expected {_batched(shape)}")
+            self._refuse(ValueError, name, f"is no array: {error}", f"expected {batched(shape)}")
         self._refuse_loss(name, array, isinstance(x, (list, tuple)))
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-            self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {_batched(shape)}")
+            self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {batched(shape)}")
         converted = array.astype(self._dtype, copy=False)
-        if configuration and not self._is_finite(converted):
-            self._refuse(ValueError, name, "has entries that are not finite", "a configuration must be finite")
+        if configuration:
+            self._check_finite(converted, name)
         return converted
 
     def _refuse_loss(self, name: str, array: NDArray[Any], listed: bool) -> None:
         """Python's own numbers, `listed`, may be rounded; what an array holds must stay as it is."""
         dtype, kind, size, limits = self._dtype, array.dtype.kind, array.dtype.itemsize, np.finfo(self._dtype)
         if kind not in "biuf" or size > (dtype.itemsize if kind == "f" and not listed else 8):
-            self._refuse(TypeError, name, f"has dtype {array.dtype}", f"give real numbers that convert to {dtype} without loss")
+            remedy = f"give real numbers that convert to {dtype} without loss"
+            self._refuse(TypeError, name, f"has dtype {array.dtype}", remedy)
         wide = kind in "iu" and size >= dtype.itemsize and array.size > 0
         if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
             self._refuse(TypeError, name, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}")
-        if kind == "f" and size > dtype.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
+        if (
+            kind == "f"
+            and size > dtype.itemsize
+            and (np.isfinite(array) & (np.abs(array) > limits.max)).any()
+        ):
             self._refuse(ValueError, name, f"has numbers beyond {limits.max:.3g}", f"{dtype} holds none")
 
-    def _is_finite(self, x: Array) -> bool:
-        if x.flags.c_contiguous and x.flags.aligned:
-            return bool(self._all_finite(x.size, self._from_buffer(self._pointer, x)))
-        return bool(np.isfinite(x).all())
+    def _check_finite(self, x: Array, name: str) -> None:
+        plain = x.flags.c_contiguous and x.flags.aligned
+        if not (
+            self._all_finite(x.size, self._from_buffer(self._pointer, x)) if plain else np.isfinite(x).all()
+        ):
+            self._refuse(
+                ValueError, name, "has entries that are not finite", "a configuration must be finite"
+            )
 
     def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
-        given = ((name, shape, x) for x, (name, shape, _, _) in zip(arrays, self._inputs, strict=True) if x is not None)
+        given = [(*spec[:2], x) for x, spec in zip(arrays, self._inputs, strict=True) if x is not None]
         leading = {name: x.shape[: x.ndim - len(shape)] for name, shape, x in given}
         try:
             return np.broadcast_shapes(*leading.values())
@@ -283,18 +335,20 @@ class Entry(Named):
     def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
         """New arrays, or those given as `out` after checking them."""
         if out is None:
-            return _together([batch + shape + last for _, shape in self._outputs], self._dtype)
+            return together([batch + shape + last for _, shape in self._outputs], self._dtype)
         given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
         if not isinstance(given, tuple) or len(given) != len(self._outputs):
             raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
         for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
             if not isinstance(result, np.ndarray) or result.dtype != self._dtype:
                 self._refuse(TypeError, f"out ({name})", f"is not a {self._dtype} array", "give one")
-            if result.shape != batch + shape + last:
-                self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {batch + shape + last}")
+            expected = batch + shape + last
+            if result.shape != expected:
+                self._refuse(ValueError, f"out ({name})", f"has shape {result.shape}", f"expected {expected}")
             if not result.flags.carray:
-                self._refuse(ValueError, f"out ({name})", "is read-only, unaligned or not C-contiguous", "give a plain array")
-            if _overlaps(result, given[:index]):
+                what = "is read-only, unaligned or not C-contiguous"
+                self._refuse(ValueError, f"out ({name})", what, "give a plain array")
+            if overlaps(result, given[:index]):
                 self._refuse(ValueError, f"out ({name})", "overlaps another output", "give separate arrays")
         return list(given)
 
@@ -308,68 +362,22 @@ class Entry(Named):
                 raise TypeError
             index = operator.index(frame)
         except TypeError:
-            raise TypeError(f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}") from None
+            raise TypeError(
+                f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}"
+            ) from None
         if not 0 <= index < len(self._frames):
             raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {len(self._frames) - 1}")
         return index
 
     def _reference_index(self, reference: Any) -> int:
         if not isinstance(reference, str):
-            raise TypeError(f"{self._name}: reference: give one of {', '.join(REFERENCES)}, not {type(reference).__name__}")
+            raise TypeError(
+                f"{self._name}: reference: give one of {', '.join(REFERENCES)}, "
+                f"not {type(reference).__name__}"
+            )
         if reference not in REFERENCES:
             raise ValueError(f"{self._name}: reference: {reference!r} is none of {', '.join(REFERENCES)}")
         return REFERENCES.index(reference)
 
     def _refuse(self, kind: type[Exception], name: str, what: str, remedy: str) -> NoReturn:
         raise kind(f"{self._name}: argument {name} {what}; {remedy}") from None
-
-
-def _overlaps(x: Array, others: Sequence[Array]) -> bool:
-    return any(np.may_share_memory(x, other) for other in others)
-
-
-def _together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
-    """New arrays, each from a cache line's beginning; several are parts of one. Memory that is given back as one block is ready for the
-    next call, where the blocks of several arrays go back to the system, to be fetched and cleared page by page each time.
-    """
-    if len(shapes) == 1:
-        return [np.empty(shapes[0], dtype)]
-    line = 64 // dtype.itemsize
-    starts = [0]
-    for shape in shapes:
-        starts.append(starts[-1] + -(-prod(shape) // line) * line)
-    memory = np.empty(starts[-1] + line, dtype)
-    first = -memory.ctypes.data % 64 // dtype.itemsize
-    return [memory[first + start :][: prod(shape)].reshape(shape) for start, shape in zip(starts, shapes, strict=False)]
-
-
-def _batched(shape: tuple[int, ...]) -> str:
-    return f"(..., {', '.join(str(n) for n in shape)})" if shape else "(...)"
-
-
-def random_configuration(
-    rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
-) -> Array:
-    """A configuration (nq,), uniform within the limits; without limits angles in [-pi, pi] and positions in [-1, 1].
-
-    Orientations are uniform.
-
-    joints: for each joint its kind and where its entries begin in q.
-    """
-    q = np.empty(len(lower), lower.dtype)
-    for kind, start in joints:
-        if kind in ("revolute", "prismatic"):
-            reach = pi if kind == "revolute" else 1.0
-            low = lower[start] if np.isfinite(lower[start]) else min(-reach, upper[start] - reach)
-            high = upper[start] if np.isfinite(upper[start]) else max(reach, low + reach)
-            q[start] = rng.uniform(low, high)
-        elif kind == "planar":
-            angle = rng.uniform(-pi, pi)
-            q[start : start + 4] = (*rng.uniform(-1.0, 1.0, 2), np.cos(angle), np.sin(angle))
-        else:
-            if kind == "floating":
-                q[start : start + 3] = rng.uniform(-1.0, 1.0, 3)
-                start += 3
-            quaternion = rng.standard_normal(4)
-            q[start : start + 4] = quaternion / np.linalg.norm(quaternion)
-    return q

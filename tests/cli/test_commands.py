@@ -239,12 +239,7 @@ def test_names_beyond_the_terminal_s_encoding(tmp_path: Path, monkeypatch: pytes
 def test_info_shows_what_the_passes_save() -> None:
     result = run("info", "solo12", "--root-joint", "free-flyer", "--passes")
     assert result.exit_code == 0, result.output
-    for words in (
-        "z-axes",
-        "regrouping",
-        "frame search",
-        "in 4 lanes: the limbs that begin with",
-    ):
+    for words in ("z-axes", "regrouping", "frame search", "in 4 lanes: the limbs that begin with"):
         assert words in result.output
     data = json.loads(run("info", "kuka_iiwa", "--passes", "--json").stdout)
     counts = [stage["operations"]["rnea"] for stage in data["passes"]]

@@ -48,8 +48,7 @@ def test_a_rebuild_and_clean_spare_what_the_user_has_there(tmp_path: Path) -> No
     again = build(tmp_path, "--targets", "c")
     assert (
         f"warning: {folder / 'double_pendulum_nle.c'} was not as rbdc wrote it: "
-        "kept as double_pendulum_nle.c.orig"
-        in again.stderr
+        "kept as double_pendulum_nle.c.orig" in again.stderr
     )
     assert f"warning: {folder}: not written by rbdc, left as it is: notes.txt" in again.stderr
     assert rbdc.load(folder).nle([0.1, 0.2], [0.0, 0.0]).shape == (2,)

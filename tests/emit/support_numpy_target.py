@@ -1,4 +1,6 @@
-"""A target in a file of its own: NumPy that evaluates the straight-line program of each function, one statement a value."""
+"""A target in a file of its own: NumPy that evaluates the straight-line program of each function, one
+statement a value.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ PRINTED: dict[Operation, str] = {
 
 
 class NumpyTarget(Backend):
-    """`<robot>_<function>_numpy.py` for each function that takes no frame: a Python function over flat arrays."""
+    """`<robot>_<function>_numpy.py` for each function that takes no frame: a Python function over flat
+    arrays.
+    """
 
     name = "toy"
     needs_program = True
@@ -51,11 +55,15 @@ def printed(name: str, program: Program) -> str:
     values = [f"    x{k} = {expression(value)}" for k, value in enumerate(program.values)]
     results = [f"np.array([{', '.join(f'x{k}' for k in result)}])" for result in program.results]
     head = f"def {name}({', '.join(array.name for array in program.inputs)}):"
-    return "\n".join(["import numpy as np", "", "", head, *values, f"    return ({', '.join(results)},)"]) + "\n"
+    return (
+        "\n".join(["import numpy as np", "", "", head, *values, f"    return ({', '.join(results)},)"]) + "\n"
+    )
 
 
 def expression(value: Value) -> str:
-    """The right-hand side of one value. Raises UnsupportedError for an operation that the target does not know."""
+    """The right-hand side of one value. Raises UnsupportedError for an operation that the target does not
+    know.
+    """
     if value.constant is not None:
         return repr(value.constant)
     if value.source is not None:

@@ -1,4 +1,6 @@
-"""The seam of targets: a further one is a file of its own and one line, and is reached like those that are there."""
+"""The seam of targets: a further one is a file of its own and one line, and is reached like those that are
+there.
+"""
 
 from __future__ import annotations
 
@@ -53,11 +55,18 @@ def test_a_further_target_computes_what_the_module_does(module: ModuleType) -> N
     rng = np.random.default_rng(3)
     q = np.array(module.q_neutral) + rng.normal(size=module.nq)
     q[3:7] /= np.linalg.norm(q[3:7])
-    given = {"q": q, "v": rng.normal(size=module.nv), "a": rng.normal(size=module.nv), "tau": rng.normal(size=module.nv)}
+    given = {
+        "q": q,
+        "v": rng.normal(size=module.nv),
+        "a": rng.normal(size=module.nv),
+        "tau": rng.normal(size=module.nv),
+    }
     given["fext"] = rng.normal(size=(module.njoints, 6))
     for name in FUNCTIONS:
         inputs = [given[parameter.name] for parameter in declared(name)]
-        printed = runpy.run_path(str(folder / f"double_pendulum_{name}_numpy.py"))[name](*(np.ravel(x) for x in inputs))
+        printed = runpy.run_path(str(folder / f"double_pendulum_{name}_numpy.py"))[name](
+            *(np.ravel(x) for x in inputs)
+        )
         found = getattr(module, name)(*inputs)
         for ours, theirs in zip(found if isinstance(found, tuple) else (found,), printed, strict=True):
             assert np.any(theirs != 0.0)
@@ -73,7 +82,10 @@ def declared(name: str) -> tuple[Parameter, ...]:
 def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     alone, both = (text_of(model, ["rnea", "aba"], targets=targets) for targets in (("c",), ("c", "toy")))
-    assert {name for name in both.files if name not in alone.files} == {"robot_rnea_numpy.py", "robot_aba_numpy.py"}
+    assert {name for name in both.files if name not in alone.files} == {
+        "robot_rnea_numpy.py",
+        "robot_aba_numpy.py",
+    }
     assert {name: both.files[name] for name in alone.files} == alone.files
     assert both.compiled == alone.compiled
     assert all(name.endswith((".c", ".h")) for name in both.compiled)
@@ -82,7 +94,9 @@ def test_a_further_target_leaves_the_others_as_they_are(toy: Backend) -> None:
 @pytest.mark.parametrize("style", ["rolled", "auto"])
 def test_a_target_of_programs_gets_one_whatever_form_the_c_has(toy: Backend, style: str) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
-    straight, other = (text_of(model, ["rnea"], style=one, targets=("c", "toy")) for one in ("unrolled", style))
+    straight, other = (
+        text_of(model, ["rnea"], style=one, targets=("c", "toy")) for one in ("unrolled", style)
+    )
     assert other.files["robot_rnea_numpy.py"] == straight.files["robot_rnea_numpy.py"]
 
 
@@ -105,7 +119,12 @@ def test_the_key_of_a_package_depends_on_a_target_from_outside(toy: Backend) -> 
 
 def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.target_names() == ["c", "batch"]
-    assert [backend.name for backend in registry.backends_of(("batch", "c"))] == ["c", "rolled", "batch", "python"]
+    assert [backend.name for backend in registry.backends_of(("batch", "c"))] == [
+        "c",
+        "rolled",
+        "batch",
+        "python",
+    ]
     assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "python"]
     for targets in (("c", "toy"), ("c", "rolled"), ("c", "batch", "c")):
         with pytest.raises(OptionError, match="--targets c,"):

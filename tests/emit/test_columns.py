@@ -1,4 +1,6 @@
-"""Solves with columns side by side: the values of the recursion on floats, on trees with every joint type; symmetric to the last bit."""
+"""Solves with columns side by side: the values of the recursion on floats, on trees with every joint type;
+symmetric to the last bit.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ import pytest
 
 import rbdc.planning.candidates
 from rbdc import Model
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.emit.c.columns import column_weight, kernel, plan_of, solve
 from rbdc.functions.catalogue import functions_of
@@ -58,7 +60,8 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     model, _, programs = prepared("ur5", "aba_derivatives")
     plan = plan_of(programs, model.nv, DOUBLE)
     assert plan.blocks == -(-3 * model.nv // DOUBLE.lanes)
-    # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis, under the one at right angles to it.
+    # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis,
+    # under the one at right angles to it.
     assert set(plan.factor) == {(i, j) for i in range(model.nv) for j in range(i)} - {(5, 4)}
     assert plan.known == []  # no free root
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)

@@ -1,4 +1,6 @@
-"""The files of the functions of frames: what they share is there once, and their operation counts are those that are executed."""
+"""The files of the functions of frames: what they share is there once, and their operation counts are those
+that are executed.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,13 @@ FUNCTIONS = (
 )
 SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"
-SHARED_BY_BATCHES = {"robot_frames_batch.c", "robot_frames_batch.h", "robot_batch.h", "robot_arctangent.h", TRIGONOMETRY}
+SHARED_BY_BATCHES = {
+    "robot_frames_batch.c",
+    "robot_frames_batch.h",
+    "robot_batch.h",
+    "robot_arctangent.h",
+    TRIGONOMETRY,
+}
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
 
 
@@ -36,12 +44,17 @@ def generated(model: Model, *functions: str, batch: bool = False, scalar: Scalar
 
 def chain(mimic: str) -> Model:
     """A serial robot with every joint type, in which each body carries the last frame."""
-    rng, kinds = np.random.default_rng(3), ("revolute", "spherical", "prismatic", "planar", "revolute", "floating", "aligned")
+    rng, kinds = (
+        np.random.default_rng(3),
+        ("revolute", "spherical", "prismatic", "planar", "revolute", "floating", "aligned"),
+    )
     links = [Link("base"), *(Link(f"link{k}", random_inertia(rng)) for k in range(len(kinds)))]
     joints: list[Joint] = []
     for k, kind in enumerate(kinds):
         follow = Mimic("joint0", -0.5, 0.3) if k == 4 else None
-        joints.append(random_joint(rng, f"joint{k}", kind, f"link{k - 1}" if k else "base", f"link{k}", follow))
+        joints.append(
+            random_joint(rng, f"joint{k}", kind, f"link{k - 1}" if k else "base", f"link{k}", follow)
+        )
     return Model.assemble("chain", links, joints, mimic=mimic)
 
 
@@ -60,7 +73,10 @@ def test_a_batch_brings_what_it_shares(name: str) -> None:
     file = f"robot_{name}.c"
     assert alone.files[file].startswith(made.files[file])
     assert all(made.files[shared] == alone.files[shared] for shared in SHARED)
-    assert f"void robot_{name}_lanes(size_t n, " in made.files["robot.h"] and "_lanes(" not in alone.files["robot.h"]
+    assert (
+        f"void robot_{name}_lanes(size_t n, " in made.files["robot.h"]
+        and "_lanes(" not in alone.files["robot.h"]
+    )
 
 
 def test_all_functions_share_the_same_files() -> None:
@@ -88,7 +104,11 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     calls = []
     for source in made.sources:
         d = source.declaration
-        arguments = ["in"] * len(d.inputs) + [str(len(model.frames) - 1), "1"] + [f"out[{k}]" for k in range(len(d.outputs))]
+        arguments = (
+            ["in"] * len(d.inputs)
+            + [str(len(model.frames) - 1), "1"]
+            + [f"out[{k}]" for k in range(len(d.outputs))]
+        )
         calls.append(f"robot_{d.name}({', '.join(arguments)})")
     files = {name: text for name, text in made.files.items() if name.endswith((".c", ".h"))}
     counts = counted_operations(files, "robot.h", calls, max(model.nq, 6 * model.nv), tmp_path)
@@ -96,14 +116,20 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize(("level", "dtype"), [("-O0", "float32"), ("-O3", "float64")])
-@pytest.mark.parametrize("model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name)
+@pytest.mark.parametrize(
+    ("level", "dtype"), [("-O0", "float32"), pytest.param("-O3", "float64", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize(
+    "model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name
+)
 def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_path: Path) -> None:
     """The shared files and all functions with their batches."""
     for name, text in generated(model, *FUNCTIONS, batch=True, scalar=SCALARS[dtype]).files.items():
         (tmp_path / name).write_text(text)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
-    subprocess.run([compiler, *flags, *sorted(p.name for p in tmp_path.glob("*.c"))], cwd=tmp_path, check=True)
+    subprocess.run(
+        [compiler, *flags, *sorted(p.name for p in tmp_path.glob("*.c"))], cwd=tmp_path, check=True
+    )
 
 
 def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> None:
@@ -112,5 +138,8 @@ def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> Non
     together = {f.name: f for f in build_package(random_tree(1), options).functions}
     alone = BuildOptions(functions=("frame_velocity",), out=tmp_path / "alone", cflags=("-O1",), jobs=1)
     assert build_package(random_tree(1), alone).functions == (together["frame_velocity"],)
-    sizes = [together[name].code_bytes for name in ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")]
+    sizes = [
+        together[name].code_bytes
+        for name in ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")
+    ]
     assert sizes == sorted(sizes)

@@ -73,7 +73,9 @@ def oddly_named() -> Model:
     """A chain of links and joints with the odd names."""
     links = [rbdc.Link("base"), *(rbdc.Link(name, inertia_of_one()) for name in ODD_NAMES)]
     parents = ("base", *ODD_NAMES)
-    joints = [rbdc.Joint(name, "revolute", parent, name) for parent, name in zip(parents, ODD_NAMES, strict=False)]
+    joints = [
+        rbdc.Joint(name, "revolute", parent, name) for parent, name in zip(parents, ODD_NAMES, strict=False)
+    ]
     return Model.assemble("odd", links, joints)
 
 
@@ -82,32 +84,65 @@ def test_names_in_a_module() -> None:
     assert module.frame_names == ("base", *ODD_NAMES)
     assert module.joint_names == ODD_NAMES
     for index, name in enumerate(ODD_NAMES):
-        assert (module.frame_jacobian(module.q_neutral, name) == module.frame_jacobian(module.q_neutral, index + 1)).all()
+        assert (
+            module.frame_jacobian(module.q_neutral, name)
+            == module.frame_jacobian(module.q_neutral, index + 1)
+        ).all()
 
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, str]:
-    return generate(oddly_named(), "odd", ["gravity_torque", "frame_jacobian"], "0", lambda _: None, GenerationOptions("rolled")).files
+    return generate(
+        oddly_named(),
+        "odd",
+        ["gravity_torque", "frame_jacobian"],
+        "0",
+        lambda _: None,
+        GenerationOptions("rolled"),
+    ).files
 
 
 def test_names_in_c(files: dict[str, str], tmp_path: Path) -> None:
-    """Each frame has its line in the header, from which its name can be read; the comments are what the compilers take for some."""
-    listed = [line.split(": ", 1)[1] for line in files["odd.h"].splitlines() if line.startswith(" *   ") and line[5].isdigit()]
+    """Each frame has its line in the header, from which its name can be read; the comments are what the
+    compilers take for some.
+    """
+    listed = [
+        line.split(": ", 1)[1]
+        for line in files["odd.h"].splitlines()
+        if line.startswith(" *   ") and line[5].isdigit()
+    ]
     assert tuple(line.encode().decode("unicode_escape") for line in listed) == ("base", *ODD_NAMES)
     for name, text in files.items():
         assert text.isascii(), name
         (tmp_path / name).write_text(text, encoding="ascii")
     for compiler in COMPILERS:
-        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wcomment", "-Wtrigraphs", "-fsyntax-only"]
-        subprocess.run([compiler, *flags, *(p.name for p in sorted(tmp_path.glob("*.c")))], cwd=tmp_path, check=True)
+        flags = [
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-Wcomment",
+            "-Wtrigraphs",
+            "-fsyntax-only",
+        ]
+        subprocess.run(
+            [compiler, *flags, *(p.name for p in sorted(tmp_path.glob("*.c")))], cwd=tmp_path, check=True
+        )
 
 
 @pytest.mark.parametrize("name", ['"""+str(1/0)+"""', "a\\", "arm\U0001f4a5", "??/", "*/"])
 def test_names_in_the_documentation_of_fused_functions(name: str) -> None:
     fuse = [("gravity_torque", f"frame_jacobian@{name}")]
-    files = generate(oddly_named(), "odd", ["gravity_torque"], "0", lambda _: None, GenerationOptions("rolled", fuse)).files
+    files = generate(
+        oddly_named(), "odd", ["gravity_torque"], "0", lambda _: None, GenerationOptions("rolled", fuse)
+    ).files
     for file in ("__init__.py", "__init__.pyi"):
-        (made,) = [node for node in ast.walk(ast.parse(files[file])) if isinstance(node, ast.FunctionDef) and "_and_" in node.name]
+        (made,) = [
+            node
+            for node in ast.walk(ast.parse(files[file]))
+            if isinstance(node, ast.FunctionDef) and "_and_" in node.name
+        ]
         assert name in (ast.get_docstring(made) or "")
 
 

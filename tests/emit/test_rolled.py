@@ -1,4 +1,4 @@
-"""The rolled style: equal to the algorithms on NumPy for every robot and joint type, clean and small C, honest operation counts."""
+"""The rolled style: equal to the algorithms on NumPy for every robot and joint type, and clean C."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,19 +16,17 @@ import pytest
 import rbdc
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.trigonometry import widths
 from rbdc.emit.library import render_library
 from rbdc.emit.rolled.rolled import rolled_source
 from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.availability import singular_joints
 from rbdc.functions.catalogue import functions_of, rollable
-from rbdc.functions.scalar_types import DOUBLE
 from rbdc.model import Model
 from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
@@ -40,17 +37,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.model.screw_joint import Screw
-from tests.support import (
-    CASE_NAMES,
-    CASES,
-    FLAGS,
-    OUT,
-    Array,
-    assert_close,
-    build_module,
-    conditioning,
-    slow_but,
-)
+from tests.support import CASE_NAMES, CASES, FLAGS, Array, assert_close, build_module, conditioning, slow_but
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 COMPILERS = [c for c in ("gcc", "clang", "clang-19") if shutil.which(c)]
@@ -98,7 +85,9 @@ def available(model: Model) -> tuple[str, ...]:
 
 
 def rolled_module(model: Model, tag: str) -> ModuleType:
-    return build_module(model, functions=available(model), style="rolled", name=f"rolled_{tag}", root_joint="fixed")
+    return build_module(
+        model, functions=available(model), style="rolled", name=f"rolled_{tag}", root_joint="fixed"
+    )
 
 
 def spread(values: Array) -> list[Any]:
@@ -129,7 +118,7 @@ def compare(model: Model, tag: str) -> None:
     inputs = {"q": np.array([module.random_configuration(rng) for _ in range(SAMPLES)])}
     inputs |= {letter: rng.standard_normal((SAMPLES, model.nv)) for letter in "vat"}
     forces = rng.standard_normal((SAMPLES, model.njoints, 6))
-    # What gravity or an acceleration of 1 does at least: where a result is zero, rounding is measured by that.
+    # What gravity or an acceleration of 1 does at least: the measure of rounding where a result is zero.
     torque = 0.1 * sum(body.inertia.mass for body in model.bodies)
     tolerance = max(1e-12, 1e-14 * conditioning(module.crba(inputs["q"])))
     floors = dict.fromkeys(rollable(), torque)
@@ -141,7 +130,9 @@ def compare(model: Model, tag: str) -> None:
             made = getattr(module, name)(*given)
             reference = expected(model, name, inputs, fext)
             for actual, wanted in zip(made if isinstance(made, tuple) else (made,), reference, strict=True):
-                assert_close(actual, wanted, tolerance if name in FORWARD else 1e-12, floors[name], f"{tag}: {name}")
+                assert_close(
+                    actual, wanted, tolerance if name in FORWARD else 1e-12, floors[name], f"{tag}: {name}"
+                )
 
 
 def module_takes_forces(name: str) -> bool:
@@ -172,29 +163,39 @@ def chain(length: int, kind: str = "revolute") -> Model:
     rng = np.random.default_rng(3)
     links = [rbdc.Link("link0"), *(rbdc.Link(f"link{k + 1}", random_inertia(rng)) for k in range(length))]
     axes = (rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Vector3(1.0, 0.0, 0.0), rbdc.Vector3(0.0, -1.0, 0.0))
-    joints = [rbdc.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", axis=axes[k % 3]) for k in range(length)]
+    joints = [
+        rbdc.Joint(f"joint{k}", kind, f"link{k}", f"link{k + 1}", axis=axes[k % 3]) for k in range(length)
+    ]
     return Model.assemble(f"chain{length}_{kind}", links, joints)
 
 
-@pytest.mark.parametrize(("length", "kind"), [(1, "revolute"), (2, "prismatic"), (3, "spherical"), (1, "planar"), (9, "revolute")])
+@pytest.mark.parametrize(
+    ("length", "kind"), [(1, "revolute"), (2, "prismatic"), (3, "spherical"), (1, "planar"), (9, "revolute")]
+)
 def test_chains_of_one_kind_agree_with_the_algorithms(length: int, kind: str) -> None:
     """Where there is no choice of joint types the C has none; nine columns are a block and one over."""
     compare(chain(length, kind), f"chain{length}_{kind}")
 
 
 def test_where_the_robot_stands_makes_no_difference() -> None:
-    """Not even ten thousand kilometres from the origin, where products with the position would leave two digits."""
+    """Not even ten thousand kilometres from the origin, where products with the position would leave two
+    digits.
+    """
     module = rolled_module(Model.from_urdf(resolve("hyq"), root_joint="free-flyer"), "hyq_free_flyer")
     rng = np.random.default_rng(1)
     q, v, a = module.random_configuration(rng), rng.standard_normal(module.nv), rng.standard_normal(module.nv)
     away = q + np.concatenate([[1e7, -2e7, 3e7], np.zeros(module.nq - 3)])
     for name, arguments in (("crba", ()), ("minverse", ()), ("aba", (v, a)), ("aba_derivatives", (v, a))):
-        np.testing.assert_array_equal(getattr(module, name)(away, *arguments), getattr(module, name)(q, *arguments), name)
+        np.testing.assert_array_equal(
+            getattr(module, name)(away, *arguments), getattr(module, name)(q, *arguments), name
+        )
 
 
 def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
     model = chain(150)
-    with pytest.raises(UnsupportedError, match=r"150 degrees of freedom; this version unrolls at most 128.*--style rolled"):
+    with pytest.raises(
+        UnsupportedError, match=r"150 degrees of freedom; this version unrolls at most 128.*--style rolled"
+    ):
         build_package(model, BuildOptions(functions=("rnea", "com"), style="rolled", out=tmp_path))
     options = BuildOptions(functions=("rnea", "crba", "aba"), style="auto", out=tmp_path, cflags=FLAGS)
     assert [f.style for f in build_package(model, options).functions] == ["rolled"] * 3
@@ -216,7 +217,10 @@ def test_unknown_style() -> None:
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     names = ["rnea", "aba_derivatives", "com"]
-    unrolled, rolled = (generate(model, "two", names, "0", lambda _: None, GenerationOptions(style)) for style in ("unrolled", "rolled"))
+    unrolled, rolled = (
+        generate(model, "two", names, "0", lambda _: None, GenerationOptions(style))
+        for style in ("unrolled", "rolled")
+    )
     assert [source.style for source in unrolled.sources] == ["unrolled", "columns", "unrolled"]
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
@@ -255,28 +259,39 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(
     "model",
-    [random_tree(1), random_tree(4), mimic_tree("coupled"), *(chain(*case) for case in ((1,), (2, "prismatic"), (1, "planar")))],
+    [
+        random_tree(1),
+        random_tree(4),
+        mimic_tree("coupled"),
+        *(chain(*case) for case in ((1,), (2, "prismatic"), (1, "planar"))),
+    ],
     ids=lambda model: model.name,
 )
 def test_c_is_clean(compiler: str, model: Model, tmp_path: Path) -> None:
-    """No warning at the level at which compilers see most, nothing allocated, nothing that could be written to between calls."""
+    """No warning at the level at which compilers see most, nothing allocated, nothing that could be written
+    to between calls.
+    """
     names = write(model, tmp_path)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", "-O2", "-c"]
     subprocess.run([compiler, *flags, *names], cwd=tmp_path, check=True)
-    symbols = subprocess.run(["nm", "-A", *(f"{name[:-2]}.o" for name in names)], cwd=tmp_path, capture_output=True, text=True)
+    symbols = subprocess.run(
+        ["nm", "-A", *(f"{name[:-2]}.o" for name in names)], cwd=tmp_path, capture_output=True, text=True
+    )
     kinds = {line.split(":", 1)[1][17:18] for line in symbols.stdout.splitlines()}
     assert "T" in kinds and not kinds & set("BbCDdSs")
     assert "alloc" not in symbols.stdout
 
 
 def batch_call(source: FunctionSource, n: int) -> str:
-    """C that calls a batch on heap blocks exactly as large as needed, and fails where a result is not finite."""
+    """C that calls a batch on heap blocks exactly as large as needed, and fails if a result is not finite."""
     d = source.declaration
     sizes = {p.name: n * p.size for p in (*d.inputs, *d.outputs)}
     lines = [f"double *{name} = calloc({size}, sizeof(double));" for name, size in sizes.items()]
     lines += [f"for (int i = 0; i < {sizes[p.name]}; ++i) {p.name}[i] = 0.3 + 0.01 * i;" for p in d.inputs]
     lines.append(f"robot_{d.name}_batch({n}, {', '.join(sizes)});")
-    lines += [f"for (int i = 0; i < {sizes[p.name]}; ++i) if (!isfinite({p.name}[i])) return 2;" for p in d.outputs]
+    lines += [
+        f"for (int i = 0; i < {sizes[p.name]}; ++i) if (!isfinite({p.name}[i])) return 2;" for p in d.outputs
+    ]
     return "\n".join(["{", *lines, *(f"free({name});" for name in sizes), "}"])
 
 
@@ -285,93 +300,12 @@ def batch_call(source: FunctionSource, n: int) -> str:
 def test_sanitizers_find_nothing(model: Model, tmp_path: Path) -> None:
     names, body = write(model, tmp_path), "\n".join(batch_call(source, 2) for source in sources_of(model))
     (tmp_path / "main.c").write_text(
-        f'#include "robot.h"\n#include <math.h>\n#include <stdlib.h>\nint main(void) {{\n{body}\nreturn 0; }}\n'
+        '#include "robot.h"\n#include <math.h>\n#include <stdlib.h>\n'
+        f"int main(void) {{\n{body}\nreturn 0; }}\n"
     )
     flags = ["-std=gnu99", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     subprocess.run(["gcc", *flags, *names, "main.c", "-o", "main", "-lm"], cwd=tmp_path, check=True)
     subprocess.run([str(tmp_path / "main")], check=True)
-
-
-COUNTING = """
-#include <cmath>
-#include <cstddef>
-#include <cstdio>
-extern long n[5];
-struct counted {
-    double x;
-    counted() = default;
-    constexpr counted(double y) : x(y) {}
-};
-inline counted operator+(counted a, counted b) { ++n[0]; return a.x + b.x; }
-inline counted operator-(counted a, counted b) { ++n[0]; return a.x - b.x; }
-inline counted operator*(counted a, counted b) { ++n[1]; return a.x * b.x; }
-inline counted operator/(counted a, counted b) { ++n[2]; return a.x / b.x; }
-inline counted operator-(counted a) { ++n[3]; return -a.x; }
-inline counted &operator+=(counted &a, counted b) { return a = a + b; }
-inline counted &operator-=(counted &a, counted b) { return a = a - b; }
-inline counted &operator*=(counted &a, counted b) { return a = a * b; }
-inline counted sin(counted a) { ++n[4]; return std::sin(a.x); }
-inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
-#define double counted
-#define restrict __restrict
-"""
-"""In front of each C file, compiled as C++: a double that counts."""
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        *(random_tree(0), random_tree(5), mimic_tree("coupled"), chain(9), screws()),
-        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
-    ],
-    ids=lambda model: model.name,
-)
-def test_operations_are_those_that_are_executed(model: Model, tmp_path: Path) -> None:
-    if shutil.which("g++") is None:
-        pytest.skip("g++ is not installed")
-    sources, names, calls = sources_of(model), write(model, tmp_path), []
-    for source in sources:
-        d = source.declaration
-        arguments = ["NULL" if p.optional else "in" for p in d.inputs] + [f"out[{k}]" for k in range(len(d.outputs))]
-        calls.append(f"for (int k = 0; k < 5; ++k) n[k] = 0;\nrobot_{d.name}({', '.join(arguments)});")
-        calls.append('printf("%ld %ld %ld %ld %ld\\n", n[0], n[1], n[2], n[3], n[4]);')
-    (tmp_path / "counting.h").write_text(COUNTING)
-    (tmp_path / "main.cpp").write_text(
-        f'#include "robot.h"\nlong n[5];\nint main() {{\nstatic counted in[{model.nq + model.nv}], out[3][{model.nv**2}];\n'
-        f"for (int k = 0; k < {model.nq + model.nv}; ++k) in[k] = 0.1 + 0.01 * k;\n" + "\n".join(calls) + "\n}\n"
-    )
-    # Without vectors, which cannot hold the counting type, the header of sines and cosines calls libm for every lane.
-    command = ["g++", "-w", "-O0", "-D__FAST_MATH__", "-x", "c++", "-include", "counting.h", *names, "main.cpp", "-o", "main"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    printed = subprocess.run([str(tmp_path / "main")], check=True, capture_output=True, text=True).stdout.splitlines()
-    angles = sum(body.joint.sampling == "revolute" for body in model.bodies)
-    lanes = next((width for width in widths(DOUBLE) if width >= angles), widths(DOUBLE)[-1])
-    for source, line in zip(sources, printed, strict=True):
-        c = source.cost
-        counts = [c.additions, c.multiplications, c.divisions, c.negations, c.calls + 2 * (-angles % lanes)]
-        assert [int(x) for x in line.split()] == counts, source.declaration.name
-
-
-@cache
-def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) -> dict[str, int]:
-    """The size of each function's code and tables, optimised for size in both styles alike."""
-    options = BuildOptions(
-        root_joint=root, style=style, functions=functions, name=f"size_{style}", cflags=("-Os",), out=OUT / f"{root}-independent"
-    )
-    return {f.name: f.code_bytes for f in build_package(robot, options).functions}
-
-
-@pytest.mark.slow
-def test_code_is_small() -> None:
-    """A fraction of the unrolled, and hardly more for a robot five times as large: the tables are all that grows."""
-    if shutil.which("size") is None:
-        pytest.skip("binutils are not installed")
-    functions = ("rnea_derivatives", "aba_derivatives")
-    arm, unrolled = (code_bytes("kuka_iiwa", "fixed", style, functions) for style in ("rolled", "unrolled"))
-    humanoid = code_bytes("simple_humanoid", "free-flyer", "rolled", functions)
-    for name in functions:
-        assert arm[name] < unrolled[name] / 2, (name, arm[name], unrolled[name])
-        assert humanoid[name] < arm[name] + 12_000, (name, arm[name], humanoid[name])
 
 
 def test_paths() -> None:

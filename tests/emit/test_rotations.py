@@ -1,4 +1,6 @@
-"""What exponentials and logarithms of rotations need, in generated code: to the error that the header states, under every set of flags."""
+"""What exponentials and logarithms of rotations need, in generated code: to the error that the header states,
+under every set of flags.
+"""
 
 from __future__ import annotations
 
@@ -37,18 +39,34 @@ def logarithm(c: mpmath.mpf, s2: mpmath.mpf) -> tuple[mpmath.mpf, ...]:
 
 
 def evaluated(
-    name: str, compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType, given: Sequence[NDArray[Any]], results: int
+    name: str,
+    compiler: str,
+    flags: tuple[str, ...],
+    folder: Path,
+    scalar: ScalarType,
+    given: Sequence[NDArray[Any]],
+    results: int,
 ) -> dict[str, NDArray[Any]]:
     """The results, one row each, of one rotation and side by side."""
     places = ", ".join(f"r{k} + i" for k in range(results))
     cast = f"t_ratios{scalar.lanes} *"
-    packed = [f"(const {cast})(x{k} + i)" for k in range(len(given))] + [f"({cast})(r{k} + i)" for k in range(results)]
+    packed = [f"(const {cast})(x{k} + i)" for k in range(len(given))] + [
+        f"({cast})(r{k} + i)" for k in range(results)
+    ]
     calls = {
         "one": (1, f"t_{name}1({', '.join(f'x{k}[i]' for k in range(len(given)))}, {places});"),
         "lanes": (scalar.lanes, f"t_{name}{scalar.lanes}({', '.join(packed)});"),
     }
     arguments = [f"const {{0}} *x{k}" for k in range(len(given))] + [f"{{0}} *r{k}" for k in range(results)]
-    made = library({header_name("t"): header("t", "0", scalar)}, ", ".join(arguments), calls, compiler, flags, folder, scalar)
+    made = library(
+        {header_name("t"): header("t", "0", scalar)},
+        ", ".join(arguments),
+        calls,
+        compiler,
+        flags,
+        folder,
+        scalar,
+    )
     found = {}
     for form in calls:
         size = len(given[0])
@@ -72,10 +90,18 @@ def whole(x: NDArray[Any], scalar: ScalarType) -> NDArray[Any]:
     return x[: len(x) // scalar.lanes * scalar.lanes].astype(scalar.dtype)
 
 
-def check(found: NDArray[Any], exact: Sequence[tuple[mpmath.mpf, ...]], scales: Sequence[float], limit: float, what: str) -> None:
+def check(
+    found: NDArray[Any],
+    exact: Sequence[tuple[mpmath.mpf, ...]],
+    scales: Sequence[float],
+    limit: float,
+    what: str,
+) -> None:
     """Errors relative to the results, or to the scale where it is not zero."""
     for row, scale, values in zip(found, scales, zip(*exact, strict=True), strict=True):
-        worst = max(float(abs(mpmath.mpf(float(a)) - b) / (scale or abs(b))) for a, b in zip(row, values, strict=True))
+        worst = max(
+            float(abs(mpmath.mpf(float(a)) - b) / (scale or abs(b))) for a, b in zip(row, values, strict=True)
+        )
         assert worst <= limit, f"{what}: {worst}"
 
 
@@ -84,7 +110,13 @@ def check(found: NDArray[Any], exact: Sequence[tuple[mpmath.mpf, ...]], scales: 
 @pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 def test_exponentials(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
-    u = np.concatenate([[0.0, 1e-300, 0.00099, 0.00101], rng.uniform(0.0, FARTHEST, 600), 10.0 ** rng.uniform(-20, 1.35, 300)])
+    u = np.concatenate(
+        [
+            [0.0, 1e-300, 0.00099, 0.00101],
+            rng.uniform(0.0, FARTHEST, 600),
+            10.0 ** rng.uniform(-20, 1.35, 300),
+        ]
+    )
     u = whole(u, scalar)
     with mpmath.workdps(DIGITS):
         exact = [exponential(mpmath.mpf(float(x))) for x in u]
@@ -101,22 +133,29 @@ def test_logarithms(compiler: str, flags: str, scalar: ScalarType, tmp_path: Pat
     c, s2 = whole(np.cos(h), scalar), whole(np.sin(h) ** 2, scalar)
     with mpmath.workdps(DIGITS):
         exact = [logarithm(mpmath.mpf(float(a)), mpmath.mpf(float(b))) for a, b in zip(c, s2, strict=True)]
-    for form, found in evaluated("logarithm", compiler, FLAG_SETS[flags], tmp_path, scalar, [c, s2], 2).items():
+    for form, found in evaluated(
+        "logarithm", compiler, FLAG_SETS[flags], tmp_path, scalar, [c, s2], 2
+    ).items():
         check(found, exact, (0.0, 0.0), ERRORS[scalar], form)
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
 @pytest.mark.parametrize("compiler", COMPILERS)
-def test_what_the_polynomials_are_not_for_spoils_no_neighbour(compiler: str, scalar: ScalarType, tmp_path: Path) -> None:
-    """Angles beyond a turn and quaternions that are not of unit length, among others; NaN stays NaN. 1 - h cot h cancels to 1/30 at 0.3
-    rad, the least angle here but for the next to nothing.
+def test_what_the_polynomials_are_not_for_spoils_no_neighbour(
+    compiler: str, scalar: ScalarType, tmp_path: Path
+) -> None:
+    """Angles beyond a turn and quaternions that are not of unit length, among others; NaN stays NaN. 1 - h
+    cot h cancels to 1/30 at 0.3 rad, the least angle here but for the next to nothing.
     """
     flags, limit = FLAG_SETS["generated"], 50 * float(np.finfo(scalar.dtype).eps)
     u = whole(np.resize([1.0, 23.0, 2.0, 90.0, 400.0, 3.0, np.nan, 5.0, 6.0], 10 * scalar.lanes), scalar)
     length = np.resize([1.0, 2.0, 1.0, 1e-3, 1.0 + 1e-6, 1.0, np.nan, 1.001, 1.0], 10 * scalar.lanes)
     h = np.resize([0.3, 1.2, 0.0, 0.7, 1.5, 1e-5, 1.1], 10 * scalar.lanes)
     c, s2 = whole(length * np.cos(h), scalar), whole((length * np.sin(h)) ** 2, scalar)
-    cases: Any = ("exponential", exponential, [u], (1.0, 0.2, 0.1)), ("logarithm", logarithm, [c, s2], (0.0, 0.0))
+    cases: Any = (
+        ("exponential", exponential, [u], (1.0, 0.2, 0.1)),
+        ("logarithm", logarithm, [c, s2], (0.0, 0.0)),
+    )
     for name, function, given, scales in cases:
         real = np.flatnonzero(np.isfinite(given[0]))
         with mpmath.workdps(DIGITS):

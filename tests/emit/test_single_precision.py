@@ -24,8 +24,12 @@ from tests.support_trees import mimic_tree, random_tree
 
 STRICT = ("-Werror", "-Wshadow", "-Wdouble-promotion", "-Wfloat-conversion")
 LIMBS = ("rnea", "crba", "aba", "rnea_derivatives", "aba_derivatives")
-IN_DOUBLE = re.compile(r"\bv?cvt\w*(ss2sd|sd2ss|ps2pd|pd2ps|si2sd|sd2si)|\bv?(add|sub|mul|div|sqrt)[sp]d\b|\bvfn?m(add|sub)\w*[sp]d\b")
-"""x86 instructions that convert to or from double precision or compute in it; what moves 64 bits at a time is not among them."""
+IN_DOUBLE = re.compile(
+    r"\bv?cvt\w*(ss2sd|sd2ss|ps2pd|pd2ps|si2sd|sd2si)|\bv?(add|sub|mul|div|sqrt)[sp]d\b|\bvfn?m(add|sub)\w*[sp]d\b"
+)
+"""x86 instructions that convert to or from double precision or compute in it; what moves 64 bits at a time is
+not among them.
+"""
 
 
 def hyq() -> Model:
@@ -81,7 +85,9 @@ def test_no_instruction_is_of_double_precision(compiler: str, name: str, tmp_pat
 
 def test_the_pattern_finds_promotion(tmp_path: Path) -> None:
     if platform.machine() == "x86_64":
-        (tmp_path / "promoted.c").write_text("float f(float x);\nfloat f(float x) { return (float)(x * 0.1); }\n")
+        (tmp_path / "promoted.c").write_text(
+            "float f(float x);\nfloat f(float x) { return (float)(x * 0.1); }\n"
+        )
         subprocess.run([COMPILERS[0], "-O2", "-S", "promoted.c"], cwd=tmp_path, check=True)
         assert IN_DOUBLE.search((tmp_path / "promoted.s").read_text())
 
@@ -89,14 +95,22 @@ def test_the_pattern_finds_promotion(tmp_path: Path) -> None:
 def test_header_is_usable_from_cpp(tmp_path: Path) -> None:
     write("rolled", tmp_path)
     (tmp_path / "main.cpp").write_text(
-        '#include "robot.h"\nvoid (*f)(const float *, float *) = robot_crba;\nint main() { return f != nullptr ? 0 : 1; }\n'
+        '#include "robot.h"\nvoid (*f)(const float *, float *) = robot_crba;\n'
+        "int main() { return f != nullptr ? 0 : 1; }\n"
     )
     command = ["g++", "-std=c++11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-c", "main.cpp"]
     subprocess.run(command, cwd=tmp_path, check=True)
 
 
 def test_a_literal_is_the_shortest_that_reads_back() -> None:
-    written = {0.1: "0.1f", 9.81: "9.81f", 1 / 3: "0.33333334f", 100.0: "100.0f", -2.5e-5: "-2.5e-05f", 16777216.0: "16777216.0f"}
+    written = {
+        0.1: "0.1f",
+        9.81: "9.81f",
+        1 / 3: "0.33333334f",
+        100.0: "100.0f",
+        -2.5e-5: "-2.5e-05f",
+        16777216.0: "16777216.0f",
+    }
     assert {number: FLOAT.literal(number) for number in written} == written
     rng = np.random.default_rng(0)
     numbers = rng.integers(0, 2**32, 20_000, dtype=np.uint32).view(np.float32)
@@ -113,9 +127,15 @@ def test_a_literal_is_the_shortest_that_reads_back() -> None:
 def test_constants_out_of_range() -> None:
     """Too large is an error, too small counts as 0 but where something is divided by it."""
     for number in (3.5e38, -1e300):
-        with pytest.raises(UnsupportedError, match=r"constant .* too large for float32; build with --dtype float64"):
+        with pytest.raises(
+            UnsupportedError, match=r"constant .* too large for float32; build with --dtype float64"
+        ):
             FLOAT.literal(number)
-    assert (FLOAT.literal(1e-60), FLOAT.literal(-1e-60), FLOAT.literal(3.40282354e38)) == ("0.0f", "-0.0f", "3.4028235e+38f")
+    assert (FLOAT.literal(1e-60), FLOAT.literal(-1e-60), FLOAT.literal(3.40282354e38)) == (
+        "0.0f",
+        "-0.0f",
+        "3.4028235e+38f",
+    )
     FLOAT.check_divisor(1e-45)
     DOUBLE.check_divisor(1e-60)
     with pytest.raises(UnsupportedError, match="divides by 1e-60, which is 0 in float32"):
@@ -126,8 +146,14 @@ def test_constants_out_of_range() -> None:
 
 def test_a_model_that_floats_cannot_hold_is_refused() -> None:
     """A mass of 1e39 kg."""
-    heavy = rbdc.Inertia.about_com(1e39, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0))
-    model = Model.assemble("heavy", [rbdc.Link("base"), rbdc.Link("mass", heavy)], [rbdc.Joint("slide", "prismatic", "base", "mass")])
+    heavy = rbdc.Inertia.about_com(
+        1e39, rbdc.Vector3(0.0, 0.0, 1.0), rbdc.Symmetric3(1.0, 0.0, 1.0, 0.0, 0.0, 1.0)
+    )
+    model = Model.assemble(
+        "heavy",
+        [rbdc.Link("base"), rbdc.Link("mass", heavy)],
+        [rbdc.Joint("slide", "prismatic", "base", "mass")],
+    )
     generate(model, "heavy", ["crba"], "0", lambda _: None)
     for style in ("unrolled", "rolled"):
         with pytest.raises(UnsupportedError, match="too large for float32"):

@@ -9,7 +9,9 @@ from rbdc.ir.operations import ADD, MUL
 
 
 def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list[int]]:
-    """A program whose output is the lanes of one vector of four, then those of another, after `scalars` inputs and a zero."""
+    """A program whose output is the lanes of one vector of four, then those of another, after `scalars`
+    inputs and a zero.
+    """
     builder = Builder()
     x = [builder.input("x", k) for k in range(4)]
     wide = builder.gather(tuple(x))
@@ -21,7 +23,9 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
 
 def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
     homes = dict.fromkeys(program.results[0], home)
-    return sorted((s for made in stores(program, homes, number, cleared).values() for s in made), key=lambda s: s.place)
+    return sorted(
+        (s for made in stores(program, homes, number, cleared).values() for s in made), key=lambda s: s.place
+    )
 
 
 def test_fours_then_twos_then_single_entries() -> None:
@@ -37,7 +41,13 @@ def test_fours_then_twos_then_single_entries() -> None:
 
 def test_what_is_no_lane_is_stored_alone() -> None:
     program, entries = lanes(scalars=2)
-    assert [s.values for s in stored(program)] == [(entries[0],), (entries[1],), (entries[2],), tuple(entries[3:7]), tuple(entries[7:])]
+    assert [s.values for s in stored(program)] == [
+        (entries[0],),
+        (entries[1],),
+        (entries[2],),
+        tuple(entries[3:7]),
+        tuple(entries[7:]),
+    ]
 
 
 def test_zeros_of_cleared_outputs_are_there_already() -> None:
@@ -73,11 +83,22 @@ def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
 
 def test_runs_of_constants_go_together() -> None:
     program, _, _ = constants([1.0, 2.0, 9.0, 3.0, 9.0, *(0.0 for _ in range(LONGEST)), 4.0])
-    assert [(s.place, len(s.values)) for s in stored(program)] == [(0, 2), (2, 1), (3, 1), (4, 1), (5, LONGEST), (5 + LONGEST, 1)]
+    assert [(s.place, len(s.values)) for s in stored(program)] == [
+        (0, 2),
+        (2, 1),
+        (3, 1),
+        (4, 1),
+        (5, LONGEST),
+        (5 + LONGEST, 1),
+    ]
 
 
 def test_outputs_are_cleared_where_that_takes_fewer_stores() -> None:
     scattered = [9.0, 0.0] * 40
     in_runs = [9.0] * 40 + [0.0] * 40
     ones = [9.0, 1.0] * 40
-    assert [is_worth_clearing(*constants(values)) for values in (scattered, in_runs, ones)] == [True, False, False]
+    assert [is_worth_clearing(*constants(values)) for values in (scattered, in_runs, ones)] == [
+        True,
+        False,
+        False,
+    ]

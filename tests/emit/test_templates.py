@@ -13,7 +13,15 @@ PAGES = ("benchmark.html.jinja", "report.html.jinja")
 FILES = [path for path in sorted(TEMPLATES.glob("*.jinja")) if path.name not in PAGES]
 
 COMPUTES = (nodes.BinExpr, nodes.Neg, nodes.Pos, nodes.Concat, nodes.Compare, nodes.And, nodes.Or, nodes.Test)
-CALLS = (nodes.Call, nodes.CallBlock, nodes.Macro, nodes.Assign, nodes.AssignBlock, nodes.Import, nodes.FromImport)
+CALLS = (
+    nodes.Call,
+    nodes.CallBlock,
+    nodes.Macro,
+    nodes.Assign,
+    nodes.AssignBlock,
+    nodes.Import,
+    nodes.FromImport,
+)
 FILTERS = {"join", "upper", "reverse"}
 """They change how a list or a name is laid out."""
 
@@ -25,12 +33,18 @@ def refused(text: str) -> list[str]:
     found += [node for node in template.find_all(nodes.Filter) if node.name not in FILTERS]
     found += [node for node in template.find_all(nodes.If) if not is_optional_part(node.test)]
     found += [node for node in template.find_all(nodes.CondExpr) if not is_optional_part(node.test)]
-    found += [node for node in template.find_all(nodes.For) if node.test is not None and not is_optional_part(node.test)]
+    found += [
+        node
+        for node in template.find_all(nodes.For)
+        if node.test is not None and not is_optional_part(node.test)
+    ]
     return [f"{type(node).__name__} in line {node.lineno}" for node in found]
 
 
 def is_optional_part(condition: nodes.Node) -> bool:
-    """Whether a condition only asks if something is there: a name, an attribute of a view, or the negation of one."""
+    """Whether a condition only asks if something is there: a name, an attribute of a view, or the negation of
+    one.
+    """
     if isinstance(condition, nodes.Not):
         return is_optional_part(condition.node)
     return isinstance(condition, (nodes.Name, nodes.Getattr))
@@ -70,7 +84,9 @@ def test_what_a_template_may_not_do(text: str) -> None:
 
 def test_what_a_template_may_do() -> None:
     text = (
-        "{% extends 'base.jinja' %}{% block body %}{% for a, b in views %}{{ ', ' if not loop.first }}{{ a.name | upper }}"
-        "{% if a.optional %}{{ b | join(', ') }}{% else %}{{ rows[0] }}{% endif %}{% endfor %}{% include 'part.jinja' %}{% endblock %}"
+        "{% extends 'base.jinja' %}{% block body %}"
+        "{% for a, b in views %}{{ ', ' if not loop.first }}{{ a.name | upper }}"
+        "{% if a.optional %}{{ b | join(', ') }}{% else %}{{ rows[0] }}{% endif %}{% endfor %}"
+        "{% include 'part.jinja' %}{% endblock %}"
     )
     assert refused(text) == []

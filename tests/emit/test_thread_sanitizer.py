@@ -86,10 +86,15 @@ def main_source(model: Model, module: ModuleType) -> str:
         d = functions_of(model)[name].declaration
         for given in (True, False) if any(p.optional for p in d.inputs) else (True,):
             names = [f"{d.name}_{p.name}_{'all' if given else 'few'}" for p in d.outputs]
-            arguments = [f"{p.name} + {p.size} * start" if given or not p.optional else "NULL" for p in d.inputs]
+            arguments = [
+                f"{p.name} + {p.size} * start" if given or not p.optional else "NULL" for p in d.inputs
+            ]
             arguments += [str(len(model.frames) - 1), "1"] if d.framed else []
             arguments += [f"{name}[set] + {p.size} * start" for name, p in zip(names, d.outputs, strict=True)]
-            arrays += [f"static double {name}[2][{COUNT * p.size}];" for name, p in zip(names, d.outputs, strict=True)]
+            arrays += [
+                f"static double {name}[2][{COUNT * p.size}];"
+                for name, p in zip(names, d.outputs, strict=True)
+            ]
             calls.append(f"    tree_{d.name}_batch(stop - start, {', '.join(arguments)});")
             results += names
     return MAIN.format(
@@ -107,10 +112,16 @@ def test_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
     sources = write_c(c_of(model, names=FUNCTIONS), tmp_path)
     (tmp_path / "main.c").write_text(main_source(model, build_module(model, functions=("rnea",))))
     flags = ["-std=c99", "-g", "-O0", "-fsanitize=thread"]
-    subprocess.run(["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, check=True)
+    subprocess.run(
+        ["gcc", *flags, *map(str, sources), "main.c", "-o", "main", "-lm", "-lpthread"],
+        cwd=tmp_path,
+        check=True,
+    )
     subprocess.run([str(tmp_path / "main")], check=True, timeout=PATIENCE)
     # The first race is enough: finding the lines of all of them takes minutes.
     environment = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1"}
     command = [str(tmp_path / "main"), "race"]
-    racing = subprocess.run(command, env=environment, check=False, capture_output=True, text=True, timeout=PATIENCE)
+    racing = subprocess.run(
+        command, env=environment, check=False, capture_output=True, text=True, timeout=PATIENCE
+    )
     assert racing.returncode == FOUND and "data race" in racing.stderr

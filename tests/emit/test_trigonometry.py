@@ -1,4 +1,6 @@
-"""The sines and cosines of generated code: one unit in the last place up to the limit of each type, under every set of flags."""
+"""The sines and cosines of generated code: one unit in the last place up to the limit of each type, under
+every set of flags.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,33 @@ FLAG_SETS = {
 FLAG_PARAMETERS = slow_but(FLAG_SETS, ("generated", "plain"))
 EPSILON = {scalar: float(np.finfo(scalar.dtype).eps) for scalar in SCALARS.values()}
 LIMIT = limit(DOUBLE)
-SPECIAL = [0.0, np.pi, -np.pi, np.pi / 2, LIMIT, -LIMIT, np.nextafter(LIMIT, 2e6), 2.0**40, 1e300, 5e-324, 1e-310, 1e-20]
+SPECIAL = [
+    0.0,
+    np.pi,
+    -np.pi,
+    np.pi / 2,
+    LIMIT,
+    -LIMIT,
+    np.nextafter(LIMIT, 2e6),
+    2.0**40,
+    1e300,
+    5e-324,
+    1e-310,
+    1e-20,
+]
 
-NEAREST = [45.553093477052, 91.106186954104, 182.212373908208, 364.424747816416, 2915.397982531328, 321307.9594422229, 413441.44719405076]
-"""Of all numbers up to the limit those next to multiples of a right angle: their sine or cosine is 6e-19 to 2e-16."""
+NEAREST = [
+    45.553093477052,
+    91.106186954104,
+    182.212373908208,
+    364.424747816416,
+    2915.397982531328,
+    321307.9594422229,
+    413441.44719405076,
+]
+"""Of all numbers up to the limit those next to multiples of a right angle: their sine or cosine is 6e-19 to
+2e-16.
+"""
 
 OFFSETS = [0.0, 2.1084, -2.3562, 0.0003, 1.0331, -0.8, 3.1, 1e-9, *[0.5] * 8]
 """What is added to angles, by lane."""
@@ -41,7 +66,14 @@ def angles() -> Array:
     """Small ones, large ones, the nearest to multiples of a right angle, tiny ones, and the special ones."""
     rng = np.random.default_rng(0)
     near = np.round(rng.uniform(-6e5, 6e5, 1000)) * (np.pi / 2)
-    parts = [rng.uniform(-4, 4, 1000), rng.uniform(-LIMIT, LIMIT, 2000), near, 10.0 ** rng.uniform(-300, 0, 197), NEAREST, SPECIAL]
+    parts = [
+        rng.uniform(-4, 4, 1000),
+        rng.uniform(-LIMIT, LIMIT, 2000),
+        near,
+        10.0 ** rng.uniform(-300, 0, 197),
+        NEAREST,
+        SPECIAL,
+    ]
     x = np.concatenate([np.asarray(part) for part in parts])
     return x[: len(x) // 8 * 8]
 
@@ -50,7 +82,9 @@ def angles() -> Array:
 def exact() -> tuple[Array, list[tuple[mpmath.mpf, mpmath.mpf]]]:
     """The angles with their sines and cosines to 60 digits."""
     with mpmath.workdps(60):
-        return angles(), [(mpmath.sin(mpmath.mpf(float(x))), mpmath.cos(mpmath.mpf(float(x)))) for x in angles()]
+        return angles(), [
+            (mpmath.sin(mpmath.mpf(float(x))), mpmath.cos(mpmath.mpf(float(x)))) for x in angles()
+        ]
 
 
 def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: ScalarType = DOUBLE) -> ctypes.CDLL:
@@ -61,9 +95,20 @@ def compiled(compiler: str, flags: tuple[str, ...], folder: Path, scalar: Scalar
     for width in widths(scalar):
         call = f"const {scalar.name} o[16] = {{{offsets}}}; t_sincos_of_sums{width}(x + i, o, s + i, c + i);"
         calls[f"sums{width}"] = (width, call)
-    call = f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
+    call = (
+        f"t_sine_and_cosine{lanes}((const t_lanes{lanes} *)(x + i), &y, &z); "
+        "memcpy(s + i, &y, sizeof y); memcpy(c + i, &z, sizeof z);"
+    )
     calls["wide"] = (lanes, f"t_vector{lanes} y, z; {call}")
-    return library(batch_headers("t", "0", scalar), "const {0} *x, {0} *s, {0} *c", calls, compiler, flags, folder, scalar)
+    return library(
+        batch_headers("t", "0", scalar),
+        "const {0} *x, {0} *s, {0} *c",
+        calls,
+        compiler,
+        flags,
+        folder,
+        scalar,
+    )
 
 
 def library(
@@ -75,15 +120,28 @@ def library(
     folder: Path,
     scalar: ScalarType,
 ) -> ctypes.CDLL:
-    """A library over headers with one function for each call: a loop over `long n` numbers, so many of which the call takes at a time."""
+    """A library over headers with one function for each call: a loop over `long n` numbers, so many of which
+    the call takes at a time.
+    """
     for name, text in headers.items():
         (folder / name).write_text(text)
     includes = ["#include <stddef.h>", *(f'#include "{name}"' for name in headers)]
     prototypes = {name: f"void {name}({arguments.format(scalar.name)}, long n)" for name in calls}
-    loops = [f"{prototypes[n]};\n{prototypes[n]}\n{{ for (long i = 0; i < n; i += {w}) {{ {call} }} }}" for n, (w, call) in calls.items()]
+    loops = [
+        f"{prototypes[n]};\n{prototypes[n]}\n{{ for (long i = 0; i < n; i += {w}) {{ {call} }} }}"
+        for n, (w, call) in calls.items()
+    ]
     (folder / "t.c").write_text("\n".join([*includes, *loops]) + "\n")
     promotion = ("-Wdouble-promotion", "-Wfloat-conversion") if scalar is FLOAT else ()
-    command = [find_compiler(compiler).path, "-std=c99", "-Werror", "-Wshadow", *promotion, *WARNING_FLAGS, *flags]
+    command = [
+        find_compiler(compiler).path,
+        "-std=c99",
+        "-Werror",
+        "-Wshadow",
+        *promotion,
+        *WARNING_FLAGS,
+        *flags,
+    ]
     run([*command, "-fPIC", "-shared", "t.c", "-o", "t.so", "-lm"], folder)
     return ctypes.CDLL(str(folder / "t.so"))
 
@@ -108,7 +166,9 @@ def test_one_unit_in_the_last_place(
             for which, got in enumerate(evaluate(library, f"all{width}", x)):
                 units = np.spacing(np.abs([float(pair[which]) for pair in expected]))
                 units = np.where(np.isin(x, NEAREST), np.maximum(units, 3e-31), units)
-                errors = [abs(mpmath.mpf(float(y)) - pair[which]) for y, pair in zip(got, expected, strict=True)]
+                errors = [
+                    abs(mpmath.mpf(float(y)) - pair[which]) for y, pair in zip(got, expected, strict=True)
+                ]
                 normal = [k for k, angle in enumerate(x) if abs(angle) > 1e-300 or angle == 0.0]
                 worst = max(float(errors[k] / mpmath.mpf(float(units[k]))) for k in normal if errors[k])
                 assert worst <= 1.0, f"width {width}: {worst} units"
@@ -117,7 +177,9 @@ def test_one_unit_in_the_last_place(
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
-def test_sums_of_angles_and_offsets_keep_what_rounding_takes(compiler: str, flags: str, scalar: ScalarType, tmp_path: Path) -> None:
+def test_sums_of_angles_and_offsets_keep_what_rounding_takes(
+    compiler: str, flags: str, scalar: ScalarType, tmp_path: Path
+) -> None:
     """Rounding 8 + 2.1084 alone would take eight times as much."""
     x = np.random.default_rng(0).uniform(-9.0, 9.0, 1600).astype(scalar.dtype)
     library = compiled(compiler, FLAG_SETS[flags], tmp_path, scalar)
@@ -125,17 +187,31 @@ def test_sums_of_angles_and_offsets_keep_what_rounding_takes(compiler: str, flag
         added = np.resize(np.array(OFFSETS[:width], scalar.dtype), len(x))
         with mpmath.workdps(40):
             sums = [mpmath.mpf(float(a)) + mpmath.mpf(float(b)) for a, b in zip(x, added, strict=True)]
-            for got, function in zip(evaluate(library, f"sums{width}", x), (mpmath.sin, mpmath.cos), strict=True):
-                worst = max(abs(float(mpmath.mpf(float(y)) - function(z))) for y, z in zip(got, sums, strict=True))
+            for got, function in zip(
+                evaluate(library, f"sums{width}", x), (mpmath.sin, mpmath.cos), strict=True
+            ):
+                worst = max(
+                    abs(float(mpmath.mpf(float(y)) - function(z))) for y, z in zip(got, sums, strict=True)
+                )
                 assert worst <= 0.55 * EPSILON[scalar], f"width {width}: {worst}"
 
 
 def floats() -> NDArray[np.float32]:
-    """A million of all sizes up to the limit, and those around every multiple of a right angle up to there."""
+    """A million of all sizes up to the limit, and those around every multiple of a right angle below it."""
     rng, most = np.random.default_rng(0), limit(FLOAT)
-    multiples = (np.arange(-int(most / (np.pi / 2)), int(most / (np.pi / 2)) + 1) * (np.pi / 2)).astype(np.float32)
-    around = [multiples, np.nextafter(multiples, np.float32(np.inf)), np.nextafter(multiples, np.float32(-np.inf))]
-    spread = [rng.uniform(-4, 4, 500_000), rng.uniform(-most, most, 500_000), 10.0 ** rng.uniform(-37, 0, 1000)]
+    multiples = (np.arange(-int(most / (np.pi / 2)), int(most / (np.pi / 2)) + 1) * (np.pi / 2)).astype(
+        np.float32
+    )
+    around = [
+        multiples,
+        np.nextafter(multiples, np.float32(np.inf)),
+        np.nextafter(multiples, np.float32(-np.inf)),
+    ]
+    spread = [
+        rng.uniform(-4, 4, 500_000),
+        rng.uniform(-most, most, 500_000),
+        10.0 ** rng.uniform(-37, 0, 1000),
+    ]
     x = np.concatenate([*spread, *around, np.array([most, -most, 0.0])]).astype(np.float32)
     return x[: len(x) // 16 * 16]
 
@@ -143,9 +219,12 @@ def floats() -> NDArray[np.float32]:
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("flags", FLAG_PARAMETERS)
 def test_single_precision(compiler: str, flags: str, tmp_path: Path) -> None:
-    """The errors that the headers state: units in the last place for one sample, absolute ones for batches, whose sine is small near 0."""
+    """The errors that the headers state: units in the last place for one sample, absolute ones for batches,
+    whose sine is small near 0.
+    """
     x = floats()
-    exact = np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64))  # to 2^-29 units in the last place of single precision
+    # To 2^-29 units in the last place of single precision.
+    exact = (np.sin(x.astype(np.float64)), np.cos(x.astype(np.float64)))
     library = compiled(compiler, FLAG_SETS[flags], tmp_path, FLOAT)
     for width in widths(FLOAT):
         for got, true in zip(evaluate(library, f"all{width}", x), exact, strict=True):
@@ -168,12 +247,20 @@ def test_batches_in_double_precision(
     library = compiled(compiler, FLAG_SETS[flags], tmp_path)
     with mpmath.workdps(60):
         for which, got in enumerate(evaluate(library, "wide", np.ascontiguousarray(x[kept]))):
-            assert max(abs(float(mpmath.mpf(float(y)) - expected[k][which])) for y, k in zip(got, kept, strict=True)) <= 1.5e-15
+            assert (
+                max(
+                    abs(float(mpmath.mpf(float(y)) - expected[k][which]))
+                    for y, k in zip(got, kept, strict=True)
+                )
+                <= 1.5e-15
+            )
 
 
 @pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
 def test_large_angles_go_to_libm(scalar: ScalarType, tmp_path: Path) -> None:
-    """A thousand times beyond the limit, where the parts of pi no longer do: what the standard library's own sines are there."""
+    """A thousand times beyond the limit, where the parts of pi no longer do: what the standard library's own
+    sines are there.
+    """
     library = compiled(COMPILERS[0], FLAG_SETS["generated"], tmp_path, scalar)
     x = (limit(scalar) * np.array([1.0001, -1.5, 3.0, 1e3, -1e6, 1e9, 0.5, 1e12] * 2)).astype(scalar.dtype)
     for width in widths(scalar):
@@ -202,7 +289,8 @@ def test_what_is_not_finite_gives_nan_and_spoils_no_neighbour(
 
 
 @pytest.mark.parametrize(
-    ("count", "calls"), [(1, [1]), (2, [2]), (3, [4]), (5, [8]), (8, [8]), (9, [8, 1]), (12, [8, 4]), (29, [8, 8, 8, 8])]
+    ("count", "calls"),
+    [(1, [1]), (2, [2]), (3, [4]), (5, [8]), (8, [8]), (9, [8, 1]), (12, [8, 4]), (29, [8, 8, 8, 8])],
 )
 def test_angles_go_into_as_few_calls_as_can_be(count: int, calls: list[int]) -> None:
     lines = statements("t", [f"q[{k}]" for k in range(count)], [0.0] * count, DOUBLE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.newton_euler import gravity_torque
+from rbdc.algorithms.dynamics.newton_euler import gravity_torque
 from rbdc.algorithms.reference.rnea import gravity_torque as textbook
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.functions.declarations import FunctionDeclaration

@@ -26,12 +26,12 @@ FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
-    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"}
 }
 """Files that may quote functions, and which: the table of a paper that the experiment repeats."""
 
 KEYING: dict[str, set[str]] = {
-    "algorithms/reference/carpentier_mansard.py": {"q", "v"},
+    "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
     "model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},

@@ -14,7 +14,7 @@ from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section, Value
 from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, SIN, SUB, Operation
 from rbdc.ir.passes import optimise, remove_dead_code
-from rbdc.ir.passes.lanes import Exchange, pack
+from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
 from rbdc.reduction.limbs import Group
 from tests.support_programs import evaluate

@@ -126,8 +126,7 @@ def test_compiled_c_computes_the_same_side_by_side(operation: Operation, tmp_pat
 
 
 def test_lanes_compile(tmp_path: Path) -> None:
-    """Gathered, multiplied by constants lane by lane, turned round, repeated, halved, added up, taken apart.
-    """
+    """Gathered, multiplied by constants by lane, turned round, repeated, halved, added up, taken apart."""
 
     def make(b: Builder, x: list[int]) -> list[int]:
         wide = b.raw(MUL, (b.gather(tuple(x)), b.lanes([1.0, 10.0, 100.0, 1000.0])))

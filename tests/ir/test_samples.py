@@ -7,7 +7,7 @@ import pytest
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, CONSTANT, INPUT, LANES
-from rbdc.ir.passes.batch_vectorise import RESULTS, side_by_side, widened
+from rbdc.ir.passes.vectorise.batch_vectorise import RESULTS, side_by_side, widened
 from rbdc.ir.verify import verify
 from tests.support_programs import evaluate
 

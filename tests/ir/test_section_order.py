@@ -1,5 +1,4 @@
-"""Sections in another order: which goes first, that each stays whole, that not a bit of the results changes.
-"""
+"""Sections in another order: which goes first, that each stays whole, that no bit of the results changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Many samples at once give what single calls give: every function of every robot, any number of samples, alignment and shape."""
+"""Many samples at once give what single calls give: every function of every robot, any number of samples,
+alignment and shape.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,12 @@ from tests.support import CASES, SINGLE, SINGLE_CALLS, Array, around, assert_clo
 
 SIZES = (*range(1, 34), 1000)
 TOLERANCES = {"float64": (1e-13, 1e-15), "float32": (1e-5, 5e-7)}
-"""For each dtype what an order of operations may change, and for solutions with M how much more its conditioning makes of it."""
-ALL = [(*case, "float64") for case in CASES if case not in SINGLE_CALLS] + [(*case, "float32") for case in SINGLE]
+"""For each dtype what an order of operations may change, and for solutions with M how much more its
+conditioning makes of it.
+"""
+ALL = [(*case, "float64") for case in CASES if case not in SINGLE_CALLS] + [
+    (*case, "float32") for case in SINGLE
+]
 
 
 @pytest.fixture(scope="module", params=ALL, ids="-".join)
@@ -26,7 +32,9 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
 
 
 def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False) -> dict[str, Array]:
-    """Random inputs for `count` samples by name, external forces if asked for, each array beginning one number after a 64-byte boundary."""
+    """Random inputs for `count` samples by name, external forces if asked for, each array beginning one
+    number after a 64-byte boundary.
+    """
     rng = np.random.default_rng(0)
     made = {}
     for p in inspect.signature(getattr(module, name)).parameters.values():
@@ -40,7 +48,9 @@ def arguments(module: ModuleType, name: str, count: int, *, forces: bool = False
 
 
 def misaligned(x: Array) -> Array:
-    """A copy that begins one number after a 64-byte boundary, with numbers around it that no function may change."""
+    """A copy that begins one number after a 64-byte boundary, with numbers around it that no function may
+    change.
+    """
     _, place, _ = around(x.shape, x.dtype, 1)
     place[...] = x
     return place
@@ -51,8 +61,8 @@ def as_tuple(result: Any) -> tuple[Array, ...]:
 
 
 def tolerance(module: ModuleType, name: str, q: Array) -> float:
-    """What another order of operations may change, for solutions with M by its conditioning: for derivatives, which are solutions with
-    right-hand sides from a solution, twice.
+    """What another order of operations may change, for solutions with M by its conditioning: for derivatives,
+    which are solutions with right-hand sides from a solution, twice.
     """
     least, factor = TOLERANCES[module.dtype.name]
     if name not in requiring(Requirement.REGULAR_INERTIA):
@@ -62,8 +72,9 @@ def tolerance(module: ModuleType, name: str, q: Array) -> float:
 
 
 def terms(module: ModuleType, name: str, given: Mapping[str, Array]) -> float:
-    """What the terms of a result are at least; where they cancel, rounding is measured by them. Of the derivatives by velocity a
-    thousandth of M v: the double pendulum's are 1e-11, what its angles, written with ten digits, are away from right ones.
+    """What the terms of a result are at least; where they cancel, rounding is measured by them. Of the
+    derivatives by velocity a thousandth of M v: the double pendulum's are 1e-11, what its angles, written
+    with ten digits, are away from right ones.
     """
     if name not in ("coriolis", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp"):
         return 0.0
@@ -72,7 +83,11 @@ def terms(module: ModuleType, name: str, given: Mapping[str, Array]) -> float:
 
 
 def names_of(module: ModuleType) -> list[str]:
-    public = {name: value for name, value in vars(module).items() if not name.startswith("_") and name != "random_configuration"}
+    public = {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_") and name != "random_configuration"
+    }
     return [name for name, value in public.items() if inspect.isfunction(value)]
 
 
@@ -83,7 +98,9 @@ def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
         if forces and "fext" not in given:
             continue
         extra = (
-            {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+            {"frame": module.frame_names[-1], "reference": "WORLD"}
+            if "frame" in inspect.signature(function).parameters
+            else {}
         )
         few = {key: x[: SIZES[-2]] for key, x in given.items()}
         single = [as_tuple(function(*(x[k] for x in few.values()), **extra)) for k in range(SIZES[-2])]
@@ -94,7 +111,9 @@ def test_batches_equal_single_calls(module: ModuleType, forces: bool) -> None:
             for result, rows in zip(results, expected, strict=True):
                 assert result.shape[0] == size
                 scale = max(float(np.abs(rows).max(initial=0.0)), terms(module, name, few))
-                assert_close(result[: len(rows)], rows[:size], bound, scale, f"{module.name} {name} of {size}")
+                assert_close(
+                    result[: len(rows)], rows[:size], bound, scale, f"{module.name} {name} of {size}"
+                )
 
 
 def test_any_leading_shape_and_out(module: ModuleType) -> None:
@@ -110,7 +129,9 @@ def test_any_leading_shape_and_out(module: ModuleType) -> None:
     outside = np.concatenate([target.base[: module.block], target.base[-module.block :]])
     np.testing.assert_array_equal(outside, 7.0)
     backwards = module.rnea(*(x[::-1] for x in given.values()))
-    np.testing.assert_array_equal(backwards[::-1][: module.block], module.rnea(*(x[: module.block] for x in given.values())))
+    np.testing.assert_array_equal(
+        backwards[::-1][: module.block], module.rnea(*(x[: module.block] for x in given.values()))
+    )
 
 
 def test_threads_change_no_bit(module: ModuleType) -> None:
@@ -133,7 +154,9 @@ def test_huge_angles_go_their_own_way(module: ModuleType) -> None:
     result = module.rnea(*given.values())
     for k in (0, 3, 7, 8, 20, 23):
         expected = module.rnea(*(x[k] for x in given.values()))
-        assert_close(result[k], expected, TOLERANCES[module.dtype.name][0], float(np.abs(expected).max()), f"rnea {k}")
+        assert_close(
+            result[k], expected, TOLERANCES[module.dtype.name][0], float(np.abs(expected).max()), f"rnea {k}"
+        )
 
 
 def test_many_samples_come_in_pieces(module: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +171,9 @@ def test_many_samples_come_in_pieces(module: ModuleType, monkeypatch: pytest.Mon
     for i, j in ((0, 0), (1500, 3), (1500, 4), (1638, 4), (8191, 2), (8999, 4)):
         expected = module.nle(q[j], v[i, 0])
         assert_close(result[i, j], expected, tolerance, float(np.abs(expected).max()))
-    strided = module.nle(np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv)))
+    strided = module.nle(
+        np.broadcast_to(q[0], (20000, module.nq))[::2], np.broadcast_to(v[:1, 0], (10000, module.nv))
+    )
     assert_close(strided, np.broadcast_to(module.nle(q[0], v[0, 0]), (10000, module.nv)), tolerance)
 
 
@@ -157,11 +182,18 @@ def test_blocks_of_lanes(module: ModuleType, forces: bool) -> None:
     """layout="lanes" gives the same numbers, transposed in blocks; a block with a huge angle as well."""
     for name in names_of(module):
         function = getattr(module, name)
-        extra = {"frame": module.frame_names[-1], "reference": "WORLD"} if "frame" in inspect.signature(function).parameters else {}
+        extra = (
+            {"frame": module.frame_names[-1], "reference": "WORLD"}
+            if "frame" in inspect.signature(function).parameters
+            else {}
+        )
         given, lanes = arguments(module, name, 3 * module.block, forces=forces), module.block
         if "q" in given and name != "integrate":
             given["q"][9, -1] = 3.0e6
-        blocks = [np.ascontiguousarray(np.moveaxis(x.reshape(3, lanes, *x.shape[1:]), 1, -1)) for x in given.values()]
+        blocks = [
+            np.ascontiguousarray(np.moveaxis(x.reshape(3, lanes, *x.shape[1:]), 1, -1))
+            for x in given.values()
+        ]
         try:
             results = as_tuple(function(*blocks, **extra, layout="lanes"))
         except ValueError as error:

@@ -1,4 +1,6 @@
-"""Double pendulum and cart-pole against equations of motion that SymPy derives from a Lagrangian written by hand."""
+"""Double pendulum and cart-pole against equations of motion that SymPy derives from a Lagrangian written by
+hand.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def rpy(r: float, p: float, y: float) -> Any:
 
 
 def chain(robot: str) -> tuple[list[Any], Any, Any]:
-    """(q, T, V) of an unbranched robot, straight from the numbers of its URDF: positions of the masses, then d/dt by SymPy."""
+    """(q, T, V) of an unbranched robot, straight from the numbers of its URDF: positions of the masses, then
+    d/dt by SymPy.
+    """
     root = ElementTree.parse(resolve(robot)).getroot()
     links = {link.get("name"): link for link in root.findall("link")}
     joints = {joint.find("parent").get("link"): joint for joint in root.findall("joint")}  # type: ignore[union-attr]
@@ -79,7 +83,9 @@ def test_equations_of_motion(robot: str) -> None:
     t = sp.Symbol("t")
     rates = [q.diff(t) for q in coordinates]
     lagrangian = kinetic - potential
-    torques = [lagrangian.diff(rate).diff(t) - lagrangian.diff(q) for q, rate in zip(coordinates, rates, strict=True)]
+    torques = [
+        lagrangian.diff(rate).diff(t) - lagrangian.diff(q) for q, rate in zip(coordinates, rates, strict=True)
+    ]
     plain = sp.symbols("q0 q1 v0 v1 a0 a1")
     old = [*coordinates, *rates, *(rate.diff(t) for rate in rates)]
     swap = list(zip(reversed(old), reversed(plain), strict=True))  # second derivatives first
@@ -97,7 +103,9 @@ def test_equations_of_motion(robot: str) -> None:
         assert_close(module.rnea(q, v, a), torque(v, a), 1e-10)
         assert_close(module.nle(q, v), torque(v, zero), 1e-10)
         assert_close(module.gravity_torque(q), torque(zero, zero), 1e-10, 1.0)
-        assert_close(module.crba(q), np.array([torque(zero, unit) - torque(zero, zero) for unit in np.eye(2)]).T, 1e-10)
+        assert_close(
+            module.crba(q), np.array([torque(zero, unit) - torque(zero, zero) for unit in np.eye(2)]).T, 1e-10
+        )
         assert_close(module.aba(q, v, torque(v, a)), a, 1e-10)
         kinetic_energy, potential_energy = energies(*q, *v, *a)
         assert_close(module.kinetic_energy(q, v), kinetic_energy, 1e-10)

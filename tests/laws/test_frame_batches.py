@@ -1,4 +1,6 @@
-"""Batches of the functions of frames: every reference, frames near and far, any number of samples, and what there is no frame for."""
+"""Batches of the functions of frames: every reference, frames near and far, any number of samples, and what
+there is no frame for.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,11 @@ def in_blocks(x: Floats, lanes: int) -> Floats:
 
 
 def test_a_frame_of_the_world_and_deep_ones_are_tried() -> None:
-    carried = [model.frames[k].body for model in (built(name, "float64")[0] for name in MODELS) for k in frames(model)]
+    carried = [
+        model.frames[k].body
+        for model in (built(name, "float64")[0] for name in MODELS)
+        for k in frames(model)
+    ]
     assert -1 in carried and max(carried) > 5
 
 
@@ -88,9 +94,19 @@ def test_equal_to_single_calls(case: tuple[Model, ModuleType], reference: str) -
             single = [several(function(*(x[k] for x in given[:count]), frame, reference)) for k in range(33)]
             expected = [np.array(rows) for rows in zip(*single, strict=True)]
             for size in range(1, 34):
-                for result, rows in zip(several(function(*(x[:size] for x in given[:count]), frame, reference)), expected, strict=True):
+                for result, rows in zip(
+                    several(function(*(x[:size] for x in given[:count]), frame, reference)),
+                    expected,
+                    strict=True,
+                ):
                     scale = float(np.abs(rows).max())
-                    assert_close(result, rows[:size], TOLERANCE[module.dtype.name], scale, f"{name} of {frame} in {reference}, {size}")
+                    assert_close(
+                        result,
+                        rows[:size],
+                        TOLERANCE[module.dtype.name],
+                        scale,
+                        f"{name} of {frame} in {reference}, {size}",
+                    )
 
 
 @pytest.mark.parametrize("reference", REFERENCES)
@@ -101,8 +117,12 @@ def test_lanes_are_the_batch_transposed(case: tuple[Model, ModuleType], referenc
         blocks = [in_blocks(x, module.block) for x in given[:count]]
         for frame in frames(model):
             made = several(getattr(module, name)(*blocks, frame, reference, layout="lanes"))
-            for result, rows in zip(made, several(getattr(module, name)(*given[:count], frame, reference)), strict=True):
-                np.testing.assert_array_equal(np.moveaxis(result, -1, 1).reshape(rows.shape), rows, f"{name} of {frame}")
+            for result, rows in zip(
+                made, several(getattr(module, name)(*given[:count], frame, reference)), strict=True
+            ):
+                np.testing.assert_array_equal(
+                    np.moveaxis(result, -1, 1).reshape(rows.shape), rows, f"{name} of {frame}"
+                )
 
 
 def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, *extra: int) -> list[Floats]:
@@ -116,7 +136,9 @@ def called(module: ModuleType, name: str, given: tuple[Floats, ...], form: str, 
     getattr(entry, form)(number, *pointers[: len(arrays)], *extra, *pointers[len(arrays) :])
     if not blocks:
         return results
-    return [np.moveaxis(x, -1, 1).reshape(count, *shape) for x, shape in zip(results, entry._shapes, strict=True)]
+    return [
+        np.moveaxis(x, -1, 1).reshape(count, *shape) for x, shape in zip(results, entry._shapes, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("form", ["_batch", "_lanes"])
@@ -153,6 +175,8 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Model, ModuleType], fo
 def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
     monkeypatch.setattr(rbdc.planning.generation, "WORTH_A_BATCH", 1)
-    made = generate(model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
+    made = generate(
+        model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch"))
+    )
     assert not any(source.batch_files or source.declaration.lanes for source in made.sources)
     assert "robot_frame_velocity_batch(" in made.files["robot_frame_velocity.c"]

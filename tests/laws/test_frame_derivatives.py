@@ -1,4 +1,6 @@
-"""Derivatives of a frame's velocity and acceleration on random trees and coupled joints, against the functions they are derivatives of."""
+"""Derivatives of a frame's velocity and acceleration on random trees and coupled joints, against the
+functions they are derivatives of.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,21 @@ import numpy as np
 import pytest
 
 from rbdc import Model
-from rbdc.algorithms import frame_derivatives
+from rbdc.algorithms.derivatives import frame_derivatives
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.reference import frame_derivatives as reference_derivatives
 from rbdc.algorithms.reference import frames
+from rbdc.algorithms.reference.derivatives import frame_derivatives as reference_derivatives
 from tests.laws.test_motion import TOLERANCE as DIFFERENCES
 from tests.laws.test_motion import rate, state
 from tests.support import Array, assert_close, build_module
 from tests.support_trees import TREES, mimic_tree, random_tree
 
-FRAMED = ("frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives")
+FRAMED = (
+    "frame_velocity",
+    "frame_acceleration",
+    "frame_velocity_derivatives",
+    "frame_acceleration_derivatives",
+)
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 BASES = ("frame_velocity", "frame_acceleration")
 TINY = 1e-200
@@ -39,13 +46,17 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: Any) -> list[Array]:
-    """Derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a, all directions at once."""
+    """Derivatives (6, nv) of the reference for a frame's motion by q (in the tangent space), v and a, all
+    directions at once.
+    """
     algorithm: Callable[..., Any] = getattr(frames, base)
     q, identity = [float(x) for x in arguments[0]], np.eye(model.nv)
     turned = np.array([configuration_rate(model, q, [float(x) for x in unit]) for unit in identity]).T
     found = []
     for moved, directions in enumerate([turned, *[identity] * (len(arguments) - 1)]):
-        given = [list(x[:, None] + 1j * TINY * directions if k == moved else x) for k, x in enumerate(arguments)]
+        given = [
+            list(x[:, None] + 1j * TINY * directions if k == moved else x) for k, x in enumerate(arguments)
+        ]
         entries = algorithm(model, *given, *where)
         found.append(np.array([np.broadcast_to(np.imag(entry) / TINY, model.nv) for entry in entries]))
     return found
@@ -54,7 +65,9 @@ def complex_step(model: Model, base: str, arguments: Sequence[Array], *where: An
 @pytest.mark.parametrize("where", REFERENCES)
 @pytest.mark.parametrize("base", BASES)
 def test_complex_step(case: Case, base: str, where: str) -> None:
-    """The generated algorithm and the reference over floats, and the compiled function, give the derivative to rounding."""
+    """The generated algorithm and the reference over floats, and the compiled function, give the derivative
+    to rounding.
+    """
     model, module = case
     arguments = state(module)[: 2 if base == "frame_velocity" else 3]
     floats = [[float(x) for x in values] for values in arguments]
@@ -66,7 +79,9 @@ def test_complex_step(case: Case, base: str, where: str) -> None:
         for of in (frame_derivatives, reference_derivatives):
             evaluated = getattr(of, f"{base}_derivatives")(model, *floats, index, where)
             for got, true in zip(evaluated, expected, strict=True):
-                assert_close(np.array(got, dtype=float), true, TOLERANCE, 1.0, f"{module.name} {frame}, {of.__name__}")
+                assert_close(
+                    np.array(got, dtype=float), true, TOLERANCE, 1.0, f"{module.name} {frame}, {of.__name__}"
+                )
 
 
 @pytest.mark.parametrize("where", REFERENCES)
@@ -77,7 +92,9 @@ def test_central_differences(case: Case, where: str) -> None:
     for frame in module.frame_names:
 
         def velocity(t: float, u: float, frame: str = frame) -> Array:
-            return np.asarray(module.frame_velocity(module.integrate(q, t * unit), v + u * unit, frame, where))
+            return np.asarray(
+                module.frame_velocity(module.integrate(q, t * unit), v + u * unit, frame, where)
+            )
 
         def acceleration(t: float, u: float, w: float, frame: str = frame) -> Array:
             given = module.integrate(q, t * unit), v + u * unit, a + w * unit
@@ -85,7 +102,10 @@ def test_central_differences(case: Case, where: str) -> None:
 
         by_velocity = [rate(lambda t: velocity(t, 0.0)), rate(lambda t: velocity(0.0, t))]
         by_acceleration = [rate(lambda t: acceleration(*(t * row))) for row in np.eye(3)]  # noqa: B023 - called at once
-        found = module.frame_velocity_derivatives(q, v, frame, where), module.frame_acceleration_derivatives(q, v, a, frame, where)
+        found = (
+            module.frame_velocity_derivatives(q, v, frame, where),
+            module.frame_acceleration_derivatives(q, v, a, frame, where),
+        )
         for got, expected in zip((*found[0], *found[1]), (*by_velocity, *by_acceleration), strict=True):
             assert_close(got, expected.T, DIFFERENCES, 10.0, f"{module.name} {frame}")
 
@@ -105,7 +125,9 @@ def test_batch_and_out(case: Case, base: str) -> None:
     module, rng = case[1], np.random.default_rng(21)
     function, frame = getattr(module, f"{base}_derivatives"), module.frame_names[-1]
     q = np.array([[module.random_configuration(rng) for _ in range(3)] for _ in range(2)])
-    rest = [rng.standard_normal((2, 3, module.nv)), rng.standard_normal(module.nv)][: 1 if base == "frame_velocity" else 2]
+    rest = [rng.standard_normal((2, 3, module.nv)), rng.standard_normal(module.nv)][
+        : 1 if base == "frame_velocity" else 2
+    ]
     batched = function(q, *rest, frame, "WORLD")
     out = tuple(np.full_like(matrix, np.nan) for matrix in batched)
     returned = function(q, *rest, frame, "WORLD", out=out)
@@ -131,13 +153,18 @@ def test_out_is_checked(case: Case) -> None:
 
 
 @pytest.mark.parametrize(("frame", "reference"), [(-1, 0), (10_000, 0), (0, -1), (0, 3)])
-def test_c_gives_nan_where_there_is_no_such_frame_or_reference(case: Case, frame: int, reference: int) -> None:
+def test_c_gives_nan_where_there_is_no_such_frame_or_reference(
+    case: Case, frame: int, reference: int
+) -> None:
     """Every entry of every output, and nothing beyond them."""
     model, module = case
     native: Any = module._native
     arrays = dict(zip("qva", state(module), strict=True))
     for name in FRAMED:
-        given = [native.ffi.from_buffer("double[]", arrays[letter]) for letter in ("qva" if "acceleration" in name else "qv")]
+        given = [
+            native.ffi.from_buffer("double[]", arrays[letter])
+            for letter in ("qva" if "acceleration" in name else "qv")
+        ]
         shape = (6, module.nv) if name.endswith("derivatives") else (6,)
         count = 1 if shape == (6,) else len(given)
         outputs = [np.zeros(int(np.prod(shape)) + 1) for _ in range(count)]

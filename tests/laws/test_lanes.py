@@ -1,4 +1,6 @@
-"""Limbs in lanes: random trees with alike limbs, mirrored, offset, with inertias of their own, against the recursions on plain floats."""
+"""Limbs in lanes: random trees with alike limbs, mirrored, offset, with inertias of their own, against the
+recursions on plain floats.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Vector3
-from rbdc.algorithms.reference import centroidal, idsva, products
+from rbdc.algorithms.reference import centroidal
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives import idsva, products
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import rnea
@@ -31,7 +34,17 @@ from tests.support_trees import random_inertia, random_placement
 
 OF_Q = ("com", "com_jacobian", "centroidal_momentum_matrix", "potential_energy")
 FUNCTIONS = (
-    *("rnea", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "kinetic_energy"),
+    *(
+        "rnea",
+        "crba",
+        "minverse",
+        "aba",
+        "torque_regressor",
+        "rnea_derivatives",
+        "aba_derivatives",
+        "rnea_vjp",
+        "kinetic_energy",
+    ),
     *OF_Q,
 )
 PLACES = {4: ((1, 1), (1, -1), (-1, 1), (-1, -1)), 3: ((1, 1), (1, -1), (-1, 1)), 2: ((1, 1), (1, -1))}
@@ -39,10 +52,15 @@ TARGETS = {"native": FLAGS, "avx2": ("-O1", "-mavx2", "-mfma"), "sse2": ("-O1",)
 
 
 def limbs(
-    rng: np.random.Generator, count: int, kinds: tuple[str, ...], parent: str, tag: str, shape: int | None = None
+    rng: np.random.Generator,
+    count: int,
+    kinds: tuple[str, ...],
+    parent: str,
+    tag: str,
+    shape: int | None = None,
 ) -> tuple[list[Link], list[Joint]]:
-    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an offset now and then. With the
-    same number `shape` they look like those of other calls.
+    """`count` limbs of the same joints: mirrored attachments, axes to either side, inertias of their own, an
+    offset now and then. With the same number `shape` they look like those of other calls.
     """
     links: list[Link] = []
     joints: list[Joint] = []
@@ -66,18 +84,27 @@ def limbs(
 def creature(seed: int) -> Tree:
     """A trunk on a free-flyer or the ground with limbs in groups of four or two, now and then at a torso."""
     rng = np.random.default_rng(seed)
-    kinds = [("revolute",) * 3, ("revolute", "prismatic", "revolute"), ("prismatic", "revolute"), ("revolute", "revolute")][seed % 4]
+    kinds = [
+        ("revolute",) * 3,
+        ("revolute", "prismatic", "revolute"),
+        ("prismatic", "revolute"),
+        ("revolute", "revolute"),
+    ][seed % 4]
     links, joints = [Link("trunk", random_inertia(rng))], []
     if seed % 3 == 0:
         links.append(Link("torso", random_inertia(rng)))
-        joints.append(Joint("waist", "revolute", "trunk", "torso", random_placement(rng), Vector3(0.0, 0.0, 1.0)))
+        joints.append(
+            Joint("waist", "revolute", "trunk", "torso", random_placement(rng), Vector3(0.0, 0.0, 1.0))
+        )
     more = limbs(rng, 4 if seed % 2 else 2, kinds, "trunk", "leg")
     arms = limbs(rng, 2, ("revolute", "revolute"), "torso", "arm") if seed % 3 == 0 else ([], [])
     tail = limbs(rng, 2, ("revolute",), "trunk", "antenna") if seed % 5 == 0 else ([], [])
     for some_links, some_joints in (more, arms, tail):
         links += some_links
         joints += some_joints
-    return Model.assemble(f"creature{seed}", links, joints, root_joint="fixed" if seed % 4 == 1 else "free-flyer")
+    return Model.assemble(
+        f"creature{seed}", links, joints, root_joint="fixed" if seed % 4 == 1 else "free-flyer"
+    )
 
 
 def with_hands(hands: int, fingers: int, kinds: tuple[str, ...], root: str) -> Tree:
@@ -103,7 +130,11 @@ def widths(model: Tree, name: str = "rnea") -> set[int]:
 def state(model: Tree, module: ModuleType, seed: int) -> tuple[Array, Array, Array, Array]:
     """q, v, a and external forces."""
     rng = np.random.default_rng(seed)
-    return module.random_configuration(rng), *rng.normal(size=(2, model.nv)), rng.normal(size=(model.njoints, 6))
+    return (
+        module.random_configuration(rng),
+        *rng.normal(size=(2, model.nv)),
+        rng.normal(size=(model.njoints, 6)),
+    )
 
 
 def check(module: ModuleType, model: Tree, tolerance: float) -> None:
@@ -114,26 +145,45 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
         forces = [Force.of([float(x) for x in row]) for row in fext]
         condition = max(tolerance, 1e-15 * float(np.linalg.cond(module.crba(q))))
         assert_close(module.rnea(q, v, a), rnea(model, *given), tolerance, what="rnea")
-        assert_close(module.rnea(q, v, a, fext), rnea(model, given[0], given[1], given[2], forces), tolerance, what="rnea with forces")
+        assert_close(
+            module.rnea(q, v, a, fext),
+            rnea(model, given[0], given[1], given[2], forces),
+            tolerance,
+            what="rnea with forces",
+        )
         assert_close(module.crba(q), crba(model, given[0]), tolerance, what="crba")
         assert_close(module.minverse(q), minverse(model, given[0]), condition, what="minverse")
         assert_close(module.aba(q, v, a), aba(model, *given), condition, what="aba")
-        assert_close(module.torque_regressor(q, v, a), torque_regressor(model, *given), tolerance, what="torque_regressor")
+        assert_close(
+            module.torque_regressor(q, v, a),
+            torque_regressor(model, *given),
+            tolerance,
+            what="torque_regressor",
+        )
         for name in OF_Q:
             algorithm = getattr(centroidal, {"com": "centre_of_mass"}.get(name, name))
             found = getattr(module, name)(q)
             assert_close(found, np.reshape(algorithm(model, given[0]), found.shape), tolerance, what=name)
-        assert_close(module.kinetic_energy(q, v), centroidal.kinetic_energy(model, given[0], given[1])[0], tolerance, what="kinetic_energy")
+        assert_close(
+            module.kinetic_energy(q, v),
+            centroidal.kinetic_energy(model, given[0], given[1])[0],
+            tolerance,
+            what="kinetic_energy",
+        )
         weighted = products.rnea_vjp(model, given[0], given[1], given[2], given[1])
         for got, expected in zip(module.rnea_vjp(q, v, a, v), weighted, strict=True):
             assert_close(got, expected, tolerance, what="rnea_vjp")
-        for got, expected in zip(module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True):
+        for got, expected in zip(
+            module.rnea_derivatives(q, v, a), idsva.rnea_derivatives(model, *given), strict=True
+        ):
             assert_close(got, expected, tolerance, what="rnea_derivatives")
-        for got, expected in zip(module.aba_derivatives(q, v, a), aba_derivatives(model, *given), strict=True):
+        for got, expected in zip(
+            module.aba_derivatives(q, v, a), aba_derivatives(model, *given), strict=True
+        ):
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", slow_but(range(12), (1, 6)))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1,)))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
@@ -161,7 +211,13 @@ def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ..
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
 def test_fingers_in_every_width_of_registers(target: str) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
-    check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"), model, 1e-13)
+    check(
+        build_module(
+            model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"hands_{target}"
+        ),
+        model,
+        1e-13,
+    )
 
 
 @pytest.mark.slow
@@ -175,10 +231,15 @@ def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) ->
 
 def test_groups_within_limbs_are_shown_with_those_of_all_limbs() -> None:
     fingers = [[f"hand{m}_{n}_0" for n in pair for m in range(2)] for pair in ((0, 1), (2, 3))]
-    assert limb_groups(with_hands(2, 4, ("revolute", "revolute"), "fixed")) == [["arm0_0", "arm1_0"], *fingers]
+    assert limb_groups(with_hands(2, 4, ("revolute", "revolute"), "fixed")) == [
+        ["arm0_0", "arm1_0"],
+        *fingers,
+    ]
 
 
-def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
     monkeypatch.setattr("rbdc.planning.limb_lanes.WORTH_NESTING", 0.0)
     assert max(widths(model)) == 2
@@ -196,7 +257,13 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(monkeyp
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_width_of_registers(target: str) -> None:
     model = creature(7)
-    check(build_module(model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"), model, 1e-12)
+    check(
+        build_module(
+            model, functions=FUNCTIONS, cflags=(*TARGETS[target], "-Werror"), name=f"creature_{target}"
+        ),
+        model,
+        1e-12,
+    )
 
 
 @pytest.mark.slow
@@ -204,7 +271,9 @@ def test_every_width_of_registers(target: str) -> None:
 def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
     model = creature(5)
     flags = (*FLAGS, "-Werror", "-Wshadow")
-    module = build_module(model, functions=FUNCTIONS, compiler=compiler, cflags=flags, name=f"creature_{compiler}")
+    module = build_module(
+        model, functions=FUNCTIONS, compiler=compiler, cflags=flags, name=f"creature_{compiler}"
+    )
     check(module, model, 1e-12)
 
 

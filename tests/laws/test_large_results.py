@@ -1,4 +1,6 @@
-"""Results that no cache would hold are written past them: the same bits as of few samples, wherever they begin, and nothing around them."""
+"""Results that no cache would hold are written past them: the same bits as of few samples, wherever they
+begin, and nothing around them.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def module(request: pytest.FixtureRequest) -> ModuleType:
     compiler, target, dtype = request.param
     name, flags = f"ur5_{target}_{dtype}", ("-O1", "-fno-math-errno", *TARGETS[target])
     out = OUT / "large" / compiler
-    options = BuildOptions(name=name, functions=FUNCTIONS, dtype=dtype, out=out, compiler=compiler, cflags=flags, jobs=1)
+    options = BuildOptions(
+        name=name, functions=FUNCTIONS, dtype=dtype, out=out, compiler=compiler, cflags=flags, jobs=1
+    )
     return rbdc.load(build_package("ur5", options).directory)
 
 

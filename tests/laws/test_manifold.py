@@ -1,4 +1,6 @@
-"""integrate and difference on every joint type: against the matrix exponential, and at the ends where formulae break."""
+"""integrate and difference on every joint type: against the matrix exponential, and at the ends where
+formulae break.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,10 @@ def joint_motions(module: ModuleType, model: Model, q: Array) -> list[Array]:
     """For each joint the placement of its body in the body above, from the compiled forward kinematics."""
     world = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
     above = ["base", *(body.name for body in model.bodies)]
-    return [np.linalg.solve(world[parent], world[body.name]) for parent, body in zip(above, model.bodies, strict=False)]
+    return [
+        np.linalg.solve(world[parent], world[body.name])
+        for parent, body in zip(above, model.bodies, strict=False)
+    ]
 
 
 def same_configuration(actual: Array, expected: Array) -> Array:
@@ -99,11 +104,15 @@ def test_integrate_is_the_exponential(module: ModuleType, size: float) -> None:
     for body, x0, x1 in zip(model.bodies, before, after, strict=True):
         own = slice(start, start + body.joint.nv)
         twist = module.frame_jacobian(q, body.name, "LOCAL")[:, own] @ dv[own]
-        assert_close(np.linalg.solve(x0, x1), expected_exponential(twist), 1e-12, 1.0, f"{body.name}, step {size}")
+        assert_close(
+            np.linalg.solve(x0, x1), expected_exponential(twist), 1e-12, 1.0, f"{body.name}, step {size}"
+        )
         start = own.stop
 
 
-@pytest.mark.parametrize("size", [0.0, 1e-300, 1e-200, 1e-160, 1e-100, 1e-12, 1e-8, 1e-4, 1e-2, 0.0316, 0.0632, 1.0])
+@pytest.mark.parametrize(
+    "size", [0.0, 1e-300, 1e-200, 1e-160, 1e-100, 1e-12, 1e-8, 1e-4, 1e-2, 0.0316, 0.0632, 1.0]
+)
 def test_small_steps_from_neutral_keep_their_relative_accuracy(module: ModuleType, size: float) -> None:
     step = size * np.random.default_rng(4).uniform(-1.0, 1.0, module.nv)
     moved = module.integrate(module.q_neutral, step)
@@ -171,7 +180,9 @@ def test_a_batch_takes_each_branch_by_itself(module: ModuleType) -> None:
     steps = np.array([large_rotation(size, rng) for size in (0.0, 1e-9, 0.03, 0.04, 3.0, 5.0)])
     moved = module.integrate(q, steps)
     assert_close(moved, [module.integrate(*row) for row in zip(q, steps, strict=True)], 1e-15)
-    assert_close(module.difference(q, moved), [module.difference(*row) for row in zip(q, moved, strict=True)], 1e-15)
+    assert_close(
+        module.difference(q, moved), [module.difference(*row) for row in zip(q, moved, strict=True)], 1e-15
+    )
 
 
 def test_rate_is_the_derivative_of_integrate() -> None:
@@ -180,13 +191,17 @@ def test_rate_is_the_derivative_of_integrate() -> None:
     q = integrate(model, model.neutral(), list(rng.normal(size=model.nv)))
     v = rng.normal(size=model.nv)
     step = 1e-5
-    ahead, behind = (np.array(integrate(model, q, list(sign * step * v)), dtype=float) for sign in (1.0, -1.0))
+    ahead, behind = (
+        np.array(integrate(model, q, list(sign * step * v)), dtype=float) for sign in (1.0, -1.0)
+    )
     assert_close(configuration_rate(model, q, list(v)), (ahead - behind) / (2.0 * step), 1e-9)
 
 
 @pytest.mark.parametrize("scale", [0.5, 0.999, 1.5])
 def test_quaternions_that_are_not_of_unit_length(module: ModuleType, scale: float) -> None:
-    """Placements are those of the formula for unit ones, 1 + s^2 (R - 1) for s times such a one; `integrate` gives unit ones back."""
+    """Placements are those of the formula for unit ones, 1 + s^2 (R - 1) for s times such a one; `integrate`
+    gives unit ones back.
+    """
     rng = np.random.default_rng(7)
     q, v = module.random_configuration(rng), rng.standard_normal(module.nv)
     turn = slice(QUATERNIONS[0], QUATERNIONS[0] + 4)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.support import Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import mimic_tree
 
-# joint0 = -0.5 joint3 + 0.3, joint3 = 2 joint2 - 0.1, joint4 = 0.7 joint5, by depth-first order of the full tree.
+# joint0 = -0.5 joint3 + 0.3, joint3 = 2 joint2 - 0.1, joint4 = 0.7 joint5, in depth-first order of the tree.
 ORDER = ["joint0", "joint1", "joint2", "joint3", "joint4", "joint5"]
 G = np.array([[0, -1.0, 0], [1, 0, 0], [0, 1, 0], [0, 2.0, 0], [0, 0, 0.7], [0, 0, 1]])
 OFFSET = np.array([-0.5 * -0.1 + 0.3, 0, 0, -0.1, 0, 0])
@@ -19,7 +20,9 @@ OFFSET = np.array([-0.5 * -0.1 + 0.3, 0, 0, -0.1, 0, 0])
 @pytest.fixture(scope="module")
 def pair() -> tuple[ModuleType, ModuleType]:
     """The same tree, coupled and with independent joints."""
-    return build_module(mimic_tree("coupled"), preset="full"), build_module(mimic_tree("independent"), preset="full")
+    coupled, full = (mimic_tree(mimic) for mimic in ("coupled", "independent"))
+    options: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
+    return build_module(coupled, **options), build_module(full, **options)
 
 
 @pytest.fixture
@@ -52,9 +55,13 @@ def test_kinematics(pair: tuple[ModuleType, ModuleType], state: tuple[Array, Arr
     Q, V, A = G @ q + OFFSET, G @ v, G @ a
     assert_close(coupled.forward_kinematics(q), full.forward_kinematics(Q), 1e-12)
     for frame in coupled.frame_names:
-        assert_close(coupled.frame_jacobian(q, frame, "WORLD"), full.frame_jacobian(Q, frame, "WORLD") @ G, 1e-12, 1.0)
+        assert_close(
+            coupled.frame_jacobian(q, frame, "WORLD"), full.frame_jacobian(Q, frame, "WORLD") @ G, 1e-12, 1.0
+        )
         assert_close(coupled.frame_velocity(q, v, frame), full.frame_velocity(Q, V, frame), 1e-12, 1.0)
-        assert_close(coupled.frame_acceleration(q, v, a, frame), full.frame_acceleration(Q, V, A, frame), 1e-12, 1.0)
+        assert_close(
+            coupled.frame_acceleration(q, v, a, frame), full.frame_acceleration(Q, V, A, frame), 1e-12, 1.0
+        )
     assert_close(coupled.com_jacobian(q), full.com_jacobian(Q) @ G, 1e-12)
     assert_close(coupled.centroidal_momentum_matrix(q), full.centroidal_momentum_matrix(Q) @ G, 1e-12)
     assert_close(coupled.kinetic_energy(q, v), full.kinetic_energy(Q, V), 1e-12)

@@ -1,4 +1,6 @@
-"""Laws along a motion, by differences of fourth order: what `test_random_trees` checks in one frame is checked in all here."""
+"""Laws along a motion, by differences of fourth order: what `test_random_trees` checks in one frame is
+checked in all here.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +17,10 @@ from tests.support_trees import TREES, law_module, random_tree
 
 STEP = 1e-3
 TOLERANCE = 2e-9
-"""Of `rate`: it leaves STEP^4 / 30 times a fifth derivative (3e-14, times the fifth power of speeds of a few rad/s) and
-1.5 rounding errors over STEP (3e-13); the floor of each comparison is the size of the terms that cancel."""
+"""Of `rate`: it leaves STEP^4 / 30 times a fifth derivative (3e-14, times the fifth power of speeds of a few
+rad/s) and 1.5 rounding errors over STEP (3e-13); the floor of each comparison is the size of the terms that
+cancel.
+"""
 
 
 @cache
@@ -34,7 +38,11 @@ def case(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
 def state(module: ModuleType) -> tuple[Array, Array, Array]:
     """A random (q, v, a) of moderate speed."""
     rng = np.random.default_rng(13)
-    return module.random_configuration(rng), rng.uniform(-1.0, 1.0, module.nv), rng.uniform(-1.0, 1.0, module.nv)
+    return (
+        module.random_configuration(rng),
+        rng.uniform(-1.0, 1.0, module.nv),
+        rng.uniform(-1.0, 1.0, module.nv),
+    )
 
 
 def rate(function: Callable[[float], Array]) -> Array:
@@ -53,8 +61,8 @@ def spatial_inertia(parameters: list[float]) -> Array:
 
 @pytest.mark.parametrize("where", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
 def test_frame_acceleration_is_the_rate_of_frame_velocity(case: tuple[Model, ModuleType], where: str) -> None:
-    """In LOCAL and WORLD component by component; LOCAL_WORLD_ALIGNED turns the LOCAL one into the world's axes, and so leaves
-    out the turning of the axes, w x v.
+    """In LOCAL and WORLD component by component; LOCAL_WORLD_ALIGNED turns the LOCAL one into the world's
+    axes, and so leaves out the turning of the axes, w x v.
     """
     module, (q, v, a) = case[1], state(case[1])
     for frame in module.frame_names:
@@ -65,7 +73,13 @@ def test_frame_acceleration_is_the_rate_of_frame_velocity(case: tuple[Model, Mod
         expected, now = rate(velocity), velocity(0.0)
         if where == "LOCAL_WORLD_ALIGNED":
             expected[:3] -= np.cross(now[3:], now[:3])
-        assert_close(module.frame_acceleration(q, v, a, frame, where), expected, TOLERANCE, 10.0, f"{module.name} {frame}")
+        assert_close(
+            module.frame_acceleration(q, v, a, frame, where),
+            expected,
+            TOLERANCE,
+            10.0,
+            f"{module.name} {frame}",
+        )
 
 
 def test_local_velocity_is_the_rate_of_the_placement(case: tuple[Model, ModuleType]) -> None:
@@ -81,7 +95,13 @@ def test_gravity_is_the_gradient_of_the_potential(case: tuple[Model, ModuleType]
     """In every direction of the tangent space, by itself."""
     module, (q, *_) = case[1], state(case[1])
     gradient = rate(lambda t: module.potential_energy(module.integrate(q, t * np.eye(module.nv))))
-    assert_close(module.gravity_torque(q), gradient, TOLERANCE, float(np.abs(module.potential_energy(q))) + 10.0, module.name)
+    assert_close(
+        module.gravity_torque(q),
+        gradient,
+        TOLERANCE,
+        float(np.abs(module.potential_energy(q))) + 10.0,
+        module.name,
+    )
 
 
 def test_inertia_rate(case: tuple[Model, ModuleType]) -> None:
@@ -103,11 +123,19 @@ def test_power(case: tuple[Model, ModuleType]) -> None:
         there = module.integrate(q, t * v)
         return np.asarray(module.kinetic_energy(there, v + t * a) + module.potential_energy(there))
 
-    assert_close(rate(energy), tau @ v, TOLERANCE, float(np.abs(energy(0.0))) + float(np.abs(a).max()) + 10.0, module.name)
+    assert_close(
+        rate(energy),
+        tau @ v,
+        TOLERANCE,
+        float(np.abs(energy(0.0))) + float(np.abs(a).max()) + 10.0,
+        module.name,
+    )
 
 
 def test_momentum_is_that_of_the_bodies(case: tuple[Model, ModuleType]) -> None:
-    """All six rows of the centroidal momentum, summed body by body about the centre of mass of the moving ones."""
+    """All six rows of the centroidal momentum, summed body by body about the centre of mass of the moving
+    ones.
+    """
     (model, module), (q, v, _) = case, state(case[1])
     placements = dict(zip(module.frame_names, module.forward_kinematics(q), strict=True))
     mass, moment, total = 0.0, np.zeros(3), np.zeros(6)
@@ -117,14 +145,19 @@ def test_momentum_is_that_of_the_bodies(case: tuple[Model, ModuleType]) -> None:
         momentum = spatial_inertia(parameters) @ module.frame_velocity(q, v, body.name)
         linear = rotation @ momentum[:3]
         total += np.hstack([linear, rotation @ momentum[3:] + np.cross(origin, linear)])
-        mass, moment = mass + parameters[0], moment + parameters[0] * origin + rotation @ np.array(parameters[1:4], dtype=float)
+        mass, moment = (
+            mass + parameters[0],
+            moment + parameters[0] * origin + rotation @ np.array(parameters[1:4], dtype=float),
+        )
     total[3:] -= np.cross(moment / mass, total[:3])
     assert_close(module.centroidal_momentum_matrix(q) @ v, total, 1e-11, 1.0, module.name)
 
 
 @pytest.mark.parametrize("seed", TREES[1::2])
 def test_momentum_changes_by_outer_forces_only(seed: int) -> None:
-    """Every other tree is free: the rate of its centroidal momentum is its weight and the force on its root joint."""
+    """Every other tree is free: the rate of its centroidal momentum is its weight and the force on its root
+    joint.
+    """
     model, module = case_of(seed)
     q, v, a = state(module)
     momentum = rate(lambda t: module.centroidal_momentum_matrix(module.integrate(q, t * v)) @ (v + t * a))

@@ -1,6 +1,8 @@
-"""The papers' recursions over plain floats, and over NumPy arrays with a batch in every scalar, give the compiled module's numbers.
+"""The papers' recursions over plain floats, and over NumPy arrays with a batch in every scalar, give the
+compiled module's numbers.
 
-The two share the spatial algebra and the model, no more, so what is tested is all of the way from there: the algorithms, the passes, the C.
+The two share the spatial algebra and the model, no more, so what is tested is all of the way from there: the
+algorithms, the passes, the C.
 """
 
 from __future__ import annotations
@@ -15,6 +17,11 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms import momentum
+from rbdc.algorithms.dynamics.regressor import (
+    regressor_by_axes,
+    regressor_by_forces,
+    regressor_of_chosen_frames,
+)
 from rbdc.algorithms.reference import centroidal, frames
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.coriolis import coriolis
@@ -24,7 +31,6 @@ from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
-from rbdc.algorithms.regressor import regressor_by_axes, regressor_by_forces, regressor_of_chosen_frames
 from rbdc.reduction.passes import reduced
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -32,7 +38,9 @@ from tests.support import Array, assert_close, full_module
 from tests.support_trees import law_module, mimic_tree, random_tree
 
 TOLERANCE = 1e-12
-"""Orders of summation and contraction into fused products differ; the conditioning of M multiplies it for aba and minverse."""
+"""Orders of summation and contraction into fused products differ; the conditioning of M multiplies it for aba
+and minverse.
+"""
 COUNT = 5
 MODELS = ("kuka_iiwa", "planar_floating", "tree1", "tree4", "tree6", "mimic")
 
@@ -114,7 +122,9 @@ def test_floats(case: tuple[Model, ModuleType], name: str) -> None:
     for k in range(COUNT):
         own = [given[argument][k] for argument in arguments]
         compiled = getattr(module, name)(*own)
-        evaluated = np.array(_flat(algorithm(model, *([float(x) for x in values] for values in own))), dtype=float)
+        evaluated = np.array(
+            _flat(algorithm(model, *([float(x) for x in values] for values in own))), dtype=float
+        )
         limit = tolerance(name, module, given["q"][k])
         assert_close(compiled, evaluated.reshape(np.shape(compiled)), limit, 1e-2, f"{module.name} {name}")
 
@@ -134,35 +144,59 @@ def test_external_forces(case: tuple[Model, ModuleType], name: str, algorithm: C
     model, module = case
     given = inputs(module)
     q, v, a, fext = (given[key] for key in ("q", "v", "a", "fext"))
-    evaluated = stacked(algorithm(model, list(q.T), list(v.T), list(a.T), forces(np.moveaxis(fext, 0, -1))), (module.nv,))
-    assert_close(getattr(module, name)(q, v, a, fext), evaluated, tolerance(name, module, q), 1e-2, f"{module.name} {name}")
+    evaluated = stacked(
+        algorithm(model, list(q.T), list(v.T), list(a.T), forces(np.moveaxis(fext, 0, -1))), (module.nv,)
+    )
+    assert_close(
+        getattr(module, name)(q, v, a, fext),
+        evaluated,
+        tolerance(name, module, q),
+        1e-2,
+        f"{module.name} {name}",
+    )
 
 
 @pytest.mark.parametrize("name", ["hyq", "solo12", "ur5", *(f"tree{seed}" for seed in range(10))])
 @pytest.mark.parametrize("algorithm", [regressor_by_forces, regressor_by_axes, regressor_of_chosen_frames])
 def test_regressors_are_one(name: str, algorithm: Callable[..., Any]) -> None:
-    """HyQ has parallel axes on its legs, UR5 three one after the other; the frames that are chosen for Solo12's are slid along them."""
-    model = random_tree(int(name[4:])) if name.startswith("tree") else Model.from_urdf(resolve(name), root_joint="free-flyer")
+    """HyQ has parallel axes on its legs, UR5 three one after the other; the frames that are chosen for
+    Solo12's are slid along them.
+    """
+    model = (
+        random_tree(int(name[4:]))
+        if name.startswith("tree")
+        else Model.from_urdf(resolve(name), root_joint="free-flyer")
+    )
     rng = np.random.default_rng(3)
     v, a, step = (rng.standard_normal(model.nv).tolist() for _ in range(3))
     q = integrate(model, model.neutral(), step)
     own = reduced(model) if algorithm is regressor_of_chosen_frames else model
-    assert_close(np.array(algorithm(own, q, v, a)), np.array(torque_regressor(model, q, v, a)), 1e-13, what=name)
+    assert_close(
+        np.array(algorithm(own, q, v, a)), np.array(torque_regressor(model, q, v, a)), 1e-13, what=name
+    )
 
 
-@pytest.mark.parametrize("name", ["hyq", "hyq standing", "cartpole", "r2d2", *(f"tree{seed}" for seed in range(10))])
+@pytest.mark.parametrize(
+    "name", ["hyq", "hyq standing", "cartpole", "r2d2", *(f"tree{seed}" for seed in range(10))]
+)
 def test_momenta_of_subtrees(name: str) -> None:
-    """What regrouping leaves in the world counts where links hang from it: the cart of the cartpole slides there, HyQ's legs turn there."""
+    """What regrouping leaves in the world counts where links hang from it: the cart of the cartpole slides
+    there, HyQ's legs turn there.
+    """
     if name.startswith("tree"):
         model = random_tree(int(name[4:]))
     else:
-        model = Model.from_urdf(resolve(name.split()[0]), root_joint="free-flyer" if name == "hyq" else "fixed")
+        model = Model.from_urdf(
+            resolve(name.split()[0]), root_joint="free-flyer" if name == "hyq" else "fixed"
+        )
     rng = np.random.default_rng(3)
     v, step = (rng.standard_normal(model.nv).tolist() for _ in range(2))
     q = integrate(model, model.neutral(), step)
     for function in ("centre_of_mass", "com_jacobian", "centroidal_momentum_matrix", "potential_energy"):
         found, book = (getattr(form, function) for form in (momentum, centroidal))
-        assert_close(np.array(found(reduced(model), q)), np.array(book(model, q)), 1e-13, what=f"{name} {function}")
+        assert_close(
+            np.array(found(reduced(model), q)), np.array(book(model, q)), 1e-13, what=f"{name} {function}"
+        )
     found, book = momentum.kinetic_energy(reduced(model), q, v), centroidal.kinetic_energy(model, q, v)
     assert_close(np.array(found), np.array(book), 1e-13, what=f"{name} kinetic energy")
 
@@ -176,7 +210,9 @@ def test_frames(case: tuple[Model, ModuleType], where: str) -> None:
     for index, frame in enumerate(module.frame_names):
         jacobian = np.array(frames.frame_jacobian(model, qs, index, where), dtype=float)
         velocity = np.array(frames.frame_velocity(model, qs, vs, index, where), dtype=float)
-        acceleration = np.array(frames.frame_acceleration(model, qs, vs, accelerations, index, where), dtype=float)
+        acceleration = np.array(
+            frames.frame_acceleration(model, qs, vs, accelerations, index, where), dtype=float
+        )
         what = f"{module.name} {frame}"
         assert_close(module.frame_jacobian(q, frame, where), jacobian, TOLERANCE, 1e-2, what)
         assert_close(module.frame_velocity(q, v, frame, where), velocity, TOLERANCE, 1e-2, what)

@@ -14,7 +14,9 @@ from tests.support_trees import KINDS, SEEDS, TREES, law_module, random_tree
 
 STEP = 1e-6
 CENTRAL = 3e-8
-"""Tolerance of a central difference with `STEP`: the truncation STEP^2 and the rounding 1e-16 / STEP, times some curvature."""
+"""Tolerance of a central difference with `STEP`: the truncation STEP^2 and the rounding 1e-16 / STEP, times
+some curvature.
+"""
 
 
 @cache
@@ -84,7 +86,8 @@ def test_energies(tree: ModuleType) -> None:
     assert_close(derivative(tree, tree.potential_energy, q, v), tree.gravity_torque(q) @ v, CENTRAL, 10.0)
     # Power: d/dt (T + V) = tau . v along a motion with acceleration a.
     ahead, behind = (
-        tree.kinetic_energy(tree.integrate(q, s * v), v + s * a) + tree.potential_energy(tree.integrate(q, s * v))
+        tree.kinetic_energy(tree.integrate(q, s * v), v + s * a)
+        + tree.potential_energy(tree.integrate(q, s * v))
         for s in (STEP, -STEP)
     )
     assert_close((ahead - behind) / (2 * STEP), tree.rnea(q, v, a) @ v, CENTRAL, 10.0)
@@ -111,8 +114,12 @@ def test_frames(tree: ModuleType) -> None:
         for reference in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"):
             velocity = tree.frame_velocity(q, v, frame, reference)
             assert_close(tree.frame_jacobian(q, frame, reference) @ v, velocity, 1e-10, 1e-3)
-        ahead, behind = (tree.frame_velocity(tree.integrate(q, s * v), v + s * a, frame, "WORLD") for s in (STEP, -STEP))
-        assert_close((ahead - behind) / (2 * STEP), tree.frame_acceleration(q, v, a, frame, "WORLD"), CENTRAL, 10.0)
+        ahead, behind = (
+            tree.frame_velocity(tree.integrate(q, s * v), v + s * a, frame, "WORLD") for s in (STEP, -STEP)
+        )
+        assert_close(
+            (ahead - behind) / (2 * STEP), tree.frame_acceleration(q, v, a, frame, "WORLD"), CENTRAL, 10.0
+        )
 
 
 def test_external_forces_enter_by_the_jacobians_of_the_bodies(tree: ModuleType) -> None:
@@ -127,7 +134,9 @@ def test_external_forces_enter_by_the_jacobians_of_the_bodies(tree: ModuleType) 
 
 def test_regressor(tree: ModuleType) -> None:
     q, v, a = state(tree)
-    parameters = np.array([x for body in random_tree(int(tree.name[4:])).bodies for x in body.inertia.scalars()])
+    parameters = np.array(
+        [x for body in random_tree(int(tree.name[4:])).bodies for x in body.inertia.scalars()]
+    )
     assert_close(tree.torque_regressor(q, v, a) @ parameters, tree.rnea(q, v, a), 1e-10)
 
 

@@ -1,5 +1,6 @@
-"""The references themselves: one lane a sample gives what samples give alone, in the model's numbers too; they agree with the algorithms
-that are generated, which share nothing with them but the spatial algebra; the manifold's maps on 40 digits.
+"""The references themselves: one lane a sample gives what samples give alone, in the model's numbers too;
+they agree with the algorithms that are generated, which share nothing with them but the spatial algebra; the
+manifold's maps on 40 digits.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ CONTEXT.dps = 40
 
 @cache
 def tree(which: int | str) -> Model:
-    """A random tree, the first eight of which have every joint type at the root, or one with coupled joints."""
+    """A random tree, the first eight with every joint type at the root, or one with coupled joints."""
     return mimic_tree("coupled") if isinstance(which, str) else random_tree(which)
 
 
@@ -75,7 +76,9 @@ def evaluated(name: str, method: str, model: Model, inputs: dict[str, Any], *whe
 
 
 def places(name: str, model: Model) -> list[tuple[Any, ...]]:
-    """Frames and references for a framed function, nothing for another: the first, and the frame that most joints carry."""
+    """Frames and references for a framed function, nothing for another: the first, and the frame that most
+    joints carry.
+    """
     if name not in FRAMED:
         return [()]
     return [(frame, where) for frame in (0, deepest_frame(model)) for where in REFERENCES]
@@ -83,7 +86,9 @@ def places(name: str, model: Model) -> list[tuple[Any, ...]]:
 
 @cache
 def lane_models(which: int | str) -> tuple[Model, list[Model]]:
-    """A model whose every number has a value for each lane, but for the joints' axes; and the models of the lanes."""
+    """A model whose every number has a value for each lane, but for the joints' axes; and the models of the
+    lanes.
+    """
     model = tree(which)
     rng = np.random.default_rng(6)
     drawn: list[Array] = []
@@ -113,7 +118,9 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
     for where in places(name, model):
         found = [np.broadcast_to(x, LANES) for x in evaluated(name, method, together, lanes, *where)]
         for k in range(LANES):
-            single = evaluated(name, method, alone[k], {key: values[k].tolist() for key, values in samples.items()}, *where)
+            single = evaluated(
+                name, method, alone[k], {key: values[k].tolist() for key, values in samples.items()}, *where
+            )
             got = np.array([x[k] for x in found])
             assert_close(got, np.array(single, dtype=float), 1e-13, 1.0, f"{name} {method} {where}, lane {k}")
 
@@ -121,7 +128,7 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
 @pytest.mark.parametrize(("name", "method"), NAMES)
 @pytest.mark.parametrize("which", slow_but(TREES, (0, 3, 5, "coupled")))
 def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
-    """Over floats, so that neither passes over programs nor C take part; frames by their climb to the root."""
+    """Over floats, so that neither passes over programs nor C take part; frames by climbing to the root."""
     model = tree(which)
     given = {key: values[0].tolist() for key, values in states(model, 1).items()}
     inputs = own(name, model, given)
@@ -136,7 +143,13 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
             forms = {"climb": for_one_frame(FRAMED[name], lambda _, frame=where[0]: frame, where[1])}  # type: ignore[misc]
         for form, evaluate in forms.items():
             got = [entry for output in evaluate(model, inputs, silent) for entry in output]
-            assert_close(np.array(got, dtype=float), expected, tolerance, 1.0, f"{name} {method} {where} against {form}")
+            assert_close(
+                np.array(got, dtype=float),
+                expected,
+                tolerance,
+                1.0,
+                f"{name} {method} {where} against {form}",
+            )
 
 
 def test_every_function_has_a_reference() -> None:
@@ -165,7 +178,9 @@ def exact_units(model: Model, q: Sequence[float]) -> list[Any]:
 def test_difference_undoes_integrate_on_forty_digits(size: float) -> None:
     """Both sides of 1e-3, where the series end."""
     model, rng = chain_model(), np.random.default_rng(3)
-    q = exact_units(model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())])
+    q = exact_units(
+        model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())]
+    )
     step = exact(large_rotation(size, rng))
     found = difference(model, q, integrate(model, q, step))
     assert max(abs(x - y) for x, y in zip(found, step, strict=True)) < 1e-35
@@ -174,7 +189,9 @@ def test_difference_undoes_integrate_on_forty_digits(size: float) -> None:
 @pytest.mark.parametrize("size", [0.0, 1e-30, 1e-9, 9e-4, 1e-3, 1.1e-3, 0.02, 0.3, 2.0, 3.1, 5.0, 20.0])
 def test_integrate_is_the_matrix_exponential_on_forty_digits(size: float) -> None:
     model, rng = chain_model(), np.random.default_rng(3)
-    q = exact_units(model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())])
+    q = exact_units(
+        model, [float(x) for x in integrate(model, model.neutral(), rng.normal(size=model.nv).tolist())]
+    )
     step = exact(large_rotation(size, rng))
     moved = integrate(model, q, step)
     for index, body in enumerate(model.bodies):
@@ -205,11 +222,19 @@ def twist_matrix(twist: Sequence[Any]) -> Any:
 
 
 def test_ends_of_the_manifold_in_lanes() -> None:
-    """No step, tiny steps, half a turn, both quaternions of a rotation: in one batch, without a warning, as samples give alone."""
+    """No step, tiny steps, half a turn, both quaternions of a rotation: in one batch, without a warning, as
+    samples give alone.
+    """
     body = replace(tree(1).bodies[0], joint=FreeFlyer())
     model = replace(tree(1), bodies=(body,), frames=(), nq=7, nv=6)
     zero = [0.1, -0.2, 0.3, 0.0, 0.0, 0.0, 1.0]
-    ends = [zero, [*zero[:3], 1e-200, 0.0, 0.0, 1.0], [*zero[:3], 1.0, 0.0, 0.0, 0.0], [-x for x in zero], [*zero[:3], 0.0, 0.6, 0.8, 0.0]]
+    ends = [
+        zero,
+        [*zero[:3], 1e-200, 0.0, 0.0, 1.0],
+        [*zero[:3], 1.0, 0.0, 0.0, 0.0],
+        [-x for x in zero],
+        [*zero[:3], 0.0, 0.6, 0.8, 0.0],
+    ]
     found = difference(model, [np.full(len(ends), x) for x in zero], list(np.array(ends).T))
     for k, end in enumerate(ends):
         np.testing.assert_array_equal([x[k] for x in found], np.array(difference(model, zero, end)))
@@ -217,7 +242,10 @@ def test_ends_of_the_manifold_in_lanes() -> None:
     assert found[3][1] == 2e-200
     assert_close([found[3][2], found[4][4] / 0.6, found[5][4] / 0.8], [np.pi] * 3, 1e-15)
     back = integrate(model, [np.full(len(ends), x) for x in zero], found)
-    apart = [min(np.max(np.abs(sign * np.array([x[k] for x in back[3:]]) - end[3:])) for sign in (1, -1)) for k, end in enumerate(ends)]
+    apart = [
+        min(np.max(np.abs(sign * np.array([x[k] for x in back[3:]]) - end[3:])) for sign in (1, -1))
+        for k, end in enumerate(ends)
+    ]
     assert max(apart) < 1e-15
 
 
@@ -233,4 +261,6 @@ def test_a_lane_of_masses_is_not_taken_for_zero() -> None:
 
     lanes = [np.broadcast_to(x, 2) for x in torque(masses)]
     for k, mass in enumerate(masses):
-        assert_close(np.array([x[k] for x in lanes]), np.array(torque(float(mass))), 1e-15, 1.0, f"mass {mass}")
+        assert_close(
+            np.array([x[k] for x in lanes]), np.array(torque(float(mass))), 1e-15, 1.0, f"mass {mass}"
+        )

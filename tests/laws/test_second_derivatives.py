@@ -1,4 +1,6 @@
-"""Second derivatives on random trees with every joint type: complex-step of the first ones, symmetry, what is zero, other ways."""
+"""Second derivatives on random trees with every joint type: complex-step of the first ones, symmetry,
+what is zero, other ways.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms.reference import fdsva_so
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives import fdsva_so
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.resources import resolve
@@ -29,8 +31,12 @@ TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) f
 ROBOTS = [("kuka_iiwa", "fixed"), pytest.param("hyq", "free-flyer", marks=pytest.mark.slow)]
 
 
-def complex_step(first: Callable[..., Any], model: Model, q: Array, v: Array, x: Array, fext: Array) -> list[Array]:
-    """By q (in the tangent space) and by v of each of the three matrices of first derivatives, (nv, nv, nv) each."""
+def complex_step(
+    first: Callable[..., Any], model: Model, q: Array, v: Array, x: Array, fext: Array
+) -> list[Array]:
+    """By q (in the tangent space) and by v of each of the three matrices of first derivatives, (nv, nv,
+    nv) each.
+    """
     forces = [Force.of([float(f) for f in row]) for row in fext]
     found = []
     for which, directions in ((0, tangent(model, q)), (1, np.eye(model.nv))):
@@ -38,7 +44,9 @@ def complex_step(first: Callable[..., Any], model: Model, q: Array, v: Array, x:
         for direction in directions.T:
             given = [q.astype(complex), v.astype(complex), x]
             given[which] = given[which] + 1j * TINY * direction
-            steps.append([np.imag(np.array(m, dtype=complex)) / TINY for m in first(model, *map(list, given), forces)])
+            steps.append(
+                [np.imag(np.array(m, dtype=complex)) / TINY for m in first(model, *map(list, given), forces)]
+            )
         found += [np.stack(pages, axis=2) for pages in zip(*steps, strict=True)]
     return found
 
@@ -63,7 +71,15 @@ def inverse_dynamics(module: ModuleType, model: Model) -> None:
 @pytest.mark.parametrize("seed", TREES)
 def test_trees(seed: int) -> None:
     tree = random_tree(seed)
-    inverse_dynamics(build_module(replace(tree, name=f"second{seed}"), functions=presets()["second"], cflags=UNOPTIMISED, verify=False), tree)
+    inverse_dynamics(
+        build_module(
+            replace(tree, name=f"second{seed}"),
+            functions=presets()["second"],
+            cflags=UNOPTIMISED,
+            verify=False,
+        ),
+        tree,
+    )
 
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
@@ -81,7 +97,9 @@ def test_straight_line_code() -> None:
 
 def test_coupled_joints() -> None:
     tree = mimic_tree("coupled")
-    inverse_dynamics(build_module(tree, functions=presets()["second"], cflags=UNOPTIMISED, mimic="coupled"), tree)
+    inverse_dynamics(
+        build_module(tree, functions=presets()["second"], cflags=UNOPTIMISED, mimic="coupled"), tree
+    )
 
 
 @pytest.mark.parametrize("ways", [fdsva_so.DIRECT, fdsva_so.BY_DYNAMICS, fdsva_so.BY_DERIVATIVES])
@@ -89,7 +107,11 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
     """Equations (46) to (52) against complex-step of the first derivatives of forward dynamics."""
     rng, tree = np.random.default_rng(3), random_tree(4, size=4)
     q = np.array([float(x) for x in tree.neutral()])
-    v, tau, fext = rng.standard_normal(tree.nv), rng.standard_normal(tree.nv), rng.standard_normal((tree.njoints, 6))
+    v, tau, fext = (
+        rng.standard_normal(tree.nv),
+        rng.standard_normal(tree.nv),
+        rng.standard_normal((tree.njoints, 6)),
+    )
     qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, tree, q, v, tau, fext)
     forces = [Force.of([float(f) for f in row]) for row in fext]
     made = ways.second_derivatives(tree, list(q), list(v), list(tau), forces)

@@ -1,8 +1,10 @@
-"""Modules over floats against those over doubles: every function of several robots, within a few units of single precision.
+"""Modules over floats against those over doubles: every function of several robots, within a few units of
+single precision.
 
-Both get the same inputs, which single precision holds exactly. What may differ is rounding, of the model's numbers as well: some units of
-the largest entry of a result, and for solutions with M as many times more as its condition number says, when rows and columns are scaled
-to a diagonal of ones. What moves a frame may cancel to nothing, but is made of numbers around one.
+Both get the same inputs, which single precision holds exactly. What may differ is rounding, of the model's
+numbers as well: some units of the largest entry of a result, and for solutions with M as many times more as
+its condition number says, when rows and columns are scaled to a diagonal of ones. What moves a frame may
+cancel to nothing, but is made of numbers around one.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ ROLLED = [("hyq", "free-flyer"), ("planar_floating", "fixed"), ("kuka_iiwa", "fi
 
 PAIRS = [(*case, "float32", "unrolled") for case in SINGLE]
 PAIRS += [(*case, "float32", "rolled") for case in ROLLED]
+
 
 @pytest.fixture(scope="module", params=PAIRS, ids="-".join)
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, ModuleType]:
@@ -54,31 +57,46 @@ def units(result: Any, expected: Any, floor: float) -> float:
 
 
 def test_errors(pair: tuple[ModuleType, ModuleType]) -> None:
-    """One by one and as a batch, which has samples in blocks and one that is left; with external forces where there are any."""
+    """One by one and as a batch, which has samples in blocks and one that is left; with external forces where
+    there are any.
+    """
     single, double = pair
     rng = np.random.default_rng(1)
     for name in names_of(double):
         parameters = inspect.signature(getattr(double, name)).parameters
         given: dict[str, Any] = arguments(single, name, SAMPLES)
         extra = {"frame": double.frame_names[-1], "reference": "WORLD"} if "frame" in parameters else {}
-        bound = UNITS * (conditioning(double, given["q"].astype(float)) if name in requiring(Requirement.REGULAR_INERTIA) else 1.0)
+        bound = UNITS * (
+            conditioning(double, given["q"].astype(float))
+            if name in requiring(Requirement.REGULAR_INERTIA)
+            else 1.0
+        )
         forces: list[dict[str, Any]] = [{}]
         if "fext" in parameters:
             forces.append({"fext": rng.standard_normal((SAMPLES, double.njoints, 6)).astype(np.float32)})
         for force in forces:
             inputs = {**given, **force}
-            expected = as_tuple(getattr(double, name)(**{key: x.astype(float) for key, x in inputs.items()}, **extra))
+            expected = as_tuple(
+                getattr(double, name)(**{key: x.astype(float) for key, x in inputs.items()}, **extra)
+            )
             batch = as_tuple(getattr(single, name)(**inputs, **extra))
-            rows = [as_tuple(getattr(single, name)(**{key: x[k] for key, x in inputs.items()}, **extra)) for k in range(SAMPLES)]
+            rows = [
+                as_tuple(getattr(single, name)(**{key: x[k] for key, x in inputs.items()}, **extra))
+                for k in range(SAMPLES)
+            ]
             for k, truth in enumerate(expected):
                 one_by_one = np.array([row[k] for row in rows])
                 for what, result in (("batch", batch[k]), ("single", one_by_one)):
                     worst = units(result, truth, 1.0 if "frame" in parameters else 0.0)
-                    assert worst <= bound, f"{double.name} {name} {k}, {what}: {worst:.1f} units, {bound:.1f} allowed"
+                    assert worst <= bound, (
+                        f"{double.name} {name} {k}, {what}: {worst:.1f} units, {bound:.1f} allowed"
+                    )
 
 
 def test_what_is_not_finite(pair: tuple[ModuleType, ModuleType]) -> None:
-    """NaN and infinity in velocities give NaN in their samples and in no other; in configurations they are refused."""
+    """NaN and infinity in velocities give NaN in their samples and in no other; in configurations they are
+    refused.
+    """
     single, _ = pair
     given = arguments(single, "rnea", SAMPLES)
     expected = single.rnea(**given)

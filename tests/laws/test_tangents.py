@@ -1,4 +1,6 @@
-"""Dual numbers and recorded ones, and the products of derivatives that come of them: against complex-step and the papers' recursions."""
+"""Dual numbers and recorded ones, and the products of derivatives that come of them: against complex-step and
+the papers' recursions.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rbdc.algorithms import jvp as tangents
-from rbdc.algorithms import vjp as adjoints
-from rbdc.algorithms.reference import products
+from rbdc.algorithms.derivatives import jvp as tangents
+from rbdc.algorithms.derivatives import vjp as adjoints
+from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
@@ -37,7 +39,9 @@ def test_every_operation_carries_its_rate_along() -> None:
 
 
 def test_every_operation_is_recorded() -> None:
-    """The same rate by adjoints, of two results with weights; those of values in between are known on the way back."""
+    """The same rate by adjoints, of two results with weights; those of values in between are known on the way
+    back.
+    """
     x, y, dx, dy = 0.7, 1.3, -0.4, 2.1
     tape, seen = Tape(), []
     first, second = tape.variables([x, y])
@@ -61,11 +65,23 @@ def test_what_has_no_tangent_or_adjoint_is_refused() -> None:
 
 METHODS: dict[str, tuple[Callable[..., Any], Callable[..., Any], tuple[str, ...]]] = {
     "rnea": (tangents.rnea_tangent, products.rnea_jvp, ("q", "v", "a", "dq", "dv", "da")),
-    "aba, factors": (tangents.aba_tangent_by_factors, products.aba_jvp, ("q", "v", "tau", "dq", "dv", "dtau")),
-    "aba, articulated": (tangents.aba_tangent_by_articulated_bodies, products.aba_jvp, ("q", "v", "tau", "dq", "dv", "dtau")),
+    "aba, factors": (
+        tangents.aba_tangent_by_factors,
+        products.aba_jvp,
+        ("q", "v", "tau", "dq", "dv", "dtau"),
+    ),
+    "aba, articulated": (
+        tangents.aba_tangent_by_articulated_bodies,
+        products.aba_jvp,
+        ("q", "v", "tau", "dq", "dv", "dtau"),
+    ),
     "adjoint": (adjoints.rnea_adjoint, products.rnea_vjp, ("q", "v", "a", "w")),
     "adjoint, factors": (adjoints.aba_adjoint_by_factors, products.aba_vjp, ("q", "v", "tau", "w")),
-    "adjoint, articulated": (adjoints.aba_adjoint_by_articulated_bodies, products.aba_vjp, ("q", "v", "tau", "w")),
+    "adjoint, articulated": (
+        adjoints.aba_adjoint_by_articulated_bodies,
+        products.aba_vjp,
+        ("q", "v", "tau", "w"),
+    ),
 }
 
 
@@ -79,4 +95,6 @@ def test_the_papers_recursions_give_the_same(seed: int, method: str) -> None:
     for fext in (None, [Force.of(force) for force in forces]):
         given = [drawn[name] for name in names]
         got, expected = ours(model, *given, fext), theirs(model, *given, fext)
-        assert_close(np.array(got, dtype=float), np.array(expected, dtype=float), 1e-9, what=f"tree {seed}, {method}")
+        assert_close(
+            np.array(got, dtype=float), np.array(expected, dtype=float), 1e-9, what=f"tree {seed}, {method}"
+        )

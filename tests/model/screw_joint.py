@@ -1,4 +1,6 @@
-"""A screw: the joint type that the tests add, with what the interface of joint types needs and nothing that allows reductions."""
+"""A screw: the joint type that the tests add, with what the interface of joint types needs and nothing that
+allows reductions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from rbdc.spatial.scalars import cos, sin
 
 @dataclass(frozen=True)
 class Screw(JointType):
-    """Rotation by q (rad) about the unit vector `axis` and translation by pitch q (m) along it; `pitch` in m/rad."""
+    """Rotation by q (rad) about the unit vector `axis` and translation by pitch q (m) along it; `pitch` in
+    m/rad.
+    """
 
     axis: Vector3
     pitch: float
@@ -24,7 +28,9 @@ class Screw(JointType):
     euclidean: ClassVar[bool] = True
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
-        return Placement(Rotation.about_axis(self.axis, cos(q[0]), sin(q[0])), self.axis.scaled(self.pitch * q[0]))
+        return Placement(
+            Rotation.about_axis(self.axis, cos(q[0]), sin(q[0])), self.axis.scaled(self.pitch * q[0])
+        )
 
     def subspace(self) -> tuple[Motion, ...]:
         return (Motion(self.axis.scaled(self.pitch), self.axis),)
@@ -51,10 +57,14 @@ class Screw(JointType):
     @classmethod
     def rolled(cls, words: RolledWords) -> RolledJoint:
         two = f"2.0{words.f}"
-        given = () if words.second is None else (
-            f"const {words.real} second = {words.second};",
-            "dw.z += second;",
-            "acceleration.z += b->pitch * second;",
+        given = (
+            ()
+            if words.second is None
+            else (
+                f"const {words.real} second = {words.second};",
+                "dw.z += second;",
+                "acceleration.z += b->pitch * second;",
+            )
         )
         return RolledJoint(
             placement=(

@@ -106,7 +106,11 @@ def test_order(order: str, joints: list[str], frames: list[str], tmp_path: Path)
 
 
 def test_names_are_sorted_by_code_point(tmp_path: Path) -> None:
-    parts = [link("base"), *(link(n) for n in "abc"), *(joint(n, "base", c) for n, c in zip(("j10", "J2", "j2"), "abc", strict=True))]
+    parts = [
+        link("base"),
+        *(link(n) for n in "abc"),
+        *(joint(n, "base", c) for n, c in zip(("j10", "J2", "j2"), "abc", strict=True)),
+    ]
     assert [body.joint_name for body in model(tmp_path, robot(*parts)).bodies] == ["J2", "j10", "j2"]
 
 
@@ -118,7 +122,9 @@ def test_fixed_joints_are_lumped(seed: int) -> None:
     names = ["arm", "one", "two", "three"]
     joints = [Joint("j", "revolute", "base", "arm")]
     joints += [Joint(f"f{k}", "fixed", names[k], names[k + 1], places[k]) for k in range(3)]
-    found = Model.assemble("r", [Link("base"), *(Link(n, i) for n, i in zip(names, parts, strict=True))], joints)
+    found = Model.assemble(
+        "r", [Link("base"), *(Link(n, i) for n, i in zip(names, parts, strict=True))], joints
+    )
     (body,) = found.bodies
     total, here = parts[0], Placement.identity()
     for inertia, place, frame in zip(parts[1:], places, found.frames[2:], strict=True):
@@ -133,17 +139,24 @@ def fixed_base() -> tuple[list[Link], list[Joint]]:
     """A base with a plate fixed to it, and an arm on the plate."""
     links = [Link(name, SOLID) for name in ("base", "plate", "arm")]
     place = Placement(Rotation.from_rpy(0.3, 0.0, 0.0), Vector3(1.0, 2.0, 3.0))
-    return links, [Joint("weld", "fixed", "base", "plate", place), Joint("j", "revolute", "plate", "arm", place)]
+    return links, [
+        Joint("weld", "fixed", "base", "plate", place),
+        Joint("j", "revolute", "plate", "arm", place),
+    ]
 
 
 def test_what_is_fixed_to_the_world() -> None:
     links, joints = fixed_base()
     found = Model.assemble("r", links, joints)
     assert [frame.body for frame in found.frames] == [WORLD, WORLD, 0]
-    np.testing.assert_allclose(found.base_inertia.scalars(), (SOLID + SOLID.moved(joints[0].placement)).scalars(), rtol=1e-15)
+    np.testing.assert_allclose(
+        found.base_inertia.scalars(), (SOLID + SOLID.moved(joints[0].placement)).scalars(), rtol=1e-15
+    )
     assert found.bodies[0].inertia == SOLID
     assert found.bodies[0].parent == WORLD
-    np.testing.assert_allclose(found.bodies[0].placement.scalars(), joints[0].placement.compose(joints[1].placement).scalars())
+    np.testing.assert_allclose(
+        found.bodies[0].placement.scalars(), joints[0].placement.compose(joints[1].placement).scalars()
+    )
 
 
 def test_free_flyer_carries_what_was_fixed() -> None:
@@ -166,7 +179,9 @@ def test_a_namesake_of_the_root_s_joint_is_noted() -> None:
     links, joints = [Link("a", SOLID), Link("b", SOLID)], [Joint("root_joint", "revolute", "a", "b")]
     assert Model.assemble("r", links, joints).notes == ()
     found = Model.assemble("r", links, joints, root_joint="free-flyer")
-    assert messages(found) == ['joint "root_joint" has the name of the free-flyer root\'s joint: two joints have it']
+    assert messages(found) == [
+        'joint "root_joint" has the name of the free-flyer root\'s joint: two joints have it'
+    ]
     assert (found.nq, [body.name for body in found.bodies]) == (8, ["a", "b"])
 
 
@@ -193,7 +208,8 @@ def test_numbers_given_in_code_become_floats() -> None:
 @pytest.mark.parametrize("option", ["root_joint", "mimic", "joint_order"])
 def test_unknown_options(option: str) -> None:
     with pytest.raises(OptionError, match="'sideways' is none of"):
-        Model.assemble("r", [Link("a"), Link("b")], [Joint("j", "revolute", "a", "b")], **{option: "sideways"})  # type: ignore[arg-type]
+        joints = [Joint("j", "revolute", "a", "b")]
+        Model.assemble("r", [Link("a"), Link("b")], joints, **{option: "sideways"})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("gravity", [(0.0, 0.0, math.nan), (0.0, math.inf, 0.0), (0.0, 1.0)])
@@ -233,7 +249,7 @@ def test_a_long_chain_of_fixed_and_moving_joints() -> None:
     assert found.support(count // 2 - 1) == list(range(count // 2))
 
 
-# --- mimic ---------------------------------------------------------------------------------------------------------------
+# --- mimic --------------------------------------------------------------------------------------------------
 
 Follow = tuple[str, float, float]
 
@@ -242,7 +258,14 @@ def comb(follow: dict[str, Follow], limits: dict[str, Limits] | None = None, mod
     """Five teeth t0 ... t4 on one base; `follow` says who follows whom, with multiplier and offset."""
     links = [Link("base"), *(Link(f"l{k}", SOLID) for k in range(5))]
     joints = [
-        Joint(f"t{k}", "revolute", "base", f"l{k}", limits=(limits or {}).get(f"t{k}", Limits()), mimic=_mimic(follow.get(f"t{k}")))
+        Joint(
+            f"t{k}",
+            "revolute",
+            "base",
+            f"l{k}",
+            limits=(limits or {}).get(f"t{k}", Limits()),
+            mimic=_mimic(follow.get(f"t{k}")),
+        )
         for k in range(5)
     ]
     return Model.assemble("comb", links, joints, mimic=mode)
@@ -255,7 +278,13 @@ def _mimic(entry: Follow | None) -> Mimic | None:
 def test_followers_have_no_place_of_their_own() -> None:
     found = comb({"t1": ("t0", 2.0, 0.5), "t3": ("t2", -1.0, 0.0)})
     assert (found.nq, found.nv, found.njoints, found.coupled) == (3, 3, 5, True)
-    assert [body.coupling for body in found.bodies] == [None, Coupling(0, 2.0, 0.5), None, Coupling(2, -1.0, 0.0), None]
+    assert [body.coupling for body in found.bodies] == [
+        None,
+        Coupling(0, 2.0, 0.5),
+        None,
+        Coupling(2, -1.0, 0.0),
+        None,
+    ]
     assert [body.index_q for body in found.bodies] == [0, 0, 1, 1, 2]
     assert [body.index_v for body in found.bodies] == [0, 0, 1, 1, 2]
 
@@ -273,9 +302,15 @@ def test_chains_are_composed() -> None:
     assert found.bodies[3].coupling == Coupling(2, -3.0, 0.5)
 
 
-@given(st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), min_size=4, max_size=4), st.floats(-3, 3), st.permutations(range(5)))
-def test_composition_is_that_of_the_maps(maps: list[tuple[float, float]], angle: float, order: list[int]) -> None:
-    """A chain through all five teeth in any order: the angle of each is the maps applied one after the other."""
+@given(
+    st.lists(st.tuples(st.floats(-3, 3), st.floats(-3, 3)), min_size=4, max_size=4),
+    st.floats(-3, 3),
+    st.permutations(range(5)),
+)
+def test_composition_is_that_of_the_maps(
+    maps: list[tuple[float, float]], angle: float, order: list[int]
+) -> None:
+    """A chain through all five teeth in any order: each angle is the maps applied one after the other."""
     names = [f"t{k}" for k in order]
     found = comb({names[k + 1]: (names[k], *maps[k]) for k in range(4)})
     assert found.nq == 1
@@ -307,7 +342,9 @@ def test_leader_keeps_its_limits_and_tighter_followers_are_noted() -> None:
 
 def test_mimic_from_a_file(tmp_path: Path) -> None:
     follow = '<mimic joint="lead" multiplier="-1" offset="0.25"/>' + LIMIT
-    text = robot(link("base"), link("a"), link("b"), joint("follow", "base", "a", follow), joint("lead", "base", "b"))
+    text = robot(
+        link("base"), link("a"), link("b"), joint("follow", "base", "a", follow), joint("lead", "base", "b")
+    )
     found = model(tmp_path, text, mimic="coupled")
     assert [body.joint_name for body in found.bodies] == ["follow", "lead"]
     assert found.bodies[0].coupling == Coupling(1, -1.0, 0.25)

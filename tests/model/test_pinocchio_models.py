@@ -1,4 +1,4 @@
-"""The model of every shipped robot against Pinocchio's: order, placements, lumped inertias, limits, frames."""
+"""The model of each shipped robot against Pinocchio's: order, placements, lumped inertias, limits, frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ Case = tuple[Model, Peer]
 TOLERANCE = 1e-12
 
 
-@pytest.fixture(scope="module", params=[(robot, root) for robot in robot_names() for root in ROOTS], ids="-".join)
+@pytest.fixture(
+    scope="module", params=[(robot, root) for robot in robot_names() for root in ROOTS], ids="-".join
+)
 def case(request: pytest.FixtureRequest) -> Case:
     """The two readings of one robot."""
     robot, root = request.param
@@ -33,7 +35,9 @@ def matrix(placement: Placement) -> Array:
 
 
 def parameters(inertia: Any) -> Array:
-    """Mass, first moment and the inertia about the origin, of Pinocchio's mass, lever and inertia about the centre of mass."""
+    """Mass, first moment and the inertia about the origin, of Pinocchio's mass, lever and inertia about the
+    centre of mass.
+    """
     m, c = inertia.mass, np.array(inertia.lever)
     about = np.array(inertia.inertia) + m * (c @ c * np.eye(3) - np.outer(c, c))
     return np.hstack([m, m * c, [about[i, k] for i, k in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]])
@@ -51,7 +55,9 @@ def test_order_and_parents(case: Case) -> None:
 def test_placements(case: Case) -> None:
     model, reference = case
     for body, expected in zip(model.bodies, list(reference.model.jointPlacements)[1:], strict=True):
-        np.testing.assert_allclose(matrix(body.placement), expected.homogeneous, rtol=0, atol=TOLERANCE, err_msg=body.joint_name)
+        np.testing.assert_allclose(
+            matrix(body.placement), expected.homogeneous, rtol=0, atol=TOLERANCE, err_msg=body.joint_name
+        )
 
 
 def test_lumped_inertias(case: Case) -> None:
@@ -63,8 +69,12 @@ def test_lumped_inertias(case: Case) -> None:
             continue
         wanted = parameters(expected)
         scale = np.max(np.abs(wanted[4:]))
-        np.testing.assert_allclose(body.inertia.scalars()[:4], wanted[:4], rtol=TOLERANCE, atol=TOLERANCE * body.inertia.mass)
-        np.testing.assert_allclose(body.inertia.scalars()[4:], wanted[4:], rtol=0, atol=TOLERANCE * scale, err_msg=body.name)
+        np.testing.assert_allclose(
+            body.inertia.scalars()[:4], wanted[:4], rtol=TOLERANCE, atol=TOLERANCE * body.inertia.mass
+        )
+        np.testing.assert_allclose(
+            body.inertia.scalars()[4:], wanted[4:], rtol=0, atol=TOLERANCE * scale, err_msg=body.name
+        )
 
 
 def test_base_inertia(case: Case) -> None:
@@ -73,7 +83,9 @@ def test_base_inertia(case: Case) -> None:
     if wanted[0] == 0.0:
         assert model.base_inertia.mass == 0.0
     else:
-        np.testing.assert_allclose(model.base_inertia.scalars(), wanted, rtol=0, atol=TOLERANCE * np.max(np.abs(wanted)))
+        np.testing.assert_allclose(
+            model.base_inertia.scalars(), wanted, rtol=0, atol=TOLERANCE * np.max(np.abs(wanted))
+        )
 
 
 def test_frames(case: Case) -> None:
@@ -84,16 +96,23 @@ def test_frames(case: Case) -> None:
     for frame in model.frames:
         expected = reference.model.frames[reference.frame(frame.name)]
         assert frame.body + 1 == expected.parentJoint
-        np.testing.assert_allclose(matrix(frame.placement), expected.placement.homogeneous, rtol=0, atol=TOLERANCE)
+        np.testing.assert_allclose(
+            matrix(frame.placement), expected.placement.homogeneous, rtol=0, atol=TOLERANCE
+        )
 
 
 def test_limits(case: Case) -> None:
-    """Where Pinocchio gives joints of several degrees of freedom, or without a limit, some large number, rbdc has infinity."""
+    """Where Pinocchio gives joints of several degrees of freedom, or without a limit, some large number, rbdc
+    has infinity.
+    """
     model, reference = case
     for body, joint in zip(model.bodies, reference.model.joints[1:], strict=True):
         limits, q, v = body.limits, joint.idx_q, joint.idx_v
         if joint.nq == 1:
-            assert (limits.lower, limits.upper) == (reference.model.lowerPositionLimit[q], reference.model.upperPositionLimit[q])
+            assert (limits.lower, limits.upper) == (
+                reference.model.lowerPositionLimit[q],
+                reference.model.upperPositionLimit[q],
+            )
         else:
             assert (limits.lower, limits.upper) == (-math.inf, math.inf)
         if joint.nv == 1:
@@ -107,6 +126,11 @@ def test_root_joint(case: Case) -> None:
         assert model.frames[0].body == WORLD
         return
     root = model.bodies[0]
-    assert (root.name, root.joint.kind, root.parent, root.limits) == (model.frames[0].name, "floating", WORLD, Limits())
+    assert (root.name, root.joint.kind, root.parent, root.limits) == (
+        model.frames[0].name,
+        "floating",
+        WORLD,
+        Limits(),
+    )
     assert all(frame.body != WORLD for frame in model.frames)
     assert model.base_inertia.scalars() == [0.0] * 10

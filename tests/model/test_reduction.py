@@ -1,4 +1,6 @@
-"""The model passes: every joint-space output is unchanged on random trees with every joint type, massless links and free-flyers."""
+"""The model passes: every joint-space output is unchanged on random trees with every joint type, massless
+links and free-flyers.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,14 @@ import pytest
 
 import rbdc
 from rbdc import Inertia, Model, Rotation
-from rbdc.algorithms import forward_dynamics as solves
-from rbdc.algorithms import rnea_derivatives as body_up
-from rbdc.algorithms.coriolis import coriolis
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.newton_euler import newton_euler
-from rbdc.algorithms.reference import idsva
+from rbdc.algorithms.derivatives import rnea_derivatives as body_up
+from rbdc.algorithms.dynamics import forward_dynamics as solves
+from rbdc.algorithms.dynamics.coriolis import coriolis
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives import idsva
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import functions_of
@@ -57,7 +59,9 @@ def state(model: Model, seed: int) -> tuple[Floats, Floats, Floats, list[list[fl
 
 def same(one: Any, other: Any, tolerance: float, what: str) -> None:
     """Every output of the one is the other's."""
-    for k, (x, y) in enumerate(zip(*(r if isinstance(r, tuple) else (r,) for r in (one, other)), strict=True)):
+    for k, (x, y) in enumerate(
+        zip(*(r if isinstance(r, tuple) else (r,) for r in (one, other)), strict=True)
+    ):
         assert_close(np.array(x, dtype=float), np.array(y, dtype=float), tolerance, what=f"{what} {k}")
 
 
@@ -95,7 +99,11 @@ def test_axes_that_are_all_but_parallel_keep_every_digit(tilt: float) -> None:
     for body in tree.bodies:
         written = rng.integers(-1, 3, 3) * (np.pi / 2) + rng.uniform(-tilt, tilt, 3)
         placement = replace(body.placement, rotation=Rotation.from_rpy(*(float(x) for x in written)))
-        joint = replace(body.joint, axis=Vector3(0.0, 0.0, 1.0)) if isinstance(body.joint, (Revolute, Prismatic)) else body.joint
+        joint = (
+            replace(body.joint, axis=Vector3(0.0, 0.0, 1.0))
+            if isinstance(body.joint, (Revolute, Prismatic))
+            else body.joint
+        )
         bodies.append(replace(body, placement=placement, joint=joint))
     model = replace(tree, bodies=tuple(bodies))
     small = reduced(model)
@@ -140,7 +148,11 @@ def test_every_pass_saves_operations(robot: str) -> None:
     counts = []
     for small in (with_z_axes(model), regrouped(with_z_axes(model)), reduced(model)):
         entry = functions["rnea"]
-        method = {"newton_euler": lambda m, i, t, small=small: [newton_euler(small, i["q"], i["v"], i["a"], trace=t)]}
+        method = {
+            "newton_euler": lambda m, i, t, small=small: [
+                newton_euler(small, i["q"], i["v"], i["a"], trace=t)
+            ]
+        }
         counts.append(cost(chosen(model, replace(entry, methods=method))[1][0]).operations)
     assert counts == sorted(counts, reverse=True)
     assert counts[0] > counts[1]
@@ -149,12 +161,17 @@ def test_every_pass_saves_operations(robot: str) -> None:
 
 @pytest.mark.parametrize("back", [1.0, -1.0])
 def test_offsets_along_parallel_axes_are_put_together(back: float) -> None:
-    """Three parallel axes, the second of which may point back, each with an offset along it: one link can have all of them."""
+    """Three parallel axes, the second of which may point back, each with an offset along it: one link can
+    have all of them.
+    """
     rng = np.random.default_rng(0)
     axes = (Vector3(0.0, 0.0, 1.0), Vector3(0.0, 0.0, back), Vector3(0.0, 0.0, 1.0), Vector3(1.0, 0.0, 0.0))
     names = ["base", *(f"link{k}" for k in range(len(axes)))]
     links = [rbdc.Link("base"), *(rbdc.Link(name, random_inertia(rng)) for name in names[1:])]
     offsets = [Placement(Rotation.identity(), Vector3(0.5, 0.0, 0.1 * k)) for k in range(len(axes))]
-    joints = [rbdc.Joint(f"joint{k}", "revolute", names[k], names[k + 1], offsets[k], axis) for k, axis in enumerate(axes)]
+    joints = [
+        rbdc.Joint(f"joint{k}", "revolute", names[k], names[k + 1], offsets[k], axis)
+        for k, axis in enumerate(axes)
+    ]
     small = reduced(Model.assemble("arm", links, joints))
     assert sum(body.placement.translation.z != 0.0 for body in small.bodies) <= 1

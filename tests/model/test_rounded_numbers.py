@@ -1,4 +1,6 @@
-"""Descriptions whose numbers are all but right: axes parallel but for rounding, all but along z, all but coordinate axes."""
+"""Descriptions whose numbers are all but right: axes parallel but for rounding, all but along z, all but
+coordinate axes.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ import numpy as np
 import pytest
 
 from rbdc import Joint, Link, Model, Placement, Rotation, Vector3
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import by_articulated_bodies
-from rbdc.algorithms.newton_euler import newton_euler
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
+from rbdc.algorithms.dynamics.regressor import regressor_of_chosen_frames
 from rbdc.algorithms.reference.frames import frame_jacobian
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.regressor import regressor_of_chosen_frames
 from rbdc.model.joints import Revolute
 from rbdc.model.lumping import joint_type
 from rbdc.reduction.passes import reduced
@@ -34,7 +36,9 @@ def chain(*joints: str) -> str:
     """A chain with these origins and axes, every link of 1 kg with its centre 0.1 m and 0.05 m off."""
     moved = INERTIAL.replace("<inertial>", '<inertial><origin xyz="0.1 0.05 0.02"/>')
     links = [link(f"l{k}", moved) for k in range(len(joints) + 1)]
-    return robot(*links, *(joint(f"j{k}", f"l{k}", f"l{k + 1}", body + LIMIT) for k, body in enumerate(joints)))
+    return robot(
+        *links, *(joint(f"j{k}", f"l{k}", f"l{k + 1}", body + LIMIT) for k, body in enumerate(joints))
+    )
 
 
 def origin(rpy: str) -> str:
@@ -45,7 +49,15 @@ def origin(rpy: str) -> str:
 DESCRIPTIONS = {
     "axes parallel but for 1e-7": chain(*['<origin xyz="0.1 0.2 0.3"/><axis xyz="0 -1 1e-7"/>'] * 6),
     "an angle of 4e-15": chain(
-        *(origin(rpy) + NOISE for rpy in ("0 0 3.14159", "-1.5708 -1.5708 0", "4.02456e-15 8.67362e-16 -1.5708", "1.5708 4.02456e-15 0"))
+        *(
+            origin(rpy) + NOISE
+            for rpy in (
+                "0 0 3.14159",
+                "-1.5708 -1.5708 0",
+                "4.02456e-15 8.67362e-16 -1.5708",
+                "1.5708 4.02456e-15 0",
+            )
+        )
     ),
     "axis next to -z": chain(*[origin("0 0 0") + '<axis xyz="1e-6 0 -1"/>'] * 3),
     "axis next to z": chain(*[origin("0 0 0") + '<axis xyz="1e-6 0 1"/>'] * 3),
@@ -71,7 +83,12 @@ def test_dynamics_keep_their_digits(name: str, tmp_path: Path) -> None:
     carried = [body.own_force(force) for body, force in zip(small.bodies, forces, strict=True)]
     assert_close(newton_euler(small, q, v, a, carried), rnea(described, q, v, a, forces), 1e-13, what="rnea")
     assert_close(crba(small, q), reference_of("crba")(described, q), 1e-13, what="crba")
-    assert_close(by_articulated_bodies(small, q, v, a, carried), reference_of("aba")(described, q, v, a, forces), 1e-11, what="aba")
+    assert_close(
+        by_articulated_bodies(small, q, v, a, carried),
+        reference_of("aba")(described, q, v, a, forces),
+        1e-11,
+        what="aba",
+    )
     turned = reduced(described, "origins kept")
     regressor = reference_of("torque_regressor")(described, q, v, a)
     assert_close(regressor_of_chosen_frames(turned, q, v, a), regressor, 1e-13, what="regressor")
@@ -96,7 +113,9 @@ def test_a_unit_force_is_minus_a_row_of_the_jacobian(name: str, tmp_path: Path) 
         frame = next(k for k, one in enumerate(described.frames) if one.name == body.name)
         jacobian = np.array(frame_jacobian(described, q, frame, "LOCAL"), dtype=float)
         for row in range(6):
-            forces = [Force.of([float(k == index and n == row) for n in range(6)]) for k in range(described.njoints)]
+            forces = [
+                Force.of([float(k == index and n == row) for n in range(6)]) for k in range(described.njoints)
+            ]
             carried = [one.own_force(force) for one, force in zip(small.bodies, forces, strict=True)]
             found = np.array(newton_euler(small, q, rest, rest, carried)) - nothing
             assert_close(found, -jacobian[row], 1e-12, floor=1.0, what=f"{body.name}, {row}")
@@ -109,7 +128,10 @@ def test_axes_are_unit_vectors(written: tuple[float, float, float]) -> None:
     assert abs(math.hypot(*made.axis.scalars()) - 1.0) < 3e-16
 
 
-@pytest.mark.parametrize("normal", [(1e-9, 0.0, 1.0), (1e-8, -5e-9, 1.0), (2e-4, -1e-7, 1.0), (1e-6, 0.0, -1.0), (1e-9, 1e-8, -1.0)])
+@pytest.mark.parametrize(
+    "normal",
+    [(1e-9, 0.0, 1.0), (1e-8, -5e-9, 1.0), (2e-4, -1e-7, 1.0), (1e-6, 0.0, -1.0), (1e-9, 1e-8, -1.0)],
+)
 def test_planes_next_to_the_horizontal(normal: tuple[float, float, float]) -> None:
     rng = np.random.default_rng(2)
     links = [Link("base"), *(Link(name, random_inertia(rng)) for name in ("one", "two", "three"))]

@@ -1,4 +1,6 @@
-"""What --snap does by default: right angles written with twelve digits are right angles, and nothing else moves."""
+"""What --snap does by default: right angles written with twelve digits are right angles, and nothing else
+moves.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,22 @@ from tests.support_pinocchio import peer, pin, states
 
 def test_the_default_is_what_the_note_says() -> None:
     model = read("kuka_iiwa", BuildOptions())
-    assert any(f"within {LIKELY_MEANT} of 0, 1 or -1 were taken as exactly that" in line for line in warnings_of(model))
-    assert not any("taken as exactly" in line for line in warnings_of(read("kuka_iiwa", BuildOptions(snap=0.0))))
+    assert any(
+        f"within {LIKELY_MEANT} of 0, 1 or -1 were taken as exactly that" in line
+        for line in warnings_of(model)
+    )
+    assert not any(
+        "taken as exactly" in line for line in warnings_of(read("kuka_iiwa", BuildOptions(snap=0.0)))
+    )
 
 
 @pytest.mark.parametrize(("robot", "root"), CASES, ids=CASE_NAMES)
 def test_rotations_move_by_no_more_than_the_tolerance(robot: str, root: str) -> None:
     written, snapped = (read(robot, BuildOptions(root_joint=root, snap=snap)) for snap in (0.0, LIKELY_MEANT))
     for one, other in zip(written.bodies, snapped.bodies, strict=True):
-        difference: Array = np.array(one.placement.rotation.rows()) - np.array(other.placement.rotation.rows())
+        difference: Array = np.array(one.placement.rotation.rows()) - np.array(
+            other.placement.rotation.rows()
+        )
         assert np.abs(difference.astype(float)).max() <= LIKELY_MEANT
 
 

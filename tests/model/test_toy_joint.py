@@ -1,7 +1,9 @@
-"""A joint type of the tests' own, a screw, in one file: every function of it is right, straight-line and rolled.
+"""A joint type of the tests' own, a screw, in one file: every function of it is right, straight-line and
+rolled.
 
-Building verifies each function against the references. Beside that the screw is compared with what it is made of, a revolute joint and
-a prismatic one that follows it without mass between them, and with differences of its own positions and energies.
+Building verifies each function against the references. Beside that the screw is compared with what it is made
+of, a revolute joint and a prismatic one that follows it without mass between them, and with differences of
+its own positions and energies.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from rbdc import Joint, Link, Mimic, Model, Vector3
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energy
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.kinematics import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.emit.rolled.tables import rolled_model
@@ -31,14 +33,16 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
-from rbdc.runtime.robot import random_configuration
+from rbdc.runtime._arrays import random_configuration
 from tests.model.screw_joint import Screw
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement, vector
 
 KINDS = ("screw", "revolute", "screw", "spherical", "screw", "screw")
 PARENTS = (None, 0, 1, 1, 3, 4)
-"""Screws at the root, inside and at a leaf, above and below other joints; the last two are one after the other."""
+"""Screws at the root, inside and at a leaf, above and below other joints; the last two are one after the
+other.
+"""
 PITCHES = (0.1, 0.0, -0.25, 0.0, 0.7, -0.4)
 ROOTS = ("fixed", "free-flyer")
 STEP = 1e-6
@@ -48,15 +52,21 @@ def screw_model(root: str = "fixed") -> Model:
     """The tree with `Screw`."""
     tree = made_of(root, apart=False)
     screws = {f"joint{k}": pitch for k, pitch in enumerate(PITCHES) if pitch}
-    return replace(tree, bodies=tuple(
-        replace(body, joint=Screw(body.joint.axis, screws[body.joint_name]))
-        if isinstance(body.joint, Revolute) and body.joint_name in screws else body
-        for body in tree.bodies
-    ))
+    return replace(
+        tree,
+        bodies=tuple(
+            replace(body, joint=Screw(body.joint.axis, screws[body.joint_name]))
+            if isinstance(body.joint, Revolute) and body.joint_name in screws
+            else body
+            for body in tree.bodies
+        ),
+    )
 
 
 def made_of(root: str, *, apart: bool = True) -> Model:
-    """The same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal in everything but screws."""
+    """The same with revolute joints and, `apart`, prismatic ones that follow them by the pitch: equal in
+    everything but screws.
+    """
     rng = np.random.default_rng(5)
     links, joints = [Link("base", random_inertia(rng))], []
     for k, (kind, parent) in enumerate(zip(KINDS, PARENTS, strict=True)):
@@ -67,7 +77,16 @@ def made_of(root: str, *, apart: bool = True) -> Model:
         if screw and apart:
             links.append(Link(f"between{k}"))
             joints.append(Joint(name, "revolute", above, f"between{k}", placement, axis))
-            joints.append(Joint(f"slide{k}", "prismatic", f"between{k}", f"link{k}", axis=axis, mimic=Mimic(name, PITCHES[k])))
+            joints.append(
+                Joint(
+                    f"slide{k}",
+                    "prismatic",
+                    f"between{k}",
+                    f"link{k}",
+                    axis=axis,
+                    mimic=Mimic(name, PITCHES[k]),
+                )
+            )
         else:
             joints.append(Joint(name, "revolute" if screw else kind, above, f"link{k}", placement, axis))
         links.append(Link(f"link{k}", random_inertia(rng)))
@@ -79,7 +98,9 @@ def made_of(root: str, *, apart: bool = True) -> Model:
 def straight(root: str) -> ModuleType:
     """All functions, straight-line, verified; with a free root those that the tests call."""
     model = screw_model(root)
-    names = tuple(functions_of(model)) if root == "fixed" else (*REFERENCES, "integrate", "forward_kinematics")
+    names = (
+        tuple(functions_of(model)) if root == "fixed" else (*REFERENCES, "integrate", "forward_kinematics")
+    )
     return build_module(model, functions=names, cflags=UNOPTIMISED, root_joint="fixed")
 
 
@@ -87,7 +108,12 @@ def straight(root: str) -> ModuleType:
 def rolled(root: str) -> ModuleType:
     """All functions that have a rolled form, verified."""
     return build_module(
-        screw_model(root), functions=rollable(), style="rolled", name="rolled", cflags=UNOPTIMISED, root_joint="fixed"
+        screw_model(root),
+        functions=rollable(),
+        style="rolled",
+        name="rolled",
+        cflags=UNOPTIMISED,
+        root_joint="fixed",
     )
 
 
@@ -117,7 +143,9 @@ REFERENCES: Mapping[str, tuple[Callable[..., Any], int]] = {
 
 
 @pytest.mark.parametrize("style", [straight, rolled])
-def test_a_screw_is_a_rotation_with_a_slide_that_follows(style: Callable[[str], ModuleType], root: str) -> None:
+def test_a_screw_is_a_rotation_with_a_slide_that_follows(
+    style: Callable[[str], ModuleType], root: str
+) -> None:
     module, apart = style(root), made_of(root)
     given = state(module)
     for name in (name for name in REFERENCES if name in module.functions):
@@ -132,7 +160,9 @@ def test_a_screw_is_a_rotation_with_a_slide_that_follows(style: Callable[[str], 
 def test_frames_are_where_those_of_a_rotation_with_a_slide_are(root: str) -> None:
     module, apart = straight(root), made_of(root)
     q = state(module)[0]
-    frames = dict(zip((frame.name for frame in apart.frames), forward_kinematics(apart, list(q)), strict=True))
+    frames = dict(
+        zip((frame.name for frame in apart.frames), forward_kinematics(apart, list(q)), strict=True)
+    )
     found = module.forward_kinematics(q)
     for name, matrix in zip(module.frame_names, found, strict=True):
         assert_close(matrix.ravel(), np.array(frames[name], dtype=float), 1e-12)
@@ -178,7 +208,10 @@ def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
 
 def test_rolled_tables_have_types_in_the_order_of_the_catalogue_then_others() -> None:
     assert [own.kind for own in rolled_model(screw_model("free-flyer")).joint_types] == [
-        "revolute", "spherical", "floating", "screw"
+        "revolute",
+        "spherical",
+        "floating",
+        "screw",
     ]
 
 
@@ -201,7 +234,9 @@ def test_what_a_type_does_not_have_is_an_error(tmp_path: Any) -> None:
     model = screw_model()
     bodies = [replace(body, joint=Plain(Vector3(0.0, 0.0, 1.0), 0.1)) for body in model.bodies[:1]]
     alone = replace(model, bodies=tuple(bodies), nq=1, nv=1, frames=())
-    with pytest.raises(UnsupportedError, match="a joint of type screw has no rolled form; build with --style unrolled"):
+    with pytest.raises(
+        UnsupportedError, match="a joint of type screw has no rolled form; build with --style unrolled"
+    ):
         build_package(alone, BuildOptions(functions=("rnea",), style="rolled", out=tmp_path, name="plain"))
 
 

@@ -21,11 +21,20 @@ from tests.support_urdf import LIMIT, joint, link, messages, model, pair, read, 
 @pytest.mark.parametrize("kind", ["revolute", "continuous", "prismatic", "fixed", "floating", "planar"])
 def test_joint_kinds(kind: str, tmp_path: Path) -> None:
     (read_joint,) = read(tmp_path, pair(kind=kind)).joints
-    assert (read_joint.name, read_joint.kind, read_joint.parent, read_joint.child, read_joint.line) == ("j", kind, "base", "arm", 4)
+    assert (read_joint.name, read_joint.kind, read_joint.parent, read_joint.child, read_joint.line) == (
+        "j",
+        kind,
+        "base",
+        "arm",
+        4,
+    )
 
 
 def test_defaults(tmp_path: Path) -> None:
-    description = read(tmp_path, robot('<link name="base"/>', '<link name="arm"/>', joint("j", "base", "arm", "", "continuous")))
+    description = read(
+        tmp_path,
+        robot('<link name="base"/>', '<link name="arm"/>', joint("j", "base", "arm", "", "continuous")),
+    )
     (only,) = description.joints
     assert only.axis == Vector3(1.0, 0.0, 0.0)
     assert only.placement == Placement.identity()
@@ -67,7 +76,9 @@ def test_mimic_defaults(tmp_path: Path) -> None:
 
 
 def test_rpy_turns_about_fixed_axes() -> None:
-    """Roll first, yaw last: the child's x lies along the parent's y after a yaw of a right angle, whatever the roll."""
+    """Roll first, yaw last: the child's x lies along the parent's y after a yaw of a right angle, whatever
+    the roll.
+    """
     turned = np.array(Rotation.from_rpy(0.7, 0.0, math.pi / 2).rows()) @ [1.0, 0.0, 0.0]
     assert turned == pytest.approx([0.0, 1.0, 0.0], abs=1e-15)
 
@@ -76,14 +87,18 @@ def test_inertia_in_a_rotated_frame(tmp_path: Path) -> None:
     """R I R^T about the centre of mass, moved to the link's origin by the theorem of Steiner."""
     tensor = '<inertia ixx="0.3" ixy="0.01" ixz="-0.02" iyy="0.4" iyz="0.03" izz="0.5"/>'
     body = f'<inertial><origin xyz="0.1 -0.2 0.3" rpy="0.4 -0.5 0.6"/><mass value="2"/>{tensor}</inertial>'
-    inertia = read(tmp_path, robot(link("base"), link("arm", body), joint("j", "base", "arm"))).links[1].inertia
+    inertia = (
+        read(tmp_path, robot(link("base"), link("arm", body), joint("j", "base", "arm"))).links[1].inertia
+    )
     assert inertia is not None
     r: Array = np.array(Rotation.from_rpy(0.4, -0.5, 0.6).rows())
     c: Array = np.array([0.1, -0.2, 0.3])
     about_com = r @ np.array([[0.3, 0.01, -0.02], [0.01, 0.4, 0.03], [-0.02, 0.03, 0.5]]) @ r.T
     assert inertia.mass == 2.0
     np.testing.assert_allclose(inertia.first_moment.scalars(), 2 * c, rtol=1e-15)
-    np.testing.assert_allclose(inertia.about_origin.rows(), about_com + 2 * (c @ c * np.eye(3) - np.outer(c, c)), rtol=1e-14)
+    np.testing.assert_allclose(
+        inertia.about_origin.rows(), about_com + 2 * (c @ c * np.eye(3) - np.outer(c, c)), rtol=1e-14
+    )
 
 
 def test_mass_without_inertia_is_a_point_mass(tmp_path: Path) -> None:
@@ -109,8 +124,16 @@ UNUSED = {
     "namespaced": (pair("<s:spring xmlns:s='urn:s'/>" + LIMIT), "1 x <{urn:s}spring> in <joint>", 4),
     "calibration": (pair("<calibration rising='0'/>" + LIMIT), "1 x <calibration> in <joint>", 4),
     "safety": (pair("<safety_controller k_velocity='1'/>" + LIMIT), "1 x <safety_controller> in <joint>", 4),
-    "attribute": (pair('<limit lower="-1" upper="1" effort="1" velocity="1" jerk="3"/>'), "1 x jerk of <limit>", 4),
-    "inertial part": (with_parts(arm="<inertial><mass value='0'/><drag/></inertial>"), "1 x <drag> in <inertial>", 3),
+    "attribute": (
+        pair('<limit lower="-1" upper="1" effort="1" velocity="1" jerk="3"/>'),
+        "1 x jerk of <limit>",
+        4,
+    ),
+    "inertial part": (
+        with_parts(arm="<inertial><mass value='0'/><drag/></inertial>"),
+        "1 x <drag> in <inertial>",
+        3,
+    ),
     "continuous limits": (pair(kind="continuous"), "1 x lower of the <limit> of a continuous joint", 4),
     "planar limits": (pair(kind="planar"), "1 x upper of the <limit> of a planar joint", 4),
 }
@@ -150,10 +173,14 @@ def test_half_given_limit_has_zero_for_the_rest(tmp_path: Path) -> None:
 
 def test_printed_right_angles_are_kept_or_snapped_and_noted_once(tmp_path: Path) -> None:
     origin = '<origin rpy="1.57079632679 0 0"/>'
-    text = robot(link("a"), link("b"), link("c"), *(joint(n, p, c, origin + LIMIT) for n, p, c in ("jab", "kbc")))
+    text = robot(
+        link("a"), link("b"), link("c"), *(joint(n, p, c, origin + LIMIT) for n, p, c in ("jab", "kbc"))
+    )
     kept = read(tmp_path, text)
     (hint,) = messages(kept)
-    assert hint.startswith("4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; --snap 1e-11")
+    assert hint.startswith(
+        "4 entries of joint rotations are within 1e-11 of 0, 1 or -1 and are kept as written; --snap 1e-11"
+    )
     assert 4e-12 < abs(kept.joints[0].placement.rotation.y.y) < 5e-12
     description = read(tmp_path, text, snap=1e-11)
     for each in description.joints:
@@ -171,7 +198,9 @@ def test_small_angles_stay(tmp_path: Path) -> None:
     assert rows[0, 0] != 1.0
 
 
-@pytest.mark.parametrize("rpy", ["2.65358979e-6 3.67320510e-6 0", "-1.57079367 -4e-6 1.57080047", "3e-6 1.57079632679 2e-6"])
+@pytest.mark.parametrize(
+    "rpy", ["2.65358979e-6 3.67320510e-6 0", "-1.57079367 -4e-6 1.57080047", "3e-6 1.57079632679 2e-6"]
+)
 def test_products_of_small_angles_stay(rpy: str, tmp_path: Path) -> None:
     """Of 1e-11 and below, though: without them the matrix would be no rotation."""
     description = read(tmp_path, pair(f'<origin rpy="{rpy}"/>' + LIMIT), snap=1e-11)
@@ -182,7 +211,10 @@ def test_products_of_small_angles_stay(rpy: str, tmp_path: Path) -> None:
 
 def test_exact_right_angles_are_not_noted(tmp_path: Path) -> None:
     description = read(tmp_path, pair(f'<origin rpy="{math.pi / 2!r} 0 {math.pi!r}"/>' + LIMIT))
-    assert {abs(entry) for row in description.joints[0].placement.rotation.rows() for entry in row} == {0.0, 1.0}
+    assert {abs(entry) for row in description.joints[0].placement.rotation.rows() for entry in row} == {
+        0.0,
+        1.0,
+    }
     assert description.notes == ()
 
 
@@ -191,7 +223,9 @@ def test_numbers(text: str, tmp_path: Path) -> None:
     assert read(tmp_path, pair(f'<dynamics damping="{text}"/>' + LIMIT)).joints[0].damping == float(text)
 
 
-@pytest.mark.parametrize("text", ["0x1p3", "1_0", "1,5", "inf", "-Infinity", "nan", "", "1e400", "\u0661", "1 2", "--1", "1e"])
+@pytest.mark.parametrize(
+    "text", ["0x1p3", "1_0", "1,5", "inf", "-Infinity", "nan", "", "1e400", "\u0661", "1 2", "--1", "1e"]
+)
 def test_no_numbers(text: str, tmp_path: Path) -> None:
     """Decimal numbers in ASCII only, whatever Python's float() and the locale would take as well."""
     with pytest.raises(DescriptionError, match="not a finite number") as caught:
@@ -221,7 +255,10 @@ def test_versions_of_xml_that_there_are_not(version: str, start: str, tmp_path: 
     text = f"{start}<?xml version='{version}' encoding=\"utf-8\"?>\n" + pair().replace("arm", "bras_\u00e9")
     description = read(tmp_path, text)
     (note,) = description.notes
-    assert (note.message, note.line) == (f'the file is declared as XML of version "{version}": read as 1.0', 1)
+    assert (note.message, note.line) == (
+        f'the file is declared as XML of version "{version}": read as 1.0',
+        1,
+    )
     assert description.links[1].name == "bras_\u00e9"
     assert description.joints[0].line == 5
     assert description.text_hash == hashlib.sha256(text.encode()).hexdigest()
@@ -268,6 +305,8 @@ def test_shown_text_is_one_bounded_printable_line(text: str) -> None:
 
 
 def test_names_are_taken_as_they_stand(tmp_path: Path) -> None:
-    found = model(tmp_path, robot(link("base"), link("&quot;;&#10;{{x}}"), joint("while", "base", "&quot;;&#10;{{x}}")))
+    found = model(
+        tmp_path, robot(link("base"), link("&quot;;&#10;{{x}}"), joint("while", "base", "&quot;;&#10;{{x}}"))
+    )
     assert found.frames[1].name == '";\n{{x}}'
     assert found.bodies[0].joint_name == "while"

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rbdc import DescriptionError, Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
+from rbdc import (
+    DescriptionError,
+    Inertia,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    Model,
+    Placement,
+    Rotation,
+    Symmetric3,
+    Vector3,
+)
 from rbdc.model.description import Description
 from rbdc.model.lumping import lump
 from rbdc.model.validation import validate
@@ -23,7 +35,9 @@ X = Vector3(1.0, 0.0, 0.0)
 
 def chain(*joints: Joint, links: int = 0, inertia: Inertia | None = SOLID) -> Description:
     """Links l0, l1, ... of the same inertia, and the joints."""
-    return Description("r", tuple(Link(f"l{k}", inertia, k) for k in range(links or len(joints) + 1)), joints, file="r.urdf")
+    return Description(
+        "r", tuple(Link(f"l{k}", inertia, k) for k in range(links or len(joints) + 1)), joints, file="r.urdf"
+    )
 
 
 def joint(parent: int, child: int, name: str = "j", kind: str = "revolute", **more: object) -> Joint:
@@ -44,7 +58,8 @@ def with_rows(rows: list[list[float]]) -> Description:
 def mimics(*leaders: str | None, kind: str = "revolute") -> Description:
     """Joints j0, j1, ... in a chain, each mimicking the one named."""
     made = [
-        joint(k, k + 1, f"j{k}", kind, mimic=None if leader is None else Mimic(leader)) for k, leader in enumerate(leaders)
+        joint(k, k + 1, f"j{k}", kind, mimic=None if leader is None else Mimic(leader))
+        for k, leader in enumerate(leaders)
     ]
     return chain(*made)
 
@@ -73,17 +88,31 @@ REFUSED = {
     "three roots": (chain(joint(0, 1), links=4), '3 root links: "l0", "l2", "l3"'),
     "unknown parent": (chain(joint(9, 1)), 'parent link "l9"'),
     "unknown child": (chain(joint(0, 9)), 'child link "l9"'),
-    "infinite multiplier": (chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", math.inf))), "not finite"),
-    "negative mass": (chain(joint(0, 1), inertia=Inertia(-1.0, Vector3.zero(), Symmetric3.zero())), "negative mass"),
-    "moment without mass": (chain(joint(0, 1), inertia=Inertia(0.0, X, Symmetric3.zero())), "no mass but a first moment"),
+    "infinite multiplier": (
+        chain(joint(0, 1, "j0"), joint(1, 2, "j1", mimic=Mimic("j0", math.inf))),
+        "not finite",
+    ),
+    "negative mass": (
+        chain(joint(0, 1), inertia=Inertia(-1.0, Vector3.zero(), Symmetric3.zero())),
+        "negative mass",
+    ),
+    "moment without mass": (
+        chain(joint(0, 1), inertia=Inertia(0.0, X, Symmetric3.zero())),
+        "no mass but a first moment",
+    ),
     "nan inertia": (chain(joint(0, 1), inertia=Inertia(math.nan, X, Symmetric3.zero())), "not finite"),
     "indefinite": (
         chain(joint(0, 1), inertia=Inertia(1.0, Vector3.zero(), Symmetric3(1.0, 2.0, 1.0, 0.0, 0.0, 1.0))),
         "negative principal moment -1",
     ),
-    "too little about the origin": (chain(joint(0, 1), inertia=Inertia(1.0, X, Symmetric3.diagonal(1.0, 0.5, 1.0))), "negative principal"),
+    "too little about the origin": (
+        chain(joint(0, 1), inertia=Inertia(1.0, X, Symmetric3.diagonal(1.0, 0.5, 1.0))),
+        "negative principal",
+    ),
     "beyond all measure": (
-        chain(joint(0, 1), inertia=Inertia(1e-300, Vector3(1e10, 0.0, 0.0), Symmetric3.diagonal(1.0, 1.0, 1.0))),
+        chain(
+            joint(0, 1), inertia=Inertia(1e-300, Vector3(1e10, 0.0, 0.0), Symmetric3.diagonal(1.0, 1.0, 1.0))
+        ),
         "beyond all measure",
     ),
 }
@@ -106,10 +135,20 @@ BAD_MIMICS = {
     "ring beyond the leader": (mimics("j1", "j2", "j1"), "mimics itself"),
     "mimic of several dof": (mimics(None, "j0", kind="spherical"), "not revolute"),
     "fixed leader": (chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0"))), "not revolute"),
-    "floating leader": (chain(joint(0, 1, "j0", "floating"), joint(1, 2, "j1", mimic=Mimic("j0"))), "not revolute"),
-    "floating follower": (chain(joint(0, 1, "j0"), joint(1, 2, "j1", "floating", mimic=Mimic("j0"))), "not revolute"),
+    "floating leader": (
+        chain(joint(0, 1, "j0", "floating"), joint(1, 2, "j1", mimic=Mimic("j0"))),
+        "not revolute",
+    ),
+    "floating follower": (
+        chain(joint(0, 1, "j0"), joint(1, 2, "j1", "floating", mimic=Mimic("j0"))),
+        "not revolute",
+    ),
     "leader with a fixed leader": (
-        chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0")), joint(2, 3, "j2", mimic=Mimic("j1"))),
+        chain(
+            joint(0, 1, "j0", "fixed"),
+            joint(1, 2, "j1", mimic=Mimic("j0")),
+            joint(2, 3, "j2", mimic=Mimic("j1")),
+        ),
         "not revolute",
     ),
 }
@@ -126,7 +165,10 @@ def test_mimic_joints_that_cannot_follow(what: str) -> None:
     model = lump(description)
     alone = replace(description, joints=tuple(replace(each, mimic=None) for each in description.joints))
     assert (model.bodies, model.nq, model.nv) == (lump(alone).bodies, lump(alone).nq, lump(alone).nv)
-    assert any(expected in note.message and note.message.endswith("its <mimic> is not used") and note.line == 7 for note in model.notes)
+    assert any(
+        expected in note.message and note.message.endswith("its <mimic> is not used") and note.line == 7
+        for note in model.notes
+    )
 
 
 @pytest.mark.parametrize("mode", ["independent", "coupled"])
@@ -134,7 +176,9 @@ def test_mimic_joints_that_cannot_follow(what: str) -> None:
 def test_mimic_of_a_fixed_joint_is_noted(mode: str, leader: str) -> None:
     """It does not move, whatever its leader does."""
     model = lump(chain(joint(0, 1, "j0"), joint(1, 2, "j1", "fixed", mimic=Mimic(leader))), mimic=mode)
-    assert [(note.message, note.line) for note in model.notes] == [('joint "j1" is fixed: its <mimic> is not used', 7)]
+    assert [(note.message, note.line) for note in model.notes] == [
+        ('joint "j1" is fixed: its <mimic> is not used', 7)
+    ]
     assert (model.nq, model.nv, model.coupled) == (1, 1, False)
 
 
@@ -145,7 +189,9 @@ def test_only_joints_that_could_follow_are_counted() -> None:
         joint(2, 3, "j2", mimic=Mimic("ghost")),
         joint(3, 4, "j3", "fixed", mimic=Mimic("j0")),
     )
-    assert "1 mimic joints are taken as independent; --mimic coupled removes them from q" in [n.message for n in lump(description).notes]
+    assert "1 mimic joints are taken as independent; --mimic coupled removes them from q" in [
+        n.message for n in lump(description).notes
+    ]
 
 
 INDEFINITE = Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(-1e-2, 1e-2, 1e-2))
@@ -154,8 +200,15 @@ HEAVY = Inertia.about_com(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0
 
 def with_inertias(*inertias: Inertia | None, fixed: int) -> Description:
     """A chain of links of these inertias, whose joint number `fixed` is so."""
-    joints = [joint(k, k + 1, f"j{k}", "fixed" if k == fixed else "revolute") for k in range(len(inertias) - 1)]
-    return Description("r", tuple(Link(f"l{k}", inertia, k + 2) for k, inertia in enumerate(inertias)), tuple(joints), file="r.urdf")
+    joints = [
+        joint(k, k + 1, f"j{k}", "fixed" if k == fixed else "revolute") for k in range(len(inertias) - 1)
+    ]
+    return Description(
+        "r",
+        tuple(Link(f"l{k}", inertia, k + 2) for k, inertia in enumerate(inertias)),
+        tuple(joints),
+        file="r.urdf",
+    )
 
 
 def test_indefinite_links_that_do_not_move_are_noted() -> None:
@@ -164,14 +217,18 @@ def test_indefinite_links_that_do_not_move_are_noted() -> None:
     start = "has an inertia with the negative principal moment -0.01: it does not move"
     assert [(start in note.message, note.line) for note in model.notes] == [(True, 2), (True, 3)]
     assert model.bodies == lump(with_inertias(None, None, SOLID, fixed=0)).bodies
-    with pytest.raises(DescriptionError, match='^r.urdf:2: link "l0" has an inertia with the negative principal moment'):
+    with pytest.raises(
+        DescriptionError, match='^r.urdf:2: link "l0" has an inertia with the negative principal moment'
+    ):
         lump(with_inertias(INDEFINITE, INDEFINITE, SOLID, fixed=0), root_joint="free-flyer")
 
 
 def test_of_a_body_the_sum_counts() -> None:
     model = lump(with_inertias(None, HEAVY, INDEFINITE, fixed=1))
     (note,) = model.notes
-    assert note.message.startswith('link "l2" has an inertia with the negative principal moment -0.01: taken as given, for with')
+    assert note.message.startswith(
+        'link "l2" has an inertia with the negative principal moment -0.01: taken as given, for with'
+    )
     assert note.line == 4
     assert model.bodies[0].inertia == HEAVY + INDEFINITE
     with pytest.raises(DescriptionError, match='^r.urdf:4: link "l2" .* --allow-invalid-inertia$'):
@@ -180,11 +237,16 @@ def test_of_a_body_the_sum_counts() -> None:
 
 def test_indefinite_inertias_allowed() -> None:
     description = with_inertias(None, INDEFINITE, SOLID, fixed=-1)
-    with pytest.raises(DescriptionError, match="check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"):
+    with pytest.raises(
+        DescriptionError, match="check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+    ):
         lump(description)
     model = lump(description, allow_invalid_inertia=True)
     (note,) = model.notes
-    assert (note.message.split(": ")[1], note.line) == ("taken as given; forward dynamics may not be defined", 3)
+    assert (note.message.split(": ")[1], note.line) == (
+        "taken as given; forward dynamics may not be defined",
+        3,
+    )
     assert model.bodies[0].inertia == INDEFINITE
     again = Model.assemble("r", description.links, description.joints, allow_invalid_inertia=True)
     assert again.bodies == model.bodies
@@ -192,7 +254,10 @@ def test_indefinite_inertias_allowed() -> None:
 
 def test_negative_masses_are_not_allowed_with_them() -> None:
     with pytest.raises(DescriptionError, match="negative mass"):
-        lump(with_inertias(None, Inertia(-1.0, Vector3.zero(), Symmetric3.zero()), fixed=-1), allow_invalid_inertia=True)
+        lump(
+            with_inertias(None, Inertia(-1.0, Vector3.zero(), Symmetric3.zero()), fixed=-1),
+            allow_invalid_inertia=True,
+        )
 
 
 def test_errors_name_the_joint_s_line() -> None:
@@ -246,9 +311,18 @@ def test_axis_does_not_matter_where_there_is_none(kind: str) -> None:
 
 NOTED = {
     "no mass": (Inertia(0.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 1.0)), "no mass but an inertia"),
-    "triangle": (Inertia(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 3.0)), "break the triangle inequality"),
-    "all entries alike": (Inertia(1e-6, Vector3.zero(), Symmetric3(*[1e-6] * 6)), "break the triangle inequality"),
-    "few digits": (Inertia(1.0, Vector3.zero(), Symmetric3(1.0, 1.0001, 1.0, 0.0, 0.0, 1.0)), "slightly negative principal moment"),
+    "triangle": (
+        Inertia(1.0, Vector3.zero(), Symmetric3.diagonal(1.0, 1.0, 3.0)),
+        "break the triangle inequality",
+    ),
+    "all entries alike": (
+        Inertia(1e-6, Vector3.zero(), Symmetric3(*[1e-6] * 6)),
+        "break the triangle inequality",
+    ),
+    "few digits": (
+        Inertia(1.0, Vector3.zero(), Symmetric3(1.0, 1.0001, 1.0, 0.0, 0.0, 1.0)),
+        "slightly negative principal moment",
+    ),
 }
 
 
@@ -264,21 +338,29 @@ def test_odd_inertias_are_noted(what: str) -> None:
 
 def test_damping_and_friction_are_counted() -> None:
     description = chain(
-        joint(0, 1, "a", damping=1.0), joint(1, 2, "b", damping=2.0, friction=1.0), joint(2, 3, "c", "fixed", damping=1.0)
+        joint(0, 1, "a", damping=1.0),
+        joint(1, 2, "b", damping=2.0, friction=1.0),
+        joint(2, 3, "c", "fixed", damping=1.0),
     )
     assert [note.message for note in validate(description)] == [
-        "2 joints have damping; rnea does not include it",
-        "1 joint has friction; rnea does not include it",
+        "2 joints have damping; rnea does not include it (--damping include does)",
+        "1 joint has friction; rnea does not include it, for it jumps where a joint stops",
     ]
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(1e-9, 1e9), st.floats(1e-3, 1e3))
 def test_inertias_of_real_bodies_pass(seed: int, mass: float, length: float) -> None:
-    """Bodies made of point masses, of any size and weight, seen from any frame up to ten times as far off as they are large."""
+    """Bodies made of point masses, of any size and weight, seen from any frame up to ten times as far off as
+    they are large.
+    """
     rng = np.random.default_rng(seed)
     body = random_inertia(rng)
-    scaled = Inertia(mass * body.mass, body.first_moment.scaled(mass * length), body.about_origin.scaled(mass * length**2))
-    far = Placement(Rotation.from_rpy(*rng.uniform(-3, 3, 3)), Vector3.of([length * x for x in rng.uniform(-6, 6, 3)]))
+    scaled = Inertia(
+        mass * body.mass, body.first_moment.scaled(mass * length), body.about_origin.scaled(mass * length**2)
+    )
+    far = Placement(
+        Rotation.from_rpy(*rng.uniform(-3, 3, 3)), Vector3.of([length * x for x in rng.uniform(-6, 6, 3)])
+    )
     assert validate(Description("r", (Link("l0"), Link("l1", scaled.moved(far))), (joint(0, 1),))) == []
 
 

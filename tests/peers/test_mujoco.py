@@ -14,23 +14,26 @@ from tests.support import Array, assert_close, full_module
 
 mj: Any = mujoco
 
-# MuJoCo's URDF reader refuses these; the reason is the beginning of its message, and a test checks that it is still so.
+# MuJoCo's URDF reader refuses these, still, as a test checks; the reason is the beginning of its message.
 REFUSED = {
     "anymal_b": "inertia must have positive eigenvalues",
     "hyq": "inertia must have positive eigenvalues",
 }
-# It loads this one, but with a planar joint as two slides and a hinge of other names and world-frame velocities.
+# It loads this one, but its planar joint as two slides and a hinge of other names, velocities in the world.
 OTHER_COORDINATES = ("planar_floating",)
 TOLERANCE = 1e-10
 
 
 def load(robot: str) -> Any:
-    """MuJoCo's own model of the file: nothing fused, no damping, friction or armature, links without mass left as they are."""
+    """MuJoCo's own model of the file: nothing fused, no damping, friction or armature, links without mass
+    left as they are.
+    """
     text = resolve(robot).read_text()
     start = text.index(">", text.index("<robot")) + 1
     compiler = (
-        '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="false" boundmass="0" boundinertia="0" '
-        'strippath="true" inertiafromgeom="false"/><option integrator="Euler"><flag contact="disable"/></option></mujoco>'
+        '<mujoco><compiler fusestatic="false" discardvisual="true" balanceinertia="false" boundmass="0" '
+        'boundinertia="0" strippath="true" inertiafromgeom="false"/>'
+        '<option integrator="Euler"><flag contact="disable"/></option></mujoco>'
     )
     spec = mj.MjSpec.from_string(text[:start] + compiler + text[start:])
     model = spec.compile()
@@ -64,7 +67,11 @@ def test_dynamics(case: tuple[ModuleType, Any]) -> None:
     data, place = mj.MjData(model), order(module, model)
     rng = np.random.default_rng(0)
     for _ in range(16):
-        q, v, a = module.random_configuration(rng), rng.standard_normal(module.nv), rng.standard_normal(module.nv)
+        q, v, a = (
+            module.random_configuration(rng),
+            rng.standard_normal(module.nv),
+            rng.standard_normal(module.nv),
+        )
         data.qpos[place], data.qvel[place], data.qacc[place] = q, v, a
         mj.mj_fwdPosition(model, data)
         mj.mj_fwdVelocity(model, data)

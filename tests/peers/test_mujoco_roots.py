@@ -1,4 +1,6 @@
-"""Every shipped robot that MuJoCo loads, fixed and free-flyer, planar joints too, against MuJoCo, on the compiled module."""
+"""Every shipped robot that MuJoCo loads, fixed and free-flyer, planar joints too, against MuJoCo, on the
+compiled module.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ REFUSED = {
     ("planar_floating", "free-flyer"): _ROOT_IS_WORLD,
     ("ur5", "free-flyer"): _ROOT_IS_WORLD,
 }
-"""What MuJoCo does not load, with its own reason; a test asserts that each is still refused, and all others are loaded."""
+"""What MuJoCo does not load, with its own reason; a test asserts that each is still refused, and all others
+are loaded.
+"""
 
 CASES = [(robot, root) for robot in robot_names() for root in ROOTS if (robot, root) not in REFUSED]
 
@@ -94,9 +98,17 @@ def test_forward_dynamics(case: Case) -> None:
     module, peer = case.module, case.peer
     for q, v, tau, _ in case.states:
         expected = peer.forward_dynamics(module.joint_names, q, v, tau)
-        terms = np.abs(module.minverse(q)) @ (np.abs(tau) + np.abs(module.nle(q, v)) + 1e-3 * case.force_scale(q))
+        terms = np.abs(module.minverse(q)) @ (
+            np.abs(tau) + np.abs(module.nle(q, v)) + 1e-3 * case.force_scale(q)
+        )
         # Both sides lose what the conditioning makes of rounding.
-        assert_close(module.aba(q, v, tau), expected, max(TOLERANCE, 1e-14 * conditioning(module.crba(q))), float(terms.max()), "aba")
+        assert_close(
+            module.aba(q, v, tau),
+            expected,
+            max(TOLERANCE, 1e-14 * conditioning(module.crba(q))),
+            float(terms.max()),
+            "aba",
+        )
 
 
 def test_kinematics(case: Case) -> None:
@@ -108,8 +120,16 @@ def test_kinematics(case: Case) -> None:
         for index, frame in enumerate(module.frame_names):
             body = case.body(frame)
             jacobian = case.peer.jacobian(body) @ g
-            assert_close(placements[index], case.peer.placement(body), TOLERANCE, 0.0, f"placement of {frame}")
-            assert_close(module.frame_jacobian(q, frame, "LOCAL_WORLD_ALIGNED"), jacobian, TOLERANCE, 1e-2, f"J of {frame}")
+            assert_close(
+                placements[index], case.peer.placement(body), TOLERANCE, 0.0, f"placement of {frame}"
+            )
+            assert_close(
+                module.frame_jacobian(q, frame, "LOCAL_WORLD_ALIGNED"),
+                jacobian,
+                TOLERANCE,
+                1e-2,
+                f"J of {frame}",
+            )
             velocity = module.frame_velocity(q, v, frame, "LOCAL_WORLD_ALIGNED")
             assert_close(velocity, jacobian @ v, TOLERANCE, 1e-2, f"velocity of {frame}")
 

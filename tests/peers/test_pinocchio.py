@@ -12,7 +12,9 @@ from tests.support_pinocchio import REFERENCE, REFERENCES, Peer, arguments, kine
 
 TOLERANCE = 1e-10
 SINGULAR = {("cartpole", "free-flyer")}
-"""No forward dynamics: the massless base can slide against the cart (`test_pinocchio_limits` asserts that it is left out)."""
+"""No forward dynamics: the massless base can slide against the cart (`test_pinocchio_limits` asserts that it
+is left out).
+"""
 
 
 @pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
@@ -50,14 +52,17 @@ def test_function(case: tuple[ModuleType, Peer], name: str) -> None:
     made = states(module)
     expected = [REFERENCE[name](reference, *state) for state in made]
     for state, reference_value in zip(made, expected, strict=True):
-        # At rest in the neutral pose a function can vanish but for rounding: gravity and inertia set the scale then.
+        # At rest in the neutral pose a function can vanish: gravity and inertia set the scale then.
         floor = natural_scale(name, module, state)
-        assert_close(function(*arguments(name, state)), reference_value, tolerance(name, module, state[0]), floor, name)
+        assert_close(
+            function(*arguments(name, state)), reference_value, tolerance(name, module, state[0]), floor, name
+        )
 
 
 def natural_scale(name: str, module: ModuleType, state: tuple[Array, Array, Array, Array]) -> float:
-    """The scale below which a result is rounding: weight times a tenth of a metre; for M^-1 x the size of its terms, weight among
-    them: at the neutral pose of an upright arm its torques cancel, but for the last digit of every joint's placement.
+    """The scale below which a result is rounding: weight times a tenth of a metre; for M^-1 x the size of its
+    terms, weight among them: at the neutral pose of an upright arm its torques cancel, but for the last digit
+    of every joint's placement.
     """
     q, v, a, _ = state
     weight = float(np.abs(module.torque_regressor(q, module.v_zero, module.v_zero)).max() * 0.1)
@@ -75,11 +80,17 @@ def test_external_forces(case: tuple[ModuleType, Peer], name: str) -> None:
     function = getattr(module, name)
     made = states(module)
     for q, v, a, fext in made:
-        expected = np.array(getattr(pin, name)(reference.model, reference.data, reference.q(q), v, a, reference.forces(fext)))
+        expected = np.array(
+            getattr(pin, name)(reference.model, reference.data, reference.q(q), v, a, reference.forces(fext))
+        )
         assert_close(function(q, v, a, fext), expected, tolerance(name, module, q), 0.0, name)
     batched = function(*(np.array(column) for column in zip(*made, strict=True)))
     # Samples side by side add up in another order.
-    another_order = 1e-14 if name == "rnea" else max(1e-14, 1e-15 * max(conditioning(module.crba(state[0])) for state in made))
+    another_order = (
+        1e-14
+        if name == "rnea"
+        else max(1e-14, 1e-15 * max(conditioning(module.crba(state[0])) for state in made))
+    )
     assert_close(batched, [function(*state) for state in made], another_order, 0.0, f"{name}, batched")
 
 
@@ -109,11 +120,37 @@ def test_frames(case: tuple[ModuleType, Peer], where: str) -> None:
             accelerations[frame].append(np.array(pin.getFrameAcceleration(p.model, p.data, index, reference)))
     q, v, a = (np.array([state[k] for state in made]) for k in range(3))
     for frame in module.frame_names:
-        assert_close(module.frame_jacobian(q, frame, where), expected[frame], TOLERANCE, 1e-6, f"J of {frame}")
-        assert_close(module.frame_velocity(q, v, frame, where), velocities[frame], TOLERANCE, 1e-6, f"velocity of {frame}")
-        assert_close(module.frame_acceleration(q, v, a, frame, where), accelerations[frame], TOLERANCE, 1e-6, f"acceleration of {frame}")
-        assert_close(module.frame_jacobian(q[1], frame, where), expected[frame][1], TOLERANCE, 1e-6, f"scalar J of {frame}")
-        assert_close(module.frame_velocity(q[1], v[1], frame, where), velocities[frame][1], TOLERANCE, 1e-6, f"scalar velocity of {frame}")
+        assert_close(
+            module.frame_jacobian(q, frame, where), expected[frame], TOLERANCE, 1e-6, f"J of {frame}"
+        )
+        assert_close(
+            module.frame_velocity(q, v, frame, where),
+            velocities[frame],
+            TOLERANCE,
+            1e-6,
+            f"velocity of {frame}",
+        )
+        assert_close(
+            module.frame_acceleration(q, v, a, frame, where),
+            accelerations[frame],
+            TOLERANCE,
+            1e-6,
+            f"acceleration of {frame}",
+        )
+        assert_close(
+            module.frame_jacobian(q[1], frame, where),
+            expected[frame][1],
+            TOLERANCE,
+            1e-6,
+            f"scalar J of {frame}",
+        )
+        assert_close(
+            module.frame_velocity(q[1], v[1], frame, where),
+            velocities[frame][1],
+            TOLERANCE,
+            1e-6,
+            f"scalar velocity of {frame}",
+        )
 
 
 def test_integrate_and_difference(case: tuple[ModuleType, Peer]) -> None:

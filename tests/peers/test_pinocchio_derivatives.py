@@ -1,4 +1,6 @@
-"""First derivatives of every shipped robot, fixed and free-flyer, with and without external forces, against Pinocchio."""
+"""First derivatives of every shipped robot, fixed and free-flyer, with and without external forces, against
+Pinocchio.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,13 @@ def test_products(case: Case) -> None:
             for got, matrix in zip(getattr(module, f"{name}_vjp")(q, v, a, w, fext), matrices, strict=True):
                 assert_close(got, w @ matrix, tolerance, floor, f"{name}_vjp")
             expected = sum(m @ d for m, d in zip(matrices, (dq, dv, da), strict=True))
-            assert_close(getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext), expected, tolerance, floor, f"{name}_jvp")
+            assert_close(
+                getattr(module, f"{name}_jvp")(q, v, a, dq, dv, da, fext),
+                expected,
+                tolerance,
+                floor,
+                f"{name}_jvp",
+            )
 
 
 def test_batches(case: Case) -> None:

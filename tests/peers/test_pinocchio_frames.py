@@ -1,8 +1,8 @@
 """Derivatives of frames against Pinocchio, on every robot that ships with rbdc, fixed and free.
 
-Pinocchio's derivatives by q in LOCAL_WORLD_ALIGNED are those of the motion at the point of the world where the frame is, which does
-not move along with the frame. rbdc gives the derivatives of what `frame_velocity` and `frame_acceleration` return; the two differ, in
-the linear rows by q alone, by J_linear x angular part.
+Pinocchio's derivatives by q in LOCAL_WORLD_ALIGNED are those of the motion at the point of the world where
+the frame is, which does not move along with the frame. rbdc gives the derivatives of what `frame_velocity`
+and `frame_acceleration` return; the two differ, in the linear rows by q alone, by J_linear x angular part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def moving_with_the_frame(derivative: Array, jacobian: Array, motion: Array) -> Array:
-    """Pinocchio's derivative by q in LOCAL_WORLD_ALIGNED, of the motion at a point that moves along with the frame."""
+    """Pinocchio's derivative by q in LOCAL_WORLD_ALIGNED, of the motion at a point that moves along with the
+    frame.
+    """
     result = derivative.copy()
     result[:3] -= np.cross(jacobian[:3], motion[3:], axisa=0, axisc=0)
     return result
@@ -42,10 +44,14 @@ def test_frame_derivatives(case: Case, where: str) -> None:
         for frame in module.frame_names:
             own = (p.model, p.data, p.frame(frame), REFERENCES[where])
             by_velocity = [np.array(x) for x in pin.getFrameVelocityDerivatives(*own)]
-            by_acceleration = [np.array(x) for x in pin.getFrameAccelerationDerivatives(*own)][1:]  # the first is dv_dq
+            # The first is dv_dq.
+            by_acceleration = [np.array(x) for x in pin.getFrameAccelerationDerivatives(*own)][1:]
             if where == "LOCAL_WORLD_ALIGNED":
                 jacobian = module.frame_jacobian(q, frame, where)
-                velocity, acceleration = np.array(pin.getFrameVelocity(*own)), np.array(pin.getFrameAcceleration(*own))
+                velocity, acceleration = (
+                    np.array(pin.getFrameVelocity(*own)),
+                    np.array(pin.getFrameAcceleration(*own)),
+                )
                 by_velocity[0] = moving_with_the_frame(by_velocity[0], jacobian, velocity)
                 by_acceleration[0] = moving_with_the_frame(by_acceleration[0], jacobian, acceleration)
             found = module.frame_velocity_derivatives(q, v, frame, where)

@@ -15,14 +15,20 @@ NAMES = [f"{robot}-{root}" for robot, root in ALL]
 
 SINGULAR = {
     ("cartpole", "free-flyer"): "the massless base can slide against the cart",
-    ("planar_floating", "free-flyer"): "the massless world link can move against its planar and floating joints",
+    (
+        "planar_floating",
+        "free-flyer",
+    ): "the massless world link can move against its planar and floating joints",
 }
-"""Where forward dynamics is not defined, and why; a test asserts that it is left out there and nowhere else."""
+"""Where forward dynamics is not defined, and why; a test asserts that it is left out there and nowhere else.
+"""
 
 
 @pytest.mark.parametrize(("robot", "root"), ALL, ids=NAMES)
 def test_coriolis(robot: str, root: str) -> None:
-    """C is not unique, but C v is, and so is C + C^T = Mdot for any C with Mdot - 2 C skew-symmetric, as Pinocchio's is."""
+    """C is not unique, but C v is, and so is C + C^T = Mdot for any C with Mdot - 2 C skew-symmetric, as
+    Pinocchio's is.
+    """
     module, reference = full_module(robot, root), peer(robot, root)
     made = states(module, seed=2)
     batched = module.coriolis(np.array([state[0] for state in made]), np.array([state[1] for state in made]))
@@ -39,7 +45,11 @@ def test_coriolis(robot: str, root: str) -> None:
 def test_forward_dynamics_is_left_out_exactly_where_it_is_not_defined(robot: str, root: str) -> None:
     module, reference = full_module(robot, root), peer(robot, root)
     defined = (robot, root) not in SINGULAR
-    assert {"aba", "minverse"} <= set(module.functions) if defined else not {"aba", "minverse"} & set(module.functions)
+    assert (
+        {"aba", "minverse"} <= set(module.functions)
+        if defined
+        else not {"aba", "minverse"} & set(module.functions)
+    )
     smallest = max(_smallest_eigenvalue(reference, state[0]) for state in states(module))
     assert (smallest > 1e-12) == defined, f"smallest eigenvalue of the scaled M: {smallest:.2e}"
 

@@ -19,15 +19,26 @@ ROBOTS = ("kuka_iiwa", "ur5", "panda_arm", "hyq", "g1_29dof", "tiago_pro")
 FUNCTIONS = ("rnea", "crba", "aba")
 SIZES = [10.0**-k for k in range(6, 17)]
 AGREES = 1e-10
-"""Of the largest entry of a function's results: in some postures gravity's torques are as small as the noise."""
+"""Of the largest entry of a function's results: in some postures gravity's torques are as small as the noise.
+"""
 
 
 def errors(robot: str, root: str, size: float, folder: Path) -> dict[str, float]:
     """By function, how far the module of a robot with noise is from Pinocchio."""
-    text = with_noise(resolve(robot).read_text(encoding="utf-8"), size, np.random.default_rng(round(-np.log10(size))))
+    text = with_noise(
+        resolve(robot).read_text(encoding="utf-8"), size, np.random.default_rng(round(-np.log10(size)))
+    )
     path = folder / f"{robot}.urdf"
     path.write_text(text, encoding="utf-8")
-    options = BuildOptions(functions=FUNCTIONS, root_joint=root, snap=0.0, targets=("c",), cflags=UNOPTIMISED, jobs=1, out=folder / "out")
+    options = BuildOptions(
+        functions=FUNCTIONS,
+        root_joint=root,
+        snap=0.0,
+        targets=("c",),
+        cflags=UNOPTIMISED,
+        jobs=1,
+        out=folder / "out",
+    )
     module = rbdc.load(build_package(path, options).directory)
     reference, found = peer_of(text, root), {}
     drawn = states(module, 8)
@@ -40,9 +51,13 @@ def errors(robot: str, root: str, size: float, folder: Path) -> dict[str, float]
 
 LARGE = ("g1_29dof", "tiago_pro")
 CASES = [
-    (robot, root, size) for robot in ROBOTS for k, root in enumerate(ROOTS) for size in SIZES[k :: 4 if robot in LARGE else 2]
+    (robot, root, size)
+    for robot in ROBOTS
+    for k, root in enumerate(ROOTS)
+    for size in SIZES[k :: 4 if robot in LARGE else 2]
 ]
-"""Every other size for each root, of large robots every fourth: all eleven take ten minutes of a processor."""
+"""Every other size for each root, of large robots every fourth: all eleven take ten minutes of a processor.
+"""
 
 
 @pytest.mark.slow

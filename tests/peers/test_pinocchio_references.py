@@ -31,7 +31,11 @@ def case(request: pytest.FixtureRequest) -> Case:
     drawn = draw(model, SAMPLES)
     samples = [{name: np.array(values[k]) for name, values in drawn.items()} for k in range(SAMPLES)]
     rng = np.random.default_rng(1)
-    return model, peer(robot, root), [{**one, "fext": rng.standard_normal((model.njoints, 6))} for one in samples]
+    return (
+        model,
+        peer(robot, root),
+        [{**one, "fext": rng.standard_normal((model.njoints, 6))} for one in samples],
+    )
 
 
 def floats(*values: Array) -> list[list[float]]:
@@ -57,7 +61,11 @@ def test_placements(case: Case) -> None:
     model, p, samples = case
     names = tuple(frame.name for frame in model.frames)
     for x in samples:
-        check(reference_of("forward_kinematics")(model, *floats(x["q"])), kinematics(p, x["q"], names), "placements")
+        check(
+            reference_of("forward_kinematics")(model, *floats(x["q"])),
+            kinematics(p, x["q"], names),
+            "placements",
+        )
 
 
 def test_first_derivatives(case: Case) -> None:
@@ -65,12 +73,18 @@ def test_first_derivatives(case: Case) -> None:
     for x in samples:
         q, v, a = floats(x["q"], x["v"], x["a"])
         fext, theirs = [Force.of(row) for row in x["fext"].tolist()], p.forces(x["fext"])
-        inverse = [np.array(m) for m in pin.computeRNEADerivatives(p.model, p.data, p.q(x["q"]), x["v"], x["a"], theirs)]
+        inverse = [
+            np.array(m)
+            for m in pin.computeRNEADerivatives(p.model, p.data, p.q(x["q"]), x["v"], x["a"], theirs)
+        ]
         inverse[2] = np.triu(inverse[2]) + np.triu(inverse[2], 1).T
         for algorithm in METHODS["rnea_derivatives"].values():
             for got, expected in zip(algorithm(model, q, v, a, fext), inverse, strict=True):
                 check(got, expected, "rnea_derivatives")
-        forward = [np.array(m) for m in pin.computeABADerivatives(p.model, p.data, p.q(x["q"]), x["v"], x["a"], theirs)]
+        forward = [
+            np.array(m)
+            for m in pin.computeABADerivatives(p.model, p.data, p.q(x["q"]), x["v"], x["a"], theirs)
+        ]
         forward[2] = np.triu(forward[2]) + np.triu(forward[2], 1).T
         for got, expected in zip(reference_of("aba_derivatives")(model, q, v, a, fext), forward, strict=True):
             check(got, expected, "aba_derivatives")
@@ -82,12 +96,18 @@ def test_manifold(case: Case) -> None:
         moved = np.array(reference_of("integrate")(model, *floats(x["q"], 3.0 * x["v"])), dtype=float)
         check(p.q(moved), pin.integrate(p.model, p.q(x["q"]), 3.0 * x["v"]), "integrate")
         near = np.array(reference_of("integrate")(model, *floats(x["q"], 0.1 * other["v"])), dtype=float)
-        check(reference_of("difference")(model, *floats(x["q"], near)), pin.difference(p.model, p.q(x["q"]), p.q(near)), "difference")
+        check(
+            reference_of("difference")(model, *floats(x["q"], near)),
+            pin.difference(p.model, p.q(x["q"]), p.q(near)),
+            "difference",
+        )
 
 
 @pytest.mark.parametrize("where", sorted(REFERENCES))
 def test_frames(case: Case, where: str) -> None:
-    """In LOCAL_WORLD_ALIGNED Pinocchio's derivatives by q are those at a point at rest; `test_pinocchio_frames` has the difference."""
+    """In LOCAL_WORLD_ALIGNED Pinocchio's derivatives by q are those at a point at rest;
+    `test_pinocchio_frames` has the difference.
+    """
     model, p, samples = case
     for x in samples:
         q, v, a = floats(x["q"], x["v"], x["a"])
@@ -96,8 +116,16 @@ def test_frames(case: Case, where: str) -> None:
         pin.updateFramePlacements(p.model, p.data)
         for index, frame in enumerate(model.frames):
             own = (p.model, p.data, p.frame(frame.name), REFERENCES[where])
-            check(reference_of("frame_jacobian")(model, q, index, where), pin.getFrameJacobian(*own), f"J of {frame.name}")
-            check(reference_of("frame_velocity")(model, q, v, index, where), pin.getFrameVelocity(*own).vector, f"v of {frame.name}")
+            check(
+                reference_of("frame_jacobian")(model, q, index, where),
+                pin.getFrameJacobian(*own),
+                f"J of {frame.name}",
+            )
+            check(
+                reference_of("frame_velocity")(model, q, v, index, where),
+                pin.getFrameVelocity(*own).vector,
+                f"v of {frame.name}",
+            )
             found = reference_of("frame_acceleration")(model, q, v, a, index, where)
             check(found, pin.getFrameAcceleration(*own).vector, f"a of {frame.name}")
             if where == "LOCAL_WORLD_ALIGNED":
@@ -106,5 +134,7 @@ def test_frames(case: Case, where: str) -> None:
             for got, expected in zip(by_velocity, pin.getFrameVelocityDerivatives(*own), strict=True):
                 check(got, expected, f"derivative of v of {frame.name}")
             by_acceleration = reference_of("frame_acceleration_derivatives")(model, q, v, a, index, where)
-            for got, expected in zip(by_acceleration, pin.getFrameAccelerationDerivatives(*own)[1:], strict=True):
+            for got, expected in zip(
+                by_acceleration, pin.getFrameAccelerationDerivatives(*own)[1:], strict=True
+            ):
                 check(got, expected, f"derivative of a of {frame.name}")

@@ -1,4 +1,4 @@
-"""Random trees with every joint type against Pinocchio models built joint by joint, on the compiled modules."""
+"""Random trees with every joint type against Pinocchio models built joint by joint, compiled."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ COUNT = 4
 
 @dataclass(frozen=True)
 class Case:
-    """A compiled tree, Pinocchio's of the same numbers, and for each body the rotation of Pinocchio's body frame in rbdc's.
+    """A compiled tree, Pinocchio's of the same numbers, and for each body the rotation of Pinocchio's body
+    frame in rbdc's.
 
-    Pinocchio's planar joint has the normal z, so its frame is turned (the smallest turn that takes z to the normal).
+    Pinocchio's planar joint has the normal z, so its frame is turned (the smallest turn that takes z to the
+    normal).
     """
 
     module: ModuleType
@@ -49,7 +51,11 @@ def joint_model(joint: Any) -> Any:
     """Pinocchio's joint of the same type."""
     if isinstance(joint, Revolute | Prismatic):
         axis = np.array(joint.axis.scalars(), dtype=float)
-        return pin.JointModelRevoluteUnaligned(axis) if isinstance(joint, Revolute) else pin.JointModelPrismaticUnaligned(axis)
+        return (
+            pin.JointModelRevoluteUnaligned(axis)
+            if isinstance(joint, Revolute)
+            else pin.JointModelPrismaticUnaligned(axis)
+        )
     for kind, peer_kind in ((FreeFlyer, "FreeFlyer"), (Spherical, "Spherical"), (Planar, "Planar")):
         if isinstance(joint, kind):
             return getattr(pin, f"JointModel{peer_kind}")()
@@ -70,7 +76,9 @@ def pinocchio_tree(model: Model) -> tuple[Peer, tuple[Any, ...]]:
     tree.appendBodyToJoint(0, inertia(model.base_inertia.scalars()), pin.SE3.Identity())
     for body, turn in zip(model.bodies, turns, strict=True):
         above = pin.SE3.Identity() if body.parent < 0 else turns[body.parent].inverse()
-        index = tree.addJoint(body.parent + 1, joint_model(body.joint), above * se3(body.placement) * turn, body.joint_name)
+        index = tree.addJoint(
+            body.parent + 1, joint_model(body.joint), above * se3(body.placement) * turn, body.joint_name
+        )
         tree.appendBodyToJoint(index, inertia(body.inertia.scalars()), turn.inverse())
     for frame in model.frames:
         above = pin.SE3.Identity() if frame.body < 0 else turns[frame.body].inverse()
@@ -91,7 +99,9 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 
 def tolerance(module: ModuleType, q: Array) -> float:
-    """Of forward dynamics: what the conditioning of M, apart from the joints' units, makes of rounding on either side."""
+    """Of forward dynamics: what the conditioning of M, apart from the joints' units, makes of rounding on
+    either side.
+    """
     return max(TOLERANCE, 1e-14 * conditioning(module.crba(q)))
 
 
@@ -102,7 +112,8 @@ def test_function(case: Case, name: str) -> None:
         own = arguments(name, state)
         actual, expected = function(*own), REFERENCE[name](case.peer, *state)
         limit = tolerance(case.module, state[0]) if name in ("aba", "minverse") else TOLERANCE
-        if name == "torque_regressor":  # parameters are in the body's frame, which for planar joints is another in Pinocchio
+        # Parameters are in the body's frame, which for planar joints is another in Pinocchio.
+        if name == "torque_regressor":
             same = np.repeat([not isinstance(body.joint, Planar) for body in case.model.bodies], 10)
             actual, expected = actual[:, same], expected[:, same]
         assert_close(actual, expected, limit, 1e-2, f"{case.module.name} {name}")
@@ -111,17 +122,24 @@ def test_function(case: Case, name: str) -> None:
 @pytest.mark.parametrize("name", ["rnea", "aba"])
 def test_external_forces(case: Case, name: str) -> None:
     for q, v, a, fext in states(case.module, COUNT, seed=6):
-        turned = np.array([turn.inverse().act(pin.Force(row)).vector for turn, row in zip(case.turns, fext, strict=True)])
+        turned = np.array(
+            [turn.inverse().act(pin.Force(row)).vector for turn, row in zip(case.turns, fext, strict=True)]
+        )
         p = case.peer
         expected = np.array(getattr(pin, name)(p.model, p.data, p.q(q), v, a, p.forces(turned)))
         limit = tolerance(case.module, q) if name == "aba" else TOLERANCE
-        assert_close(getattr(case.module, name)(q, v, a, fext), expected, limit, 1e-2, f"{case.module.name} {name}")
+        assert_close(
+            getattr(case.module, name)(q, v, a, fext), expected, limit, 1e-2, f"{case.module.name} {name}"
+        )
 
 
 def test_coriolis(case: Case) -> None:
     for q, v, *_ in states(case.module, COUNT, seed=7):
         p = case.peer
-        ours, theirs = case.module.coriolis(q, v), np.array(pin.computeCoriolisMatrix(p.model, p.data, p.q(q), v))
+        ours, theirs = (
+            case.module.coriolis(q, v),
+            np.array(pin.computeCoriolisMatrix(p.model, p.data, p.q(q), v)),
+        )
         assert_close(ours @ v, theirs @ v, TOLERANCE, 1.0, f"{case.module.name} C v")
         assert_close(ours + ours.T, theirs + theirs.T, TOLERANCE, 1.0, f"{case.module.name} Mdot")
 
@@ -130,15 +148,29 @@ def test_coriolis(case: Case) -> None:
 def test_frames(case: Case, where: str) -> None:
     module, p = case.module, case.peer
     for q, v, a, _ in states(module, COUNT, seed=8):
-        assert_close(module.forward_kinematics(q), kinematics(p, q, module.frame_names), TOLERANCE, 0.0, module.name)
+        assert_close(
+            module.forward_kinematics(q), kinematics(p, q, module.frame_names), TOLERANCE, 0.0, module.name
+        )
         pin.computeJointJacobians(p.model, p.data, p.q(q))
         pin.forwardKinematics(p.model, p.data, p.q(q), v, a)
         pin.updateFramePlacements(p.model, p.data)
         for frame in module.frame_names:
             own = (p.model, p.data, p.frame(frame), REFERENCES[where])
             what = f"{module.name} {frame}"
-            assert_close(module.frame_jacobian(q, frame, where), np.array(pin.getFrameJacobian(*own)), TOLERANCE, 1e-2, what)
-            assert_close(module.frame_velocity(q, v, frame, where), np.array(pin.getFrameVelocity(*own)), TOLERANCE, 1e-2, what)
+            assert_close(
+                module.frame_jacobian(q, frame, where),
+                np.array(pin.getFrameJacobian(*own)),
+                TOLERANCE,
+                1e-2,
+                what,
+            )
+            assert_close(
+                module.frame_velocity(q, v, frame, where),
+                np.array(pin.getFrameVelocity(*own)),
+                TOLERANCE,
+                1e-2,
+                what,
+            )
             expected = np.array(pin.getFrameAcceleration(*own))
             assert_close(module.frame_acceleration(q, v, a, frame, where), expected, TOLERANCE, 1e-2, what)
 
@@ -151,9 +183,11 @@ def test_integrate_and_difference(case: Case) -> None:
             actual, expected = module.integrate(q, dv), np.array(pin.integrate(p.model, q, dv))
             for body in case.model.bodies:
                 own = slice(body.index_q, body.index_q + body.joint.nq)
-                # Beyond half a turn Pinocchio's spherical joint gives the other quaternion of the same rotation.
+                # Beyond half a turn Pinocchio's spherical joint gives the other quaternion of a rotation.
                 if isinstance(body.joint, Spherical) and actual[own] @ expected[own] < 0.0:
-                    assert np.linalg.norm(dv[body.index_v : body.index_v + 3]) > np.pi, f"{module.name} {body.name}"
+                    assert np.linalg.norm(dv[body.index_v : body.index_v + 3]) > np.pi, (
+                        f"{module.name} {body.name}"
+                    )
                     expected[own] = -expected[own]
             assert_close(actual, expected, TOLERANCE, 0.0, f"{module.name} {size}")
         other = module.random_configuration(rng)

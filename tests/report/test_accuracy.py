@@ -1,4 +1,6 @@
-"""When a result counts as wrong: by its error relative to the sample's largest entry, beyond what nobody knows of it."""
+"""When a result counts as wrong: by its error relative to the sample's largest entry, beyond what nobody
+knows of it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def test_what_terms_that_cancel_leave_is_no_error() -> None:
     known = errors(values, truth, np.array([[0.0, 2e-16]]))
     assert known.scaled == 0.0
     assert known.max_abs == errors(values, truth).max_abs, "the metrics show it all the same"
-    assert errors(values, truth, np.array([[2e-16, 2e-17]])).scaled == pytest.approx(4e-5), "of the other entry, or less than the error"
+    assert errors(values, truth, np.array([[2e-16, 2e-17]])).scaled == pytest.approx(4e-5), (
+        "of the other entry, or less than the error"
+    )
 
 
 def test_what_is_not_finite_is_wrong_whatever_is_uncertain() -> None:
@@ -33,4 +37,8 @@ def test_what_is_not_finite_is_wrong_whatever_is_uncertain() -> None:
 
 
 def test_differences_may_err_by_more() -> None:
-    assert [tolerance(name) for name in ("generated", "casadi", "central-difference")] == [WRONG, WRONG, WRONG_NUMERICAL]
+    assert [tolerance(name) for name in ("generated", "casadi", "central-difference")] == [
+        WRONG,
+        WRONG,
+        WRONG_NUMERICAL,
+    ]

@@ -1,4 +1,6 @@
-"""rbdc compare --batch: who takes part, what the shares are, what is said where there is no kernel or no room, and that results count."""
+"""rbdc compare --batch: who takes part, what the shares are, what is said where there is no kernel or no
+room, and that results count.
+"""
 
 from __future__ import annotations
 
@@ -55,11 +57,22 @@ def report_of(folder: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
-    """A function with one output, one with several, and one without a kernel, in batches that end within a block of lanes."""
+    """A function with one output, one with several, and one without a kernel, in batches that end within a
+    block of lanes.
+    """
     folder = tmp_path_factory.mktemp("batches")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batch_methods, "generate", without_kernel)
-        result = run("--batch", "--batch-samples", "100", "--functions", ",".join(FUNCTIONS), *METHODS, "--out", str(folder))
+        result = run(
+            "--batch",
+            "--batch-samples",
+            "100",
+            "--functions",
+            ",".join(FUNCTIONS),
+            *METHODS,
+            "--out",
+            str(folder),
+        )
     assert result.exit_code == 0, result.output
     return folder, result
 
@@ -107,10 +120,16 @@ def test_who_takes_part(measured: tuple[Path, Result]) -> None:
         "frame_jacobian": ["generated-batch", "generated-loop"],
     }
     assert [of[name]["lanes"] for name in FUNCTIONS] == [DOUBLE.lanes, DOUBLE.lanes, None]
-    assert [of[name]["methods"][-1]["of"] for name in FUNCTIONS] == ["casadi", "ad-forward-casadi", "generated"]
+    assert [of[name]["methods"][-1]["of"] for name in FUNCTIONS] == [
+        "casadi",
+        "ad-forward-casadi",
+        "generated",
+    ]
     assert "a loop over samples" in of["frame_jacobian"]["methods"][0]["algorithm"]
     absent = {name: {a["method"]: a["reason"] for a in batch["absent"]} for name, batch in of.items()}
-    assert [sorted(absent[name]) for name in FUNCTIONS] == [["pinocchio-loop"]] * 2 + [["casadi-map", "pinocchio-loop"]]
+    assert [sorted(absent[name]) for name in FUNCTIONS] == [["pinocchio-loop"]] * 2 + [
+        ["casadi-map", "pinocchio-loop"]
+    ]
     assert absent["rnea"]["pinocchio-loop"] == "not asked for"
 
 
@@ -130,8 +149,12 @@ def test_results_are_right_and_every_size_has_its_shares(measured: tuple[Path, R
             for p in method["points"]:
                 assert p["median"] >= p["nanoseconds"] > 0.0
                 flops = 100.0 * batch["flops"] / (1e-9 * p["nanoseconds"])
-                assert p["peak_percent"]["vector"] == pytest.approx(flops / peaks["vector_flops_per_second"], rel=0.01, abs=1e-3)
-                assert p["peak_percent"]["scalar"] == pytest.approx(flops / peaks["scalar_flops_per_second"], rel=0.01, abs=1e-3)
+                assert p["peak_percent"]["vector"] == pytest.approx(
+                    flops / peaks["vector_flops_per_second"], rel=0.01, abs=1e-3
+                )
+                assert p["peak_percent"]["scalar"] == pytest.approx(
+                    flops / peaks["scalar_flops_per_second"], rel=0.01, abs=1e-3
+                )
                 moved = 100.0 * method["bytes"] / (1e-9 * p["nanoseconds"])
                 assert p["bandwidth_percent"] == pytest.approx(moved / bandwidth, rel=0.01, abs=1e-3)
 
@@ -176,7 +199,9 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
     del old["bandwidth"], old["settings"]["batch"]
     for function in old["functions"]:
         del function["batch"]
-    jsonschema.validate(old, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text()))
+    jsonschema.validate(
+        old, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text())
+    )
     for pair in ((new, old), (old, new)):
         verdict = judge(*pair)
         assert verdict.worse == verdict.better == verdict.notes == []
@@ -192,10 +217,25 @@ def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         return replace(code, made=replace(code.made, files={**code.made.files, "batch_adapter.c": wrong}))
 
     monkeypatch.setattr(batch_assembly, "generated", one_sample_late)
-    result = run("--batch", "--batch-samples", "16", "--functions", "rnea", "--methods", "casadi", "--out", str(tmp_path))
+    result = run(
+        "--batch",
+        "--batch-samples",
+        "16",
+        "--functions",
+        "rnea",
+        "--methods",
+        "casadi",
+        "--out",
+        str(tmp_path),
+    )
     assert result.exit_code == 1
-    assert "rnea: generated-batch is wrong: its error relative to the largest entry is not finite" in result.output
-    assert [line.split(":")[1] for line in wrong_results(report_of(tmp_path))] == [" generated-batch is wrong"]
+    assert (
+        "rnea: generated-batch is wrong: its error relative to the largest entry is not finite"
+        in result.output
+    )
+    assert [line.split(":")[1] for line in wrong_results(report_of(tmp_path))] == [
+        " generated-batch is wrong"
+    ]
 
 
 def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
@@ -203,11 +243,17 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
     result = run("--batch", *options, "--out", str(tmp_path))
     assert result.exit_code == 0, result.output
     report = report_of(tmp_path)
-    jsonschema.validate(report, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text()))
+    jsonschema.validate(
+        report, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text())
+    )
     assert list(batches(report)) == ["rnea", "frame_jacobian"]
     for batch in batches(report).values():
         own, single = batch["methods"][0], batch["methods"][2]
-        assert (single["method"], single["of"], single["family"]) == ("generated-float32-batch", "generated-float32", "single")
+        assert (single["method"], single["of"], single["family"]) == (
+            "generated-float32-batch",
+            "generated-float32",
+            "single",
+        )
         assert "16 samples side by side" in single["algorithm"]
         assert 2 * single["bytes"] == own["bytes"]
         assert single["right"] is None and 1e-10 < single["errors"]["max_rel"] < 1e-5
@@ -217,7 +263,17 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_assembly, "BATCH_MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
-    result = run("--batch", "--batch-samples", "100", "--functions", "rnea", "--methods", "casadi", "--out", str(tmp_path))
+    result = run(
+        "--batch",
+        "--batch-samples",
+        "100",
+        "--functions",
+        "rnea",
+        "--methods",
+        "casadi",
+        "--out",
+        str(tmp_path),
+    )
     assert result.exit_code == 0, result.output
     batch = report_of(tmp_path)["functions"][0]["batch"]
     assert (batch["samples"], batch["left_out"]) == ([1, 8], [64, 100])
@@ -234,7 +290,7 @@ def test_bad_usage(tmp_path: Path) -> None:
 PEER = """
 #include <stdlib.h>
 void *rbdc_peer_load(const char *archive);
-void *rbdc_peer_load(const char *archive) { double *sums = calloc(2, sizeof *sums); (void)archive; return sums; }
+void *rbdc_peer_load(const char *archive) { (void)archive; return calloc(2, sizeof(double)); }
 void peer(double *sums, const double *const *in, double *const *out);
 void peer(double *sums, const double *const *in, double *const *out)
 {
@@ -251,7 +307,9 @@ def test_a_peer_is_called_for_every_sample() -> None:
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = compiled(loop_over_peer(function.declaration), compiler, default_flags(compiler)).library
     peer = {"library": str(library), "call": "peer", "fetch": None, "archive": "any", "dtype": "float64"}
-    method = BatchMethod({"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer, "dtype": "float64"})
+    method = BatchMethod(
+        {"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer, "dtype": "float64"}
+    )
     q, v, a = (np.arange(10.0).reshape(5, 2) + k for k in range(3))
     samples = Samples(str(timer_library(compiler)), [q, v, a], [2], 12)
     assert np.array_equal(samples.inputs[1], v[[0, 1, 2, 3, 4] * 2 + [0, 1]]), "repeated in turn"
@@ -313,7 +371,16 @@ def test_timers_keep_to_their_blocks() -> None:
     unit = Unit("sums.c", SUMS, {}, (*STANDARD_FLAGS, "-O2"))
     compiler = find_compiler()
     library = shared_library("sums.so", [unit], compiler).path
-    method = BatchMethod({"method": "m", "library": str(library), "call": "sums", "stores": True, "peer": None, "dtype": "float64"})
+    method = BatchMethod(
+        {
+            "method": "m",
+            "library": str(library),
+            "call": "sums",
+            "stores": True,
+            "peer": None,
+            "dtype": "float64",
+        }
+    )
     BatchTimer(str(timer_library(compiler)), inputs, outputs, 3, 2).hot(method, 5)
     assert outputs[0].ravel().tolist() == [3 * 1.0, 3 * 5.0, 3 * 9.0, 2 * 13.0, 2 * 17.0, 2 * 21.0, 0.0]
 

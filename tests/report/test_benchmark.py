@@ -1,4 +1,4 @@
-"""rbdc benchmark: its robots, the one report of all of them, and what it says where some cannot be measured."""
+"""rbdc benchmark: its robots, the one report of them all, and what it says where some cannot be measured."""
 
 from __future__ import annotations
 
@@ -45,7 +45,15 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """Two robots, and one that is absent."""
     folder = tmp_path_factory.mktemp("benchmark")
     (folder / "arm.urdf").write_text(pair())
-    result = run("double_pendulum", str(folder / "arm.urdf"), "atlas", "--root-joint", "fixed", "--out", str(folder / "out"))
+    result = run(
+        "double_pendulum",
+        str(folder / "arm.urdf"),
+        "atlas",
+        "--root-joint",
+        "fixed",
+        "--out",
+        str(folder / "out"),
+    )
     assert result.exit_code == 0, result.output
     return folder / "out", result
 
@@ -88,9 +96,14 @@ def test_descriptions_of_the_package_are_found(monkeypatch: pytest.MonkeyPatch, 
             return self.path
 
     class Package:
-        files = (Listed(tmp_path / "share" / "robots" / "talos_data" / "robots" / "talos_full_v2.urdf"), Listed(file))
+        files = (
+            Listed(tmp_path / "share" / "robots" / "talos_data" / "robots" / "talos_full_v2.urdf"),
+            Listed(file),
+        )
 
-    monkeypatch.setattr(suite, "distribution", lambda name: Package() if name == "example-robot-data" else None)
+    monkeypatch.setattr(
+        suite, "distribution", lambda name: Package() if name == "example-robot-data" else None
+    )
     found = {one.label: one.description for one in entrants(["icub", "talos"], None)}
     assert found == {"icub": file, "talos": None}, "a file that is listed but gone is not there"
 
@@ -121,7 +134,9 @@ def test_robots_that_make_no_sense(tmp_path: Path) -> None:
 def test_the_report_keeps_to_the_schema(measured: tuple[Path, Result]) -> None:
     names = ("benchmark.schema.json", "report.schema.json")
     schemas = {name: json.loads(files("rbdc.report.present").joinpath(name).read_text()) for name in names}
-    resources: list[tuple[str, Resource[Any]]] = [(name, Resource.from_contents(schema)) for name, schema in schemas.items()]
+    resources: list[tuple[str, Resource[Any]]] = [
+        (name, Resource.from_contents(schema)) for name, schema in schemas.items()
+    ]
     registry: Registry[Any] = Registry().with_resources(resources)
     validator = jsonschema.Draft202012Validator(schemas[names[0]], registry=registry)
     report = report_of(measured[0])
@@ -149,7 +164,9 @@ def test_every_robot_and_function_has_its_row(measured: tuple[Path, Result]) -> 
             for name in ("operations", "flops", "peak_percent", "compile_seconds", "errors"):
                 assert entry[name] == method[name] is not None
         casadi = [m for name, m in methods.items() if name.endswith("casadi")]
-        assert row["entries"]["casadi"]["minimum_nanoseconds"] == min(m["nanoseconds"]["minimum"] for m in casadi)
+        assert row["entries"]["casadi"]["minimum_nanoseconds"] == min(
+            m["nanoseconds"]["minimum"] for m in casadi
+        )
         assert len(casadi) == (2 if row["function"].endswith("derivatives") else 1)
         assert row["absent"]["pinocchio"] == "not asked for"
 
@@ -192,9 +209,18 @@ def test_names_of_descriptions_are_escaped(measured: tuple[Path, Result]) -> Non
 
 def test_absent_robots_are_named_on_the_terminal(measured: tuple[Path, Result]) -> None:
     folder, result = measured
-    assert report_of(folder)["absent"] == {"atlas": result.stdout[result.stdout.index("atlas is absent: ") + 17 :].strip()}
+    assert report_of(folder)["absent"] == {
+        "atlas": result.stdout[result.stdout.index("atlas is absent: ") + 17 :].strip()
+    }
     assert report_of(folder)["failed"] == []
-    for words in ("double_pendulum, fixed base, nv = 2", "arm, fixed base, nv = 1", "CasADi", "vector", "scalar", "Gflop/s"):
+    for words in (
+        "double_pendulum, fixed base, nv = 2",
+        "arm, fixed base, nv = 1",
+        "CasADi",
+        "vector",
+        "scalar",
+        "Gflop/s",
+    ):
         assert words in result.stdout
 
 
@@ -235,7 +261,9 @@ def test_a_report_of_one_robot_is_no_baseline(measured: tuple[Path, Result], tmp
     assert "make one with rbdc benchmark" in result.stderr
 
 
-def test_an_unchanged_rbdc_passes_its_baseline_and_a_worse_one_fails(measured: tuple[Path, Result], tmp_path: Path) -> None:
+def test_an_unchanged_rbdc_passes_its_baseline_and_a_worse_one_fails(
+    measured: tuple[Path, Result], tmp_path: Path
+) -> None:
     arguments = ("double_pendulum", "--functions", "rnea", "--out", str(tmp_path / "out"), "--baseline")
     result = run(*arguments, str(measured[0] / "benchmark.json"))
     assert result.exit_code == 0, result.output

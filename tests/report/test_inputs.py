@@ -31,7 +31,9 @@ def test_an_input_that_cannot_be_made_is_refused(name: str, size: int) -> None:
     declaration = functions_of(model)["rnea"].declaration
     unknown = Parameter(name, (size,), "something else")
     changed = replace(declaration, inputs=(declaration.inputs[0], unknown, *declaration.inputs[2:]))
-    with pytest.raises(UnsupportedError, match=f"rnea: a comparison has no values for the input '{name}' of {size} entries"):
+    with pytest.raises(
+        UnsupportedError, match=f"rnea: a comparison has no values for the input '{name}' of {size} entries"
+    ):
         inputs_of(changed, draw(model, 1))
 
 

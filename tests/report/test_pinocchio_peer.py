@@ -1,4 +1,6 @@
-"""Pinocchio's C++ as a peer: what it needs, the models handed over, how it is cached; its values only where RBDC_SLOW is set."""
+"""Pinocchio's C++ as a peer: what it needs, the models handed over, how it is cached; its values only where
+RBDC_SLOW is set.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,9 @@ def loaded(model: Model, path: Path) -> Any:
     return made
 
 
-@pytest.mark.parametrize(("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("planar_floating", "fixed")])
+@pytest.mark.parametrize(
+    ("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("planar_floating", "fixed")]
+)
 def test_coriolis_matrices_are_one(robot: str, root: str, tmp_path: Path) -> None:
     """C v = C' v does not say that C = C': this is why the matrices can be compared."""
     model = Model.from_urdf(resolve(robot), root_joint=root)
@@ -77,8 +81,10 @@ def test_models_are_handed_over(robot: str, root: str, tmp_path: Path) -> None:
     model, reference = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     made = loaded(model, tmp_path / "model.txt")
     assert (made.nq, made.nv, made.njoints) == (model.nq, model.nv, model.njoints + 1)
-    # As Pinocchio's own parser chooses: RX, RY, RZ, PX ... for coordinate axes; but one angle for continuous joints.
-    own = [re.sub("RUB", "R", re.sub("Unbounded", "", joint.shortname())) for joint in reference.model.joints[1:]]
+    # As Pinocchio's parser chooses: RX, RY, RZ, PX ... for coordinate axes; one angle for continuous joints.
+    own = [
+        re.sub("RUB", "R", re.sub("Unbounded", "", joint.shortname())) for joint in reference.model.joints[1:]
+    ]
     if robot == "planar_floating":  # one axis is written (0, 0, 2): the parser looks before it divides
         own = ["JointModelPZ" if name == "JointModelPrismaticUnaligned" else name for name in own]
     assert [joint.shortname() for joint in made.joints[1:]] == own
@@ -110,7 +116,9 @@ def test_every_joint_type_is_handed_over_or_refused(seed: int, tmp_path: Path) -
     for k in range(2):
         inputs = {name: [float(x) for x in drawn[name][k]] for name in ("q", "v", "a")}
         (expected,) = rnea(model, inputs, silent)
-        assert_close(pin.rnea(made, made.createData(), *(np.array(x) for x in inputs.values())), expected, 1e-11)
+        assert_close(
+            pin.rnea(made, made.createData(), *(np.array(x) for x in inputs.values())), expected, 1e-11
+        )
 
 
 def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
@@ -124,7 +132,10 @@ def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
     joint: Any = SimpleNamespace(kind="screw", pinocchio=lambda: None)
     model = Model.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
-    assert pinocchio.save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
+    assert (
+        pinocchio.save_model(changed, tmp_path / "model.txt")
+        == "a screw joint that Pinocchio does not have this way"
+    )
     assert not (tmp_path / "model.txt").exists()
 
 
@@ -160,16 +171,20 @@ def test_headers_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("avx512", [False, True])
 def test_builds_are_those_that_differ(avx512: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda name: name if name in ("g++", "clang++-19", "clang++") else None)
+    monkeypatch.setattr(
+        shutil, "which", lambda name: name if name in ("g++", "clang++-19", "clang++") else None
+    )
     monkeypatch.setattr(pinocchio, "find_compiler", lambda name: Compiler(name, name))
-    monkeypatch.setattr(pinocchio, "run", lambda command: "#define __AVX512F__ 1" if avx512 else "#define __AVX2__ 1")
+    monkeypatch.setattr(
+        pinocchio, "run", lambda command: "#define __AVX512F__ 1" if avx512 else "#define __AVX2__ 1"
+    )
     found = [(name, compiler.path) for name, compiler, _ in pinocchio._compilers()]
     assert found == [("gcc", "g++"), ("clang", "clang++-19"), ("clang-no-avx512", "clang++-19")][: 2 + avx512]
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder in place of Pinocchio's, with an empty boost_serialization, an empty cache, and one compiler."""
+    """A folder in place of Pinocchio's, an empty boost_serialization, an empty cache, and one compiler."""
     compilers = pinocchio._compilers()[:1]
     if not compilers:
         pytest.skip("no C++ compiler")
@@ -184,8 +199,11 @@ def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_a_build_is_made_once(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = [f'#ifdef RBDC_{part}\nextern "C" __attribute__((visibility("default"))) int {part}() {{ return {k}; }}\n#endif'
-             for k, part in enumerate(pinocchio.PARTS)]  # fmt: skip
+    visible = 'extern "C" __attribute__((visibility("default")))'
+    parts = [
+        f"#ifdef RBDC_{part}\n{visible} int {part}() {{ return {k}; }}\n#endif"
+        for k, part in enumerate(pinocchio.PARTS)
+    ]
     monkeypatch.setattr(pinocchio, "render", lambda _: "\n".join(parts))
     lines: list[str] = []
     (build,) = pinocchio.builds(lines.append)
@@ -263,7 +281,9 @@ def test_no_archive_no_context(library: ctypes.CDLL, tmp_path: Path) -> None:
         assert library.rbdc_peer_load(str(tmp_path / name).encode()) is None
 
 
-@pytest.mark.parametrize(("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("simple_humanoid", "free-flyer")])
+@pytest.mark.parametrize(
+    ("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("simple_humanoid", "free-flyer")]
+)
 def test_values(robot: str, root: str, library: ctypes.CDLL, tmp_path: Path) -> None:
     model, p = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     assert pinocchio.save_model(model, tmp_path / "model.txt") is None

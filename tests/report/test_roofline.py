@@ -34,7 +34,9 @@ def compiler(request: pytest.FixtureRequest) -> Compiler:
 
 @pytest.mark.parametrize("flags", [None, (), ("-O0",), ("-ffp-contract=off",)])
 def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler) -> None:
-    """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the sum counts the chains."""
+    """Chain k begins at a + k; each step halves its distance from b / (1 - a), so that after all of them the
+    sum counts the chains.
+    """
     library = peak_library(compiler, default_flags(compiler) if flags is None else flags)
     peak = Measurement(str(timer_library(compiler)), str(library))
     pointers = (ctypes.c_void_p * 1)((start := np.array([0.5, 0.5])).ctypes.data)
@@ -55,9 +57,12 @@ def test_no_chain_is_left_out(flags: tuple[str, ...] | None, compiler: Compiler)
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="flags of x86-64")
 @pytest.mark.parametrize(
-    ("flags", "lanes", "fused"), [((), 2, False), (("-mavx",), 4, False), (("-mavx2", "-mfma"), 4, True), (("-mavx512f",), 8, True)]
+    ("flags", "lanes", "fused"),
+    [((), 2, False), (("-mavx",), 4, False), (("-mavx2", "-mfma"), 4, True), (("-mavx512f",), 8, True)],
 )
-def test_vectors_are_as_wide_as_the_flags_allow(flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler) -> None:
+def test_vectors_are_as_wide_as_the_flags_allow(
+    flags: tuple[str, ...], lanes: int, fused: bool, compiler: Compiler
+) -> None:
     library = ctypes.CDLL(str(peak_library(compiler, flags)))
     assert ctypes.c_int.in_dll(library, "rbdc_peak_lanes").value == lanes
     assert (ctypes.c_int.in_dll(library, "rbdc_peak_fused").value != 0) is fused
@@ -76,7 +81,16 @@ def test_the_library_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_a_kernel_is_a_method(compiler: Compiler) -> None:
     library = str(peak_library(compiler, ()))
     with pytest.raises(AttributeError):
-        Method({"library": library, "call": "rbdc_peak_none", "fetch": None, "archive": None, "dtype": "float64"}, [1])
+        Method(
+            {
+                "library": library,
+                "call": "rbdc_peak_none",
+                "fetch": None,
+                "archive": None,
+                "dtype": "float64",
+            },
+            [1],
+        )
 
 
 def test_shares() -> None:
@@ -87,7 +101,9 @@ def test_shares() -> None:
 
 
 def test_flop_are_counted_lane_by_lane() -> None:
-    """Of x, y, and 4 lanes: a sum, a product, a difference, a quotient, a negation and a reduction to one number."""
+    """Of x, y, and 4 lanes: a sum, a product, a difference, a quotient, a negation and a reduction to one
+    number.
+    """
     x, y = (Value(INPUT, source=("x", k)) for k in range(2))
     values = (
         *(x, y, Value(ADD, (0, 1)), Value(MUL, (0, 1)), Value(DIV, (0, 1)), Value(SIN, (0,))),
@@ -95,7 +111,16 @@ def test_flop_are_counted_lane_by_lane() -> None:
         *(Value(DIV, (8, 7), width=4), Value(NEG, (9,), width=4), Value(REDUCE, (10,), lane=4)),
     )
     program = Program("f", (Array("x", 2),), (Array("r", 1),), values, ((11,),), (), {})
-    assert cost(program) == Cost(additions=1 + 3, multiplications=1, divisions=1, calls=1, negations=1, vectors=3, moves=1, lane_flops=8)
+    assert cost(program) == Cost(
+        additions=1 + 3,
+        multiplications=1,
+        divisions=1,
+        calls=1,
+        negations=1,
+        vectors=3,
+        moves=1,
+        lane_flops=8,
+    )
     assert cost(program).flops == 4 + 1 + 8
     assert cost(program).operations == 4 + 1 + 1 + 1 + 3
     assert cost(program).times(3).flops == 3 * 13
@@ -109,6 +134,10 @@ def test_flop_of_robots(robot: str, root: str) -> None:
     function = functions_of(model)["rnea"]
     total = cost(programs(model, function, chosen(model, function)[0])[0])
     if robot == "ur5":
-        assert total.flops == total.additions + total.multiplications == total.operations - total.divisions - total.calls
+        assert (
+            total.flops
+            == total.additions + total.multiplications
+            == total.operations - total.divisions - total.calls
+        )
     else:
         assert total.flops > 2 * total.operations

@@ -18,7 +18,9 @@ def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
         assert {x.dtype for x in arrays} == {np.dtype(dtype)}
         begin = [x.ctypes.data for x in arrays]
         assert begin[0] % PAGE == k * PAGE // OFFSETS
-        assert all(at % LINE == 0 for at, x in zip(begin, arrays, strict=True) if x.size), "each on a cache line"
+        assert all(at % LINE == 0 for at, x in zip(begin, arrays, strict=True) if x.size), (
+            "each on a cache line"
+        )
         for x, number in zip(arrays, range(1, 5), strict=True):
             x.fill(number)
         assert [set(x.tolist()) for x in arrays] == [{1.0}, set(), {3.0}, {4.0}], "none over another"
@@ -30,4 +32,10 @@ def test_times_of_several_processes_are_as_of_one() -> None:
         {"minimum": 4.0, "median": 10.0, "rounds": 20, "calls": 128, "cold": []},
         {"minimum": 5.0, "median": 20.0, "rounds": 10, "calls": 64, "cold": [7.0, 6.0]},
     ]
-    assert together(times) == {"minimum": 4.0, "median": 20.0, "rounds": 38, "calls": 64, "cold": [5.0, 7.0, 6.0]}
+    assert together(times) == {
+        "minimum": 4.0,
+        "median": 20.0,
+        "rounds": 38,
+        "calls": 64,
+        "cold": [5.0, 7.0, 6.0],
+    }

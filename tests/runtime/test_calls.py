@@ -70,9 +70,8 @@ def test_leading_dimensions_broadcast(tiny: ModuleType) -> None:
         lambda x: x[::-1].copy()[::-1],  # negative stride
         lambda x: x.astype(np.float32),
         lambda x: x.astype(">f8"),
-        lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(
-            np.float64
-        ),  # unaligned and read-only
+        # Unaligned and read-only.
+        lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(np.float64),
         lambda x: np.asfortranarray(x),
         lambda x: x.view(type("Subclass", (np.ndarray,), {})),
     ],

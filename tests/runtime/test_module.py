@@ -14,7 +14,7 @@ import pytest
 import rbdc
 from rbdc.functions.catalogue import functions_of
 from rbdc.resources import resolve
-from rbdc.runtime.robot import random_configuration
+from rbdc.runtime._arrays import random_configuration
 from tests.support import build_module
 from tests.support_handmade import AWKWARD, DECLARATIONS, load_tiny
 

@@ -1,6 +1,8 @@
-"""Every description of a folder, both roots, angles as written and snapped: built and compared with Pinocchio, or refused with a reason.
+"""Every description of a folder, both roots, angles as written and snapped: built and compared with
+Pinocchio, or refused with a reason.
 
-Run as ``python -m tests.verification.example_robot_data FOLDER``, the folder that of the package example-robot-data.
+Run as ``python -m tests.verification.example_robot_data FOLDER``, the folder that of the package
+example-robot-data.
 """
 
 from __future__ import annotations
@@ -65,7 +67,14 @@ def compared(path: Path, root: str, snap: float, folder: Path) -> Outcome:
 
 
 def _built(path: Path, root: str, snap: float, folder: Path) -> ModuleType:
-    options: dict[str, Any] = {"root_joint": root, "snap": snap, "cflags": UNOPTIMISED, "targets": ("c",), "jobs": 1, "out": folder}
+    options: dict[str, Any] = {
+        "root_joint": root,
+        "snap": snap,
+        "cflags": UNOPTIMISED,
+        "targets": ("c",),
+        "jobs": 1,
+        "out": folder,
+    }
     try:
         made = build_package(path, BuildOptions(functions=FUNCTIONS, **options))
     except SingularModelError:

@@ -32,7 +32,11 @@ def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
         start, end, kind = rng.choice(places[name])
         old = files[name][start:end]
         new = _changed(old, kind)
-        yield Mutant(name, files[name][:start] + new + files[name][end:], f"{name}: {kind} {old.strip()!r} -> {new.strip()!r}")
+        yield Mutant(
+            name,
+            files[name][:start] + new + files[name][end:],
+            f"{name}: {kind} {old.strip()!r} -> {new.strip()!r}",
+        )
 
 
 def _places(text: str) -> list[tuple[int, int, str]]:

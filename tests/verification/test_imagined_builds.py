@@ -1,4 +1,6 @@
-"""Random descriptions, compiled: the build's own verification finds nothing, straight-line, rolled, in single precision, in batches."""
+"""Random descriptions, compiled: the build's own verification finds nothing, straight-line, rolled, in single
+precision, in batches.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,12 @@ from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, t
 FUNCTIONS = 4
 """Of the catalogue, for each description."""
 DESCRIPTIONS = (
-    *(chains(), trees(), mirrored(), noisy_robots(("ur5", "kuka_iiwa", "panda", "cartpole", "double_pendulum"))),
+    *(
+        chains(),
+        trees(),
+        mirrored(),
+        noisy_robots(("ur5", "kuka_iiwa", "panda", "cartpole", "double_pendulum")),
+    ),
     *(chains(Scales(masses=(-9.0, 4.0))), trees(Scales(massless=0.5)), trees(Scales(lengths=(-4.0, 3.0)))),
 )
 WAYS: dict[str, dict[str, Any]] = {
@@ -36,7 +43,9 @@ def builds(model: Model, asked: list[str], way: str) -> None:
     """The package is built and verified; a VerificationError otherwise."""
     functions = buildable(model, asked, None)[0] or ["rnea"]
     with tempfile.TemporaryDirectory() as folder:
-        options = BuildOptions(functions=tuple(functions), cflags=UNOPTIMISED, jobs=1, out=Path(folder), force=True, **WAYS[way])
+        options = BuildOptions(
+            functions=tuple(functions), cflags=UNOPTIMISED, jobs=1, out=Path(folder), force=True, **WAYS[way]
+        )
         errors = build_package(model, options).errors
     assert errors is not None
     assert set(errors) == set(functions)
@@ -56,4 +65,6 @@ def test_many_builds_are_verified(way: str) -> None:
 def _imagined(way: str, examples: int) -> None:
     """Without making failing descriptions smaller, which would take hundreds of builds."""
     test = given(st.one_of(*DESCRIPTIONS), names)(lambda model, asked: builds(model, asked, way))
-    settings(derandomize=True, deadline=None, max_examples=examples, phases=[Phase.generate], database=None)(test)()
+    settings(derandomize=True, deadline=None, max_examples=examples, phases=[Phase.generate], database=None)(
+        test
+    )()

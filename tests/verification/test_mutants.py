@@ -1,4 +1,6 @@
-"""Mutation test of the verification: of generated C with one constant, sign or term changed hardly any may pass."""
+"""Mutation test of the verification: of generated C with one constant, sign or term changed hardly any may
+pass.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,12 @@ def results(folder: Path, model: Model, checked: Checked) -> list[Array]:
     module = load(folder)
     asked: list[Question] = list(questions(model, checked, OTHER_STATES))
     with np.errstate(all="ignore"):
-        return [np.asarray(x, dtype=float) for question in asked for _, outputs in answers(module, question) for x in outputs]
+        return [
+            np.asarray(x, dtype=float)
+            for question in asked
+            for _, outputs in answers(module, question)
+            for x in outputs
+        ]
 
 
 def differs(before: list[Array], after: list[Array]) -> bool:
@@ -92,7 +99,9 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
     made = {}
     for name in itertools.cycle(names):
         if name not in made:
-            generated = generate(model, robot, [name], "0", lambda _: None, GenerationOptions(targets=("c", "batch")))
+            generated = generate(
+                model, robot, [name], "0", lambda _: None, GenerationOptions(targets=("c", "batch"))
+            )
             declaration = generated.sources[0].declaration
             whole = installed(folder / name, model, robot, generated, generated.files)
             checked = Checked(declaration, (Part(name),))
@@ -102,7 +111,9 @@ def packages(robot: str, folder: Path) -> Iterator[Package]:
 
 
 def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
-    """Whether the verification lets a mutant pass; None if it cannot be compiled or changes nothing that counts."""
+    """Whether the verification lets a mutant pass; None if it cannot be compiled or changes nothing that
+    counts.
+    """
     files = {**package.generated.files, mutant.file: mutant.text}
     try:
         made = installed(folder, package.model, package.robot, package.generated, files)

@@ -1,4 +1,4 @@
-"""Mutation test of the verification: of joint-space models with a fault in one body hardly any may be built."""
+"""Mutation test of the verification: of joint-space models with a fault in one body hardly any is built."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _forget() -> None:
 
 
 def results(model: Model) -> list[Array]:
-    """Every output in floats by every method, with and without external forces, at states of the test's own."""
+    """Every output in floats by every method, with and without external forces, at the test's own states."""
     found: list[Array] = []
     for name in FUNCTIONS:
         function = functions_of(model)[name]
@@ -58,12 +58,13 @@ def results(model: Model) -> list[Array]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("robot", MUTANTS)
-def test_mutants_of_model_passes_are_refused(
-    robot: str, tmp_path: Path, passes: pytest.MonkeyPatch
-) -> None:
+def test_mutants_of_model_passes_are_refused(robot: str, tmp_path: Path, passes: pytest.MonkeyPatch) -> None:
     passes.setenv("RBDC_CACHE", str(tmp_path / "cache"))
     model, refused, survivors, tried = ROBOTS[robot](), 0, list[str](), set[str]()
-    right, options = results(model), {"functions": FUNCTIONS, "targets": ("c",), "cflags": UNOPTIMISED, "jobs": 1, "force": True}
+    right, options = (
+        results(model),
+        {"functions": FUNCTIONS, "targets": ("c",), "cflags": UNOPTIMISED, "jobs": 1, "force": True},
+    )
     for mutant in pass_mutants(model, 3):
         if mutant.change in tried:
             continue
@@ -80,4 +81,6 @@ def test_mutants_of_model_passes_are_refused(
             refused += 1
         if refused + len(survivors) == MUTANTS[robot]:
             break
-    assert len(survivors) <= SURVIVORS * MUTANTS[robot], f"of those that change a result by {CHANGED}: " + ", ".join(survivors)
+    assert len(survivors) <= SURVIVORS * MUTANTS[robot], (
+        f"of those that change a result by {CHANGED}: " + ", ".join(survivors)
+    )

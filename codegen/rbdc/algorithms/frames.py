@@ -1,15 +1,23 @@
 """Jacobian, velocity and acceleration of a frame, climbing from the frame to the root.
 
-With X_i the frame's placement in body i, column i of the LOCAL Jacobian is X_i^-1 S_i; one step up the tree is
-X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited, and at the root X is the frame's placement in the
-world, which turns LOCAL into WORLD (X acts on the columns) or LOCAL_WORLD_ALIGNED (only its rotation does).
+With X_i the frame's placement in body i, column i of the LOCAL Jacobian is X_i^-1 S_i; one step up the tree
+is X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited, and at the root X is the
+frame's placement in the world, which turns LOCAL into WORLD (X acts on the columns) or LOCAL_WORLD_ALIGNED
+(only its rotation does).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.joint_coordinates import (
+    Matrix,
+    joint_positions,
+    joint_velocities,
+    reduce_columns,
+    transposed,
+    zeros,
+)
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
@@ -19,7 +27,9 @@ from rbdc.spatial import Motion, Placement, Scalar
 def frame_step(
     model: Model, index: int, q: Sequence[Scalar], x: Placement, trace: Trace = silent
 ) -> tuple[list[Motion], Placement]:
-    """One step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of that joint."""
+    """One step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of that
+    joint.
+    """
     body = model.bodies[index]
     columns = [x.act_inverse(s) for s in body.joint.subspace()]
     placement = body.placement.compose(body.joint.placement(joint_positions(model, q)[index]))
@@ -28,7 +38,9 @@ def frame_step(
 
 
 def frame_columns(model: Model, q: Sequence[Scalar], frame: int) -> tuple[dict[int, list[Motion]], Placement]:
-    """LOCAL Jacobian columns of each body that carries the frame, nearest first, and the frame's placement in the world."""
+    """LOCAL Jacobian columns of each body that carries the frame, nearest first, and the frame's placement in
+    the world.
+    """
     index, x = model.frames[frame].body, model.frames[frame].placement
     columns: dict[int, list[Motion]] = {}
     while index != WORLD:
@@ -51,11 +63,15 @@ def express(motion: Motion, world: Placement, reference: str) -> Motion:
 def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
     columns, world = frame_columns(model, q, frame)
-    return frame_matrix(model, {index: [express(s, world, reference) for s in own] for index, own in columns.items()})
+    return frame_matrix(
+        model, {index: [express(s, world, reference) for s in own] for index, own in columns.items()}
+    )
 
 
 def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
-    """(6, nv) from the columns of the bodies that carry a frame; zero for the others, summed over coupled joints."""
+    """(6, nv) from the columns of the bodies that carry a frame; zero for the others, summed over coupled
+    joints.
+    """
     rows: Matrix = zeros(6, 0)
     for index, body in enumerate(model.bodies):
         own = columns.get(index, [Motion.zero()] * body.joint.nv)
@@ -64,7 +80,9 @@ def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
     return reduce_columns(model, rows)
 
 
-def frame_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Motion:
+def frame_velocity(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Motion:
     """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
     columns, world = frame_columns(model, q, frame)
     rates, velocity = joint_velocities(model, v), Motion.zero()
@@ -75,10 +93,15 @@ def frame_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame
 
 
 def frame_acceleration(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    frame: int,
+    reference: str = "LOCAL",
 ) -> Motion:
-    """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of s over the joints
-    between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
+    """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of
+    s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
     columns, world = frame_columns(model, q, frame)
     rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)

@@ -1,6 +1,8 @@
-"""Conversions between the vectors q, v, tau of a model and the joints' own coordinates, coupled mimic joints included.
+"""Conversions between the vectors q, v, tau of a model and the joints' own coordinates, coupled mimic joints
+included.
 
-With coupling the full velocity is G v, where G (nfull, nv) is constant; joint-space vectors reduce by G^T, matrices by G^T A G.
+With coupling the full velocity is G v, where G (nfull, nv) is constant; joint-space vectors reduce by G^T,
+matrices by G^T A G.
 """
 
 from __future__ import annotations
@@ -33,7 +35,9 @@ def joint_velocities(model: Model, v: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def dof_table(model: Model) -> list[tuple[int, float, int]]:
-    """For each degree of freedom of the full tree (followers included), body by body: its entry in v, its factor there, its body."""
+    """For each degree of freedom of the full tree (followers included), body by body: its entry in v, its
+    factor there, its body.
+    """
     table: list[tuple[int, float, int]] = []
     for index, body in enumerate(model.bodies):
         factor = 1.0 if body.coupling is None else body.coupling.multiplier
@@ -51,7 +55,9 @@ def first_dofs(model: Model) -> list[int]:
 
 
 def reduce_vector(model: Model, full: Sequence[Scalar]) -> list[Scalar]:
-    """G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing is coupled."""
+    """G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing is
+    coupled.
+    """
     if not model.coupled:
         return list(full)
     result: list[Scalar] = [0.0] * model.nv

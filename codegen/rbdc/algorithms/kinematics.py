@@ -29,7 +29,9 @@ def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return world
 
 
-def body_velocities(model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent) -> list[Motion]:
+def body_velocities(
+    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+) -> list[Motion]:
     """v_i = X v_parent + S qdot, in each body's own frame."""
     velocities: list[Motion] = []
     for index, (body, rate) in enumerate(zip(model.bodies, joint_velocities(model, v), strict=True)):
@@ -42,7 +44,9 @@ def body_velocities(model: Model, v: Sequence[Scalar], placements: Sequence[Plac
 
 
 def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
-    """The placement of every frame (link) in the world; inverse kinematics tests it against finite differences of velocity."""
+    """The placement of every frame (link) in the world; inverse kinematics tests it against finite
+    differences of velocity.
+    """
     world = world_placements(model, q, trace)
     return [f.placement if f.body == WORLD else world[f.body].compose(f.placement) for f in model.frames]
 
@@ -50,4 +54,9 @@ def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent)
 def homogeneous(placement: Placement) -> list[Scalar]:
     """The sixteen entries, row by row, of the 4x4 matrix [R p; 0 1]."""
     rows, p = placement.rotation.rows(), placement.translation.scalars()
-    return [entry for row, offset in zip(rows, p, strict=True) for entry in [*row, offset]] + [0.0, 0.0, 0.0, 1.0]
+    return [entry for row, offset in zip(rows, p, strict=True) for entry in [*row, offset]] + [
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+    ]

@@ -10,8 +10,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 class Factorisation:
-    """A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia numbered from the
-    root this keeps the zeros between branches (Featherstone, table 6.3).
+    """A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia
+    numbered from the root this keeps the zeros between branches (Featherstone, table 6.3).
     """
 
     def __init__(self, a: Matrix) -> None:
@@ -91,8 +91,8 @@ class InverseFactor:
         return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]
 
     def symmetric_inverse(self) -> Matrix:
-        """The same entry by entry, each product of two rows of W first: more products, but i and j are treated alike, so that exchanging
-        branches of the tree exchanges entries and nothing else.
+        """The same entry by entry, each product of two rows of W first: more products, but i and j are
+        treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
 

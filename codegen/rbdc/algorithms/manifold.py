@@ -11,7 +11,9 @@ from rbdc.spatial import Scalar
 
 
 def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions come out normalised."""
+    """q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions come out
+    normalised.
+    """
     q_at, v_at = model.q_slice, model.v_slice
     result = _joint_by_joint(model, model.nq, q_at, lambda joint, k: joint.integrate(q[q_at(k)], dv[v_at(k)]))
     _announce(model, q_at, result, ("q exp(dv)", "moved"), "q + dv", trace)
@@ -25,9 +27,13 @@ def configuration_rate(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -
 
 
 def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
-    """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of `configuration_rate`."""
+    """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of
+    `configuration_rate`.
+    """
     q_at, v_at = model.q_slice, model.v_slice
-    return _joint_by_joint(model, model.nv, v_at, lambda joint, k: _transposed_rate(joint, q[q_at(k)], gradient[q_at(k)]))
+    return _joint_by_joint(
+        model, model.nv, v_at, lambda joint, k: _transposed_rate(joint, q[q_at(k)], gradient[q_at(k)])
+    )
 
 
 def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
@@ -35,10 +41,14 @@ def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[S
     return [sum((x * y for x, y in zip(gradient, joint.rate(q, unit), strict=True)), 0.0) for unit in units]
 
 
-def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def difference(
+    model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
     """The dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
     q_at, v_at = model.q_slice, model.v_slice
-    result = _joint_by_joint(model, model.nv, v_at, lambda joint, k: joint.difference(q0[q_at(k)], q1[q_at(k)]))
+    result = _joint_by_joint(
+        model, model.nv, v_at, lambda joint, k: joint.difference(q0[q_at(k)], q1[q_at(k)])
+    )
     _announce(model, v_at, result, ("log(q0^-1 q1)", "step"), "q1 - q0", trace)
     return result
 
@@ -55,10 +65,15 @@ def _joint_by_joint(
 
 
 def _announce(
-    model: Model, place: Callable[[int], slice], result: Sequence[Scalar], turning: tuple[str, str], added: str, trace: Trace
+    model: Model,
+    place: Callable[[int], slice],
+    result: Sequence[Scalar],
+    turning: tuple[str, str],
+    added: str,
+    trace: Trace,
 ) -> None:
-    """Announce the entries joint by joint, by formula and symbol; those of joints whose coordinates are simply added, which lie side by
-    side, together.
+    """Announce the entries joint by joint, by formula and symbol; those of joints whose coordinates are
+    simply added, which lie side by side, together.
     """
     free = [(index, body) for index, body in enumerate(model.bodies) if body.coupling is None]
     formula, symbol = turning

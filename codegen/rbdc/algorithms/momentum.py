@@ -1,9 +1,11 @@
-"""Centre of mass, momentum and energies by what subtrees carry: the forms that are generated, from the joint-space model.
+"""Centre of mass, momentum and energies by what subtrees carry: the forms that are generated, from the
+joint-space model.
 
-None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the subtree of body i about the
-origin of its frame, gathered from the leaves to the root, the linear momentum of the subtree at a rate S of the joint is m v + w x h:
-placements in the world, which the recursions by the book begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. What
-regrouping has taken from the moving links, for it stays where it is, counts again here.
+None of them depends on where the links' frames lie. With the mass m and the first moment h = m c of the
+subtree of body i about the origin of its frame, gathered from the leaves to the root, the linear momentum of
+the subtree at a rate S of the joint is m v + w x h: placements in the world, which the recursions by the book
+begin with (`rbdc.algorithms.reference.centroidal`), are hardly needed. What regrouping has taken from the
+moving links, for it stays where it is, counts again here.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.joint_coordinates import Matrix, reduce_columns, transposed
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Symmetric3, Vector3
+from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.transforms import Rows
 from rbdc.spatial.vectors import AXES
 
@@ -38,7 +41,9 @@ class Moment:
 
     def moved(self, placement: Placement) -> Moment:
         """The same masses seen from the parent frame: h' = R h + m P."""
-        return Moment(self.mass, placement.rotation.apply(self.first) + placement.translation.scaled(self.mass))
+        return Moment(
+            self.mass, placement.rotation.apply(self.first) + placement.translation.scaled(self.mass)
+        )
 
     def linear_momentum(self, v: Motion) -> Vector3:
         """m v + w x h of these masses as one rigid body."""
@@ -48,14 +53,19 @@ class Moment:
 def subtree_moments(
     model: Model, placements: Sequence[Placement], factor: Scalar, trace: Trace = silent
 ) -> tuple[list[Moment], Vector3]:
-    """Mass and first moment of each subtree in the frame of its root, and the first moment of all that moves in the world, each times a
-    factor.
+    """Mass and first moment of each subtree in the frame of its root, and the first moment of all that moves
+    in the world, each times a factor.
     """
     moments = [Moment.of(body.inertia, factor) for body in model.bodies]
     whole = Vector3.zero()
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        trace(body.name, "h = m c + sum of R h_child + m_child P: first moment of the subtree", f"h{index}", moments[index].first.scalars())
+        trace(
+            body.name,
+            "h = m c + sum of R h_child + m_child P: first moment of the subtree",
+            f"h{index}",
+            moments[index].first.scalars(),
+        )
         moved = moments[index].moved(placements[index])
         if body.parent == WORLD:
             whole = whole + moved.first
@@ -87,7 +97,9 @@ class Pose:
 
 
 def parent_poses(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Pose]:
-    """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last frames out."""
+    """Where the frame of each body's parent is in the world: momenta are given there, which leaves the last
+    frames out.
+    """
     carries = {body.parent for body in model.bodies}
     poses = {WORLD: Pose.world()}
     for index, body in enumerate(model.bodies):
@@ -116,14 +128,18 @@ def resting_moment(model: Model, factor: Scalar) -> Vector3:
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """The centre of mass of all links, the fixed base's too, in the world (m). Test: as `rbdc.algorithms.reference.centroidal` has it."""
+    """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
+    `rbdc.algorithms.reference.centroidal` has it.
+    """
     factor = share_of_mass(model)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
     return (resting_moment(model, factor) + moment).scalars()
 
 
 def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is the torque of gravity."""
+    """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is
+    the torque of gravity.
+    """
     _, moment = subtree_moments(model, joint_placements(model, q, trace), 1.0, trace)
     return [-model.gravity.dot(resting_moment(model, 1.0) + moment)]
 
@@ -137,14 +153,16 @@ def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Ma
     for index, body in enumerate(model.bodies):
         momenta = (moments[index].linear_momentum(s) for s in body.joint.subspace())
         own = [poses[index].turned(placements[index].rotation.apply(p)).scalars() for p in momenta]
-        trace(body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column])
+        trace(
+            body.name, "J = R (m v + w x h) of S", f"J{index}", [entry for column in own for entry in column]
+        )
         columns += own
     return reduce_columns(model, transposed(columns))
 
 
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass, world axes. Test: the sum of the
-    momenta of all bodies.
+    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
+    world axes. Test: the sum of the momenta of all bodies.
     """
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
@@ -164,7 +182,12 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
             else:
                 angular = placements[index].rotation.apply(about_centre @ s.angular)
             own.append([*linear.scalars(), *angular.scalars()])
-        trace(body.name, "A = 0_X* IC S, about the centre of mass", f"A{index}", [entry for column in own for entry in column])
+        trace(
+            body.name,
+            "A = 0_X* IC S, about the centre of mass",
+            f"A{index}",
+            [entry for column in own for entry in column],
+        )
         columns += own
     return reduce_columns(model, transposed(columns))
 
@@ -174,29 +197,40 @@ def _centre_of_moving_links(
 ) -> Vector3:
     """Their centre of mass in the world (m), from the inertias of whole subtrees."""
     factor = 1.0 / total_mass(model, with_base=False)
-    moments = [Moment.of(composite[index], factor).moved(placements[index]) for index in model.children(WORLD)]
+    moments = [
+        Moment.of(composite[index], factor).moved(placements[index]) for index in model.children(WORLD)
+    ]
     return sum(moments, Moment.of(model.resting, factor)).first
 
 
 def _about_centre(inertia: RigidInertia) -> Symmetric3:
     """J of a body about its centre of mass, from its second moments: K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
-    k = inertia.second_moments() - Symmetric3(h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z)
+    k = inertia.second_moments() - Symmetric3(
+        h.x * c.x, h.x * c.y, h.y * c.y, h.x * c.z, h.y * c.z, h.z * c.z
+    )
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular velocity w."""
+def kinetic_energy(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular
+    velocity w; and of motors K qdot^2 / 2.
+    """
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     energies = []
     for index, (body, velocity) in enumerate(zip(model.bodies, velocities, strict=True)):
         energies.append(_energy(body.inertia, velocity))
         trace(body.name, "T = (m u.u + w.J w) / 2 + h.(u x w)", f"T{index}", energies[-1:])
-    return [sum(energies, 0.0)]
+    drives = [0.5 * k * x * x for k, x in zip(model.armature, v, strict=True) if not is_zero(k)]
+    return [sum([*energies, *drives], 0.0)]
 
 
 def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
-    """Kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is symmetric."""
+    """Kinetic energy of one body (J): every constant halved beforehand, and none used twice for J is
+    symmetric.
+    """
     u, w, j = velocity.linear, velocity.angular, inertia.about_origin
     turning = (
         w.x * (0.5 * j.xx * w.x + j.xy * w.y + j.xz * w.z)

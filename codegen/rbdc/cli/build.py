@@ -119,6 +119,8 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         gravity=given["gravity"],
         snap=given["snap"],
         allow_invalid_inertia=given["allow_invalid_inertia"],
+        armature=given["armature"],
+        damping=given["damping"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TextIO
 
@@ -98,14 +100,63 @@ def number(word: str) -> float:
 
 def three_numbers(given: str = "") -> OptionError:
     """The error of a --gravity that has a word which is no number, or too few."""
-    from rbdc.model.lumping import THREE_NUMBERS
+    from rbdc.model.options import THREE_NUMBERS
 
     return OptionError(f"--gravity{given}: {THREE_NUMBERS}")
+
+
+def numbers_of_joints(option: str, given: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """A number for each joint that an option names: `joint=value,...`, or a file with a JSON object of the
+    same.
+    """
+    found: dict[str, float] = {}
+    for text in given:
+        pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
+        if not all(equals for _, equals, _ in pairs):
+            found |= _numbers_in_file(option, text)
+            continue
+        for joint, _, word in pairs:
+            found[joint.strip()] = _number_of(option, text, word)
+    return tuple(found.items())
+
+
+def _numbers_in_file(option: str, path: str) -> dict[str, float]:
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
+        raise OptionError(
+            f"{option} {path!a}: {reason}; give joint=value,... or a JSON file of an object"
+        ) from error
+    if not isinstance(content, dict):
+        raise OptionError(f'{option} {path!a}: the file holds no object such as {{"joint": 0.1}}')
+    return {str(joint): _number_of(option, path, value) for joint, value in content.items()}
+
+
+def _number_of(option: str, text: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise OptionError(f"{option} {text!a}: {value!a} is not a number; give joint=value,...") from None
 
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
     for option in (
+        click.option(
+            "--damping",
+            type=click.Choice(["report", "include"]),
+            default="report",
+            show_default=True,
+            help="Viscous damping of joints: only warned of, or part of the dynamics.",
+        ),
+        click.option(
+            "--armature",
+            multiple=True,
+            callback=lambda *given: numbers_of_joints("--armature", given[-1]),
+            metavar="JOINT=VALUE,...|FILE",
+            help="What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
+        ),
         click.option(
             "--allow-invalid-inertia",
             is_flag=True,

@@ -1,4 +1,5 @@
-"""The seam between planning and the targets of a build: the record of a function that every target gets, and what a target is.
+"""The seam between planning and the targets of a build: the record of a function that every target gets, and
+what a target is.
 
 A target is one object that satisfies `Backend`, and one line in `rbdc.emit.registry`.
 """
@@ -33,8 +34,9 @@ class Form(Enum):
 class Package:
     """The package that targets print files for.
 
-    version: of rbdc. known: every function that rbdc can build for the model. scalar: the type that all functions compute with.
-    portable: the C library is compiled in several variants, one of which is chosen at run time.
+    version: of rbdc. known: every function that rbdc can build for the model. scalar: the type that all
+    functions compute with. portable: the C library is compiled in several variants, one of which is chosen at
+    run time.
     """
 
     model: Model
@@ -49,11 +51,12 @@ class Package:
 class PlannedFunction:
     """One function as planning hands it to the targets.
 
-    programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional input. For COLUMNS the programs
-    that prepare the solve, likewise. For PATHS those that loops along the paths of the tree start from, likewise. For CLIMB one
-    step for each body, (q, x) -> (J, up). For LOOPS there are none: the tables of the model say all. samples: the scalar programs (for
-    CLIMB the steps) of a kernel for several samples at once, empty where the batch is a loop over samples. program: one scalar
-    straight-line program over all inputs, there if a target `needs_program`.
+    programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional
+    input. For COLUMNS the programs that prepare the solve, likewise. For PATHS those that loops along the
+    paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
+    there are none: the tables of the model say all. samples: the scalar programs (for CLIMB the steps) of
+    a kernel for several samples at once, empty where the batch is a loop over samples. program: one
+    scalar straight-line program over all inputs, there if a target `needs_program`.
     """
 
     function: Function
@@ -71,10 +74,12 @@ class PlannedFunction:
 
 @dataclass
 class FunctionSource:
-    """The text that the targets made of one function: C files by name, those of its batch apart, and the files of further targets by the
-    target's name; its cost, and how it was made: the algorithm, and the style of the C.
+    """The text that the targets made of one function: C files by name, those of its batch apart, and the
+    files of further targets by the target's name; its cost, and how it was made: the algorithm, and the style
+    of the C.
 
-    `internal`: names that the C files share with each other or with those of other functions, beside the two of the declaration.
+    `internal`: names that the C files share with each other or with those of other functions, beside the two
+    of the declaration.
     """
 
     declaration: FunctionDeclaration
@@ -88,19 +93,21 @@ class FunctionSource:
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def take(self, made: FunctionSource) -> None:
-        """Take over what the C library has of the function, and its figures; files of further targets stay."""
+        """Take over what the C library has of the function, and its figures; files of other targets stay."""
         for entry in fields(self):
             if entry.name != "target_files":
                 setattr(self, entry.name, getattr(made, entry.name))
 
 
 class Backend(Protocol):
-    """A target of a build. A class that names it as its base inherits the methods below, and overrides what it needs.
+    """A target of a build. A class that names it as its base inherits the methods below, and overrides what
+    it needs.
 
-    name: as `--targets` spells it. companion: the target that always brings this one along; empty for one that `--targets` names.
-    needs_samples: it runs several samples at once, so that planning looks for the programs of `PlannedFunction.samples`. needs_program:
-    it prints scalar straight-line programs, so that planning gives `PlannedFunction.program`. compiled: endings of those of its files
-    that go into the extension of the package.
+    name: as `--targets` spells it. companion: the target that always brings this one along; empty for one
+    that `--targets` names. needs_samples: it runs several samples at once, so that planning looks for the
+    programs of `PlannedFunction.samples`. needs_program: it prints scalar straight-line programs, so that
+    planning gives `PlannedFunction.program`. compiled: endings of those of its files that go into the
+    extension of the package.
     """
 
     name: str
@@ -110,20 +117,29 @@ class Backend(Protocol):
     compiled: tuple[str, ...] = ()
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
-        """Raise UnsupportedError for a package that this target cannot print; called before anything is generated."""
+        """Raise UnsupportedError for a package that this target cannot print; called before anything is
+        generated.
+        """
         return
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Add to `source` the files of one function; those of a target that is no part of the C library to `target_files[name]`."""
+        """Add to `source` the files of one function; those of a target that is no part of the C library to
+        `target_files[name]`.
+        """
         return
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The files of the whole package by name; by default those that `add_function` left in `target_files`."""
-        return {file: text for source in sources for file, text in source.target_files.get(self.name, {}).items()}
+        """The files of the whole package by name; by default those that `add_function` left in
+        `target_files`.
+        """
+        return {
+            file: text for source in sources for file, text in source.target_files.get(self.name, {}).items()
+        }
 
     def fingerprint(self) -> str:
-        """A text that changes whenever what the target prints does, for the key of the package in the cache: by default the source of the
-        target's module. Those within rbdc are covered by the hash of rbdc's own code.
+        """A text that changes whenever what the target prints does, for the key of the package in the cache:
+        by default the source of the target's module. Those within rbdc are covered by the hash of rbdc's own
+        code.
         """
         module = inspect.getmodule(type(self))
         return "" if module is None or module.__name__.startswith("rbdc.") else inspect.getsource(module)

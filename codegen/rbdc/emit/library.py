@@ -21,12 +21,18 @@ MANIFEST_SCHEMA = 1
 def render_library(
     model: Model, robot: str, sources: Sequence[FunctionSource], version: str, *, portable: bool = False
 ) -> dict[str, str]:
-    """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several variants needs."""
-    files = {name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()}
+    """Header, C files, CMakeLists.txt and README.md, by name; `portable`: and what a library in several
+    variants needs.
+    """
+    files = {
+        name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()
+    }
     view = {"robot": robot, "version": version, "files": sorted(files)}
     if portable:
         files |= render_variants(robot, sources, version)
-        cmake = render("CMakeLists_portable.txt.jinja", **view, upper=robot.upper(), variants=cmake_variants(robot))
+        cmake = render(
+            "CMakeLists_portable.txt.jinja", **view, upper=robot.upper(), variants=cmake_variants(robot)
+        )
     else:
         cmake = render("CMakeLists.txt.jinja", **view)
     return {
@@ -39,8 +45,9 @@ def render_library(
 
 @dataclass(frozen=True)
 class CompiledFigures:
-    """Figures of compiling for the manifest: the compiler and its flags; the variants of the library, for which processors, with the code
-    bytes of each; by function the code bytes of all variants together and the stack bytes.
+    """Figures of compiling for the manifest: the compiler and its flags; the variants of the library, for
+    which processors, with the code bytes of each; by function the code bytes of all variants together and the
+    stack bytes.
     """
 
     compiler: Mapping[str, Any] = field(default_factory=dict)
@@ -49,11 +56,15 @@ class CompiledFigures:
 
 
 def render_manifest(
-    package: Package, sources: Sequence[FunctionSource], build: Mapping[str, Any], compiled: CompiledFigures | None = None
+    package: Package,
+    sources: Sequence[FunctionSource],
+    build: Mapping[str, Any],
+    compiled: CompiledFigures | None = None,
 ) -> str:
     """manifest.json: all that a build depends on and all that it gave, but no date, host or path.
 
-    `build`: options, the hashes of the other files and the like, put at the top level. `compiled`: None before compiling.
+    `build`: options, the hashes of the other files and the like, put at the top level. `compiled`: None
+    before compiling.
     """
     compiled = compiled or CompiledFigures()
     functions = {
@@ -123,7 +134,10 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     functions = [
         _DeclaredFunction(
             comment(d.summary),
-            [f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}" for p in (*d.inputs, *d.outputs)],
+            [
+                f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
+                for p in (*d.inputs, *d.outputs)
+            ],
             d.prototypes(robot, restrict),
         )
         for d in declarations
@@ -148,10 +162,14 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     )
 
 
-def _readme(model: Model, robot: str, sources: Sequence[FunctionSource], version: str, variants: Sequence[str]) -> str:
+def _readme(
+    model: Model, robot: str, sources: Sequence[FunctionSource], version: str, variants: Sequence[str]
+) -> str:
     first = sources[0].declaration
     given = first.required
-    arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (["0"] if first.framed else [])
+    arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (
+        ["0"] if first.framed else []
+    )
     joints = [
         _JointRow(
             comment(body.joint_name).replace("|", r"\x7c"),

@@ -12,18 +12,31 @@ from rbdc.errors import OptionError
 
 _C_KEYWORDS = frozenset(
     """
-    alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl complex concept const
-    consteval constexpr constinit const_cast continue co_await co_return co_yield decltype default delete do double
-    dynamic_cast else enum explicit export extern false float for friend goto if imaginary inline int long mutable namespace
-    new noexcept not not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires restrict
-    return short signed sizeof static static_assert static_cast struct switch template this thread_local throw true try
-    typedef typeid typename typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
+    alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl complex
+    concept const consteval constexpr constinit const_cast continue co_await co_return co_yield decltype
+    default delete do double dynamic_cast else enum explicit export extern false float for friend goto if
+    imaginary inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast requires restrict return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename
+    typeof union unsigned using virtual void volatile wchar_t while xor xor_eq
     """.split()  # noqa: SIM905 - forty lines as a list
 )
-OWN = frozenset((
-    "rbdc", "numpy", "casadi", "sympy", "mpmath", "jinja2", "cffi", "lxml", "click", "rich",
-    "platformdirs", "filelock",
-))
+OWN = frozenset(
+    (
+        "rbdc",
+        "numpy",
+        "casadi",
+        "sympy",
+        "mpmath",
+        "jinja2",
+        "cffi",
+        "lxml",
+        "click",
+        "rich",
+        "platformdirs",
+        "filelock",
+    )
+)
 """rbdc and what it is made with. Test: the dependencies in pyproject.toml."""
 _MAXIMUM_LENGTH = 100
 
@@ -38,17 +51,21 @@ def check_module_name(name: str) -> str:
     """The name itself, or OptionError."""
     if not is_module_name(name):
         raise OptionError(
-            f"--name {name!a} is not a C and Python identifier; use ASCII letters, digits and _, beginning with a letter, "
-            f"at most {_MAXIMUM_LENGTH} characters, no keyword"
+            f"--name {name!a} is not a C and Python identifier; use ASCII letters, digits and _, "
+            f"beginning with a letter, at most {_MAXIMUM_LENGTH} characters, no keyword"
         )
     return name
 
 
 def refuse_taken(name: str) -> None:
-    """Raise OptionError for a module's name that belongs to Python or to what rbdc needs: on the path one would hide the other."""
+    """Raise OptionError for a module's name that belongs to Python or to what rbdc needs: on the path one
+    would hide the other.
+    """
     if name in sys.stdlib_module_names or name in OWN:
         owner = "Python's own" if name in sys.stdlib_module_names else "one that rbdc needs"
-        raise OptionError(f"a module named {name} would hide {owner}, or be hidden by it; give another name with --name")
+        raise OptionError(
+            f"a module named {name} would hide {owner}, or be hidden by it; give another name with --name"
+        )
 
 
 def namesake(name: str) -> Path | None:
@@ -61,16 +78,19 @@ def namesake(name: str) -> Path | None:
 
 
 def module_name(name: str) -> str:
-    """A valid module name made from any text: other characters become _, a keyword or a leading digit gets a prefix."""
+    """A valid module name made from any text: other characters become _, a keyword or a leading digit gets a
+    prefix.
+    """
     made = re.sub(r"[^A-Za-z0-9_]", "_", name)[:_MAXIMUM_LENGTH].strip("_")
     return made if is_module_name(made) else f"robot_{made}"[:_MAXIMUM_LENGTH].strip("_")
 
 
 def comment(text: str) -> str:
-    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or continues a line.
+    """Text that is harmless inside a C comment: printable ASCII, nothing that ends or nests a comment or
+    continues a line.
 
-    What is neither stands there as an escape of Python's, so that different texts stay different. Test: the codec unicode_escape gives the
-    text again.
+    What is neither stands there as an escape of Python's, so that different texts stay different. Test: the
+    codec unicode_escape gives the text again.
     """
     safe = _escaped(text).replace("\\\\", r"\x5c")
     safe = safe.replace("*/", r"*\x2f").replace("/*", r"/\x2a")
@@ -83,7 +103,9 @@ def docstring(text: str) -> str:
 
 
 def string_literal(text: str) -> str:
-    """A double-quoted ASCII literal of Python. JSON is another language: it has surrogates for characters beyond the basic plane."""
+    """A double-quoted ASCII literal of Python. JSON is another language: it has surrogates for characters
+    beyond the basic plane.
+    """
     return '"' + _escaped(text).replace('"', r"\"") + '"'
 
 

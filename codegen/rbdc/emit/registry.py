@@ -54,7 +54,9 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
             raise OptionError(f"{given}: {target} is given twice")
     if FOUNDATION not in targets:
         raise UnsupportedError(f"{given}: a package is compiled and verified by its C; add {FOUNDATION}")
-    return tuple(backend for name, backend in BACKENDS.items() if name in targets or backend.companion in targets)
+    return tuple(
+        backend for name, backend in BACKENDS.items() if name in targets or backend.companion in targets
+    )
 
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
@@ -65,7 +67,9 @@ def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backe
     return source
 
 
-def assembled(package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]) -> PackageText:
+def assembled(
+    package: Package, sources: Sequence[FunctionSource], backends: Sequence[Backend]
+) -> PackageText:
     """The files of a package by all targets. Raises ValueError where two give a file of the same name."""
     files: dict[str, str] = {}
     compiled: set[str] = set()
@@ -80,4 +84,6 @@ def assembled(package: Package, sources: Sequence[FunctionSource], backends: Seq
 def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:
     common = sorted(files.keys() & given.keys())
     if common:
-        raise ValueError(f"target {backend.name} gives {', '.join(common)}, which another target gives already")
+        raise ValueError(
+            f"target {backend.name} gives {', '.join(common)}, which another target gives already"
+        )

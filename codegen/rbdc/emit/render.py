@@ -1,4 +1,6 @@
-"""Jinja, configured once and strictly: an undefined name is an error, and white space comes out as the template shows it."""
+"""Jinja, configured once and strictly: an undefined name is an error, and white space comes out as the
+template shows it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 @cache
 def _environment(html: bool) -> Environment:
-    # autoescape is for HTML: what goes into C and Python is made safe where it becomes text, in rbdc.emit.names.
+    # autoescape is for HTML: what goes into C and Python is made safe in rbdc.emit.names, as it becomes text.
     return Environment(
         loader=PackageLoader("rbdc.templates", ""),
         undefined=StrictUndefined,

@@ -1,4 +1,6 @@
-"""A library in several variants, each for what some processors have: the same C under names of its own, and the choice at run time."""
+"""A library in several variants, each for what some processors have: the same C under names of its own, and
+the choice at run time.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ _AVX512 = ("avx512f", "avx512cd", "avx512bw", "avx512dq", "avx512vl")
 VARIANTS: Mapping[str, tuple[str, ...]] = {BASELINE: (), "avx2": _AVX2, "avx512": (*_AVX2, *_AVX512)}
 """For x86-64, in rising order: the extensions of each, by the names that -m and __builtin_cpu_supports share.
 
-They are what the levels x86-64-v3 and -v4 bring for this C. The levels also have F16C, LZCNT and MOVBE, for which it has no use and which
-__builtin_cpu_supports of clang 14 does not know.
+They are what the levels x86-64-v3 and -v4 bring for this C. The levels also have F16C, LZCNT and MOVBE, for
+which it has no use and which __builtin_cpu_supports of clang 14 does not know.
 """
 
 
@@ -34,7 +36,9 @@ def variant_flags(variant: str) -> tuple[str, ...]:
 
 
 def renaming_flags(robot: str, variant: str) -> tuple[str, ...]:
-    """Flags that give the C functions the names of a variant; for a compiler that runs in the folder of the sources."""
+    """Flags that give the C functions the names of a variant; for a compiler that runs in the folder of the
+    sources.
+    """
     return (f"-D{robot.upper()}_VARIANT={variant}", "-include", f"{robot}_rename.h")
 
 
@@ -52,7 +56,10 @@ def render_variants(robot: str, sources: Sequence[FunctionSource], version: str)
         "functions": functions,
         "names": [*(f.name for f in functions), *shared],
     }
-    return {f"{robot}_{name}": render(f"{name}.jinja", **view) for name in ("rename.h", "variants.h", "dispatch.c")}
+    return {
+        f"{robot}_{name}": render(f"{name}.jinja", **view)
+        for name in ("rename.h", "variants.h", "dispatch.c")
+    }
 
 
 @dataclass(frozen=True)
@@ -66,12 +73,16 @@ class CMakeVariant:
 
 def cmake_variants(robot: str) -> list[CMakeVariant]:
     """The variants in CMakeLists.txt."""
-    return [CMakeVariant(name, variant_prefix(robot, name), " ".join(variant_flags(name))) for name in VARIANTS]
+    return [
+        CMakeVariant(name, variant_prefix(robot, name), " ".join(variant_flags(name))) for name in VARIANTS
+    ]
 
 
 @dataclass(frozen=True)
 class _Variant:
-    """A variant in C: how its names begin, its constant, its extensions, in words what it needs, and its prototypes."""
+    """A variant in C: how its names begin, its constant, its extensions, in words what it needs, and its
+    prototypes.
+    """
 
     name: str
     prefix: str

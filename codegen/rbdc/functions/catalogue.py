@@ -21,14 +21,7 @@ from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]
 
-FAMILIES: list[Family] = [
-    dynamics,
-    derivatives,
-    kinematics,
-    momentum,
-    manifold,
-    second_order,
-]
+FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, second_order]
 """In the order of the documentation."""
 
 
@@ -58,7 +51,9 @@ def _sources(family: Family) -> list[str]:
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """The functions of each preset, the smallest first, each with those of the one before; then those of second derivatives alone."""
+    """The functions of each preset, the smallest first, each with those of the one before; then those of
+    second derivatives alone.
+    """
     functions = [function for function in known().values() if function.preset != SECOND]
     nested = {
         preset: tuple(function.name for function in functions if PRESETS.index(function.preset) <= size)

@@ -126,7 +126,9 @@ class FunctionDeclaration:
         return [*both, self.lanes_prototype(robot, restrict)] if self.lanes else both
 
     def zeroed_prototype(self, robot: str, restrict: str = "restrict") -> str:
-        """The C declaration of the function into outputs of zeros, of which it leaves those alone that are zero whatever the inputs."""
+        """The C declaration of the function into outputs of zeros, of which it leaves those alone that
+        are zero whatever the inputs.
+        """
         parameters = ", ".join(self.parameters(self.scalar.name, restrict))
         return f"void {robot}_{self.name}_into_zeroed({parameters})"
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.forward_dynamics import (
+from rbdc.algorithms.derivatives.jvp import (
+    aba_tangent_by_articulated_bodies,
+    aba_tangent_by_factors,
+    rnea_tangent,
+)
+from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.derivatives.vjp import (
+    aba_adjoint_by_articulated_bodies,
+    aba_adjoint_by_factors,
+    rnea_adjoint,
+)
+from rbdc.algorithms.dynamics.forward_dynamics import (
     derivatives_by_factors,
     derivatives_by_inverse_factor,
     derivatives_of_branches,
     derivatives_to_solve,
 )
-from rbdc.algorithms.jvp import aba_tangent_by_articulated_bodies, aba_tangent_by_factors, rnea_tangent
-from rbdc.algorithms.rnea_derivatives import rnea_derivatives
-from rbdc.algorithms.vjp import aba_adjoint_by_articulated_bodies, aba_adjoint_by_factors, rnea_adjoint
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape
 from rbdc.functions.evaluation import JointSpace
@@ -59,8 +67,8 @@ def _matrices(model: Model) -> list[Function]:
             preset="optimisation",
             policy=Policy(counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}),
             references={
-                "idsva": "idsva:rnea_derivatives",
-                "carpentier-mansard": "carpentier_mansard:rnea_derivatives",
+                "idsva": ".derivatives.idsva:rnea_derivatives",
+                "carpentier-mansard": ".derivatives.carpentier_mansard:rnea_derivatives",
             },
             comparison=Comparison(
                 derivative_of="rnea",
@@ -85,7 +93,7 @@ def _matrices(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=Policy(dense_right_sides=True, rolled={"cholesky": "forward_dynamics_derivatives"}),
-            references={"carpentier-mansard": "forward_derivatives:aba_derivatives"},
+            references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
                 peers={"pinocchio": ("aba_derivatives",)},
@@ -110,7 +118,7 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": JointSpace(rnea_adjoint)},
             preset="optimisation",
-            references={"adjoint-idsva": "products:rnea_vjp"},
+            references={"adjoint-idsva": ".derivatives.products:rnea_vjp"},
         ),
         Function(
             FunctionDeclaration(
@@ -127,7 +135,7 @@ def _weighted(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            references={"adjoint-idsva": "products:aba_vjp"},
+            references={"adjoint-idsva": ".derivatives.products:aba_vjp"},
         ),
     ]
 
@@ -145,7 +153,7 @@ def _directional(model: Model) -> list[Function]:
             ),
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
-            references={"tangent-featherstone": "products:rnea_jvp"},
+            references={"tangent-featherstone": ".derivatives.products:rnea_jvp"},
         ),
         Function(
             FunctionDeclaration(
@@ -161,7 +169,7 @@ def _directional(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            references={"tangent-featherstone": "products:aba_jvp"},
+            references={"tangent-featherstone": ".derivatives.products:aba_jvp"},
         ),
     ]
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.coriolis import coriolis
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import by_articulated_bodies, by_factors, inverse_factors
-from rbdc.algorithms.minverse import (
+from rbdc.algorithms.dynamics.coriolis import coriolis
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import by_articulated_bodies, by_factors, inverse_factors
+from rbdc.algorithms.dynamics.minverse import (
     inverse_by_cholesky,
     inverse_by_inverse_factor,
     inverse_of_branches,
     minverse,
 )
-from rbdc.algorithms.newton_euler import gravity_torque, newton_euler, nonlinear_effects
-from rbdc.algorithms.regressor import (
+from rbdc.algorithms.dynamics.newton_euler import gravity_torque, newton_euler, nonlinear_effects
+from rbdc.algorithms.dynamics.regressor import (
     PARAMETERS_PER_BODY,
     regressor_by_axes,
     regressor_by_forces,
@@ -99,9 +99,7 @@ def _inertia(model: Model) -> list[Function]:
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             references={"featherstone": "crba:crba"},
             comparison=Comparison(
-                peers={"pinocchio": ("crba", "crba_world")},
-                benchmarked=True,
-                headline=True,
+                peers={"pinocchio": ("crba", "crba_world")}, benchmarked=True, headline=True
             ),
         ),
         Function(

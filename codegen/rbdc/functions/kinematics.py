@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.derivatives.frame_derivatives import (
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.trace import Trace
@@ -103,7 +106,7 @@ def _derivatives(model: Model) -> list[Function]:
             ),
             frame_velocity_derivatives,
             "optimisation",
-            ("carpentier-mansard", "frame_derivatives:frame_velocity_derivatives"),
+            ("carpentier-mansard", ".derivatives.frame_derivatives:frame_velocity_derivatives"),
         ),
         _framed(
             FunctionDeclaration(
@@ -116,7 +119,7 @@ def _derivatives(model: Model) -> list[Function]:
             ),
             frame_acceleration_derivatives,
             "optimisation",
-            ("carpentier-mansard", "frame_derivatives:frame_acceleration_derivatives"),
+            ("carpentier-mansard", ".derivatives.frame_derivatives:frame_acceleration_derivatives"),
         ),
     ]
 

@@ -61,7 +61,7 @@ def _centres(model: Model) -> list[Function]:
             requires=MASS | {Requirement.MOVING_MASS},
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
             comparison=Comparison(
-                peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")},
+                peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")}
             ),
         ),
     ]

@@ -66,14 +66,15 @@ class Function:
     """A function of a generated module, or a fused one.
 
     declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
-    fewest operations for the model at hand is generated. None for functions of a frame, which climb the tree
-    at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides
-    B and known parts K of all but the last output, then the factors W and D^-1 (`rbdc.emit.c.columns` does
-    the rest). along_paths: for a function that loops along the paths of the tree can compute, what these
-    start from (`rbdc.emit.second_order`). at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) ->
-    outputs. preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the papers'
-    methods by name, the last of which decides in verification, each as "module:function", in
-    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them.
+    fewest operations for the model at hand is generated. None for functions of a frame, which climb the
+    tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
+    right-hand sides B and known parts K of all but the last output, then the factors W and D^-1
+    (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
+    tree can compute, what these start from (`rbdc.emit.second_order`). at_frame: of a function of a frame
+    its algorithm, (model, *inputs, frame, reference) -> outputs. preset: the smallest one that has it, or
+    `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
+    which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
+    module has no dot. Generating never imports them.
     """
 
     declaration: FunctionDeclaration

@@ -19,7 +19,7 @@ from rbdc.functions.record import Function
 Method: TypeAlias = Callable[..., Any]
 
 HOME = "rbdc.algorithms.reference"
-"""The package of modules that a record names without a dot."""
+"""The package of modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
 
 
 def references_of(function: Function) -> dict[str, Method]:
@@ -38,5 +38,5 @@ def reference_of(function: Function) -> Method:
 
 def _loaded(place: str) -> Method:
     module, name = place.split(":")
-    method: Method = getattr(import_module(module if "." in module else f"{HOME}.{module}"), name)
+    method: Method = getattr(import_module(module if "." in module else f".{module}", HOME), name)
     return method

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.algorithms.second_order import path_quantities, rnea_second_derivatives
+from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import JointSpace
 from rbdc.functions.inputs import acceleration, configuration, external_forces, velocity
@@ -18,16 +18,16 @@ def second_order(model: Model) -> list[Function]:
         Function(
             FunctionDeclaration(
                 "rnea_second_derivatives",
-                "Second derivatives of inverse dynamics by q (in the tangent space) and v, and those of M by q.",
+                "Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.",
                 (q, v, a, fext),
                 _tensors(model, "d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq"),
             ),
             {"compact": JointSpace(rnea_second_derivatives)},
             along_paths=JointSpace(path_quantities),
             preset=SECOND,
-            references={"idsva-so": "idsva_so:rnea_second_derivatives"},
+            references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
             comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
-        ),
+        )
     ]
 
 

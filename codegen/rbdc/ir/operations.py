@@ -161,8 +161,7 @@ DIV = Operation(
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
-    """Of an angle; once joint angles are gathered a constant that is to be added to it is a second argument.
-    """
+    """Of an angle; once joint angles are gathered, a constant to be added to it is a second argument."""
     return Operation(
         name,
         None,

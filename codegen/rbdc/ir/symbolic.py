@@ -16,9 +16,8 @@ import casadi as ca
 
 from rbdc.spatial.scalars import is_number
 
-_binary = (
-    ca.SX.binary
-)  # a tenth of the time of ca.plus and the like, which first find out what kind of matrices they are given
+# A tenth of the time of ca.plus and the like, which first find out what kind of matrices they are given.
+_binary = ca.SX.binary
 _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV
 
 

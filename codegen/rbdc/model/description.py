@@ -1,4 +1,6 @@
-"""A robot as described: links and joints, before lumping. What a parser makes, and what a user can make in code."""
+"""A robot as described: links and joints, before lumping. What a parser makes, and what a user can make in
+code.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ JOINT_KINDS = (*DESCRIBED, "fixed")
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one joint; infinite where the description gives none. `effort` N or N m, `velocity` m/s or rad/s."""
+    """Bounds of one joint; infinite where the description gives none. `effort` N or N m, `velocity` m/s or
+    rad/s.
+    """
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -33,7 +37,9 @@ class Mimic:
 
 @dataclass(frozen=True)
 class Link:
-    """A rigid link. `inertia` is about the origin of the link's frame, in its axes; None where the description gives none."""
+    """A rigid link. `inertia` is about the origin of the link's frame, in its axes; None where the
+    description gives none.
+    """
 
     name: str
     inertia: Inertia | None = None
@@ -42,9 +48,11 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """A joint from `parent` to `child` (link names). `placement` is the joint's frame in the parent link's frame; the child
-    link's frame is the joint's frame moved by the joint. `axis` need not be of unit length; it is ignored for fixed, floating
-    and spherical joints.
+    """A joint from `parent` to `child` (link names). `placement` is the joint's frame in the parent link's
+    frame; the child link's frame is the joint's frame moved by the joint. `axis` need not be of unit length;
+    it is ignored for fixed, floating and spherical joints. Along each of its directions a joint has viscous
+    `damping` (N s/m, N m s), dry `friction` (N, N m) and `armature`, the inertia of its motor as the joint
+    feels it (kg, kg m^2).
     """
 
     name: str
@@ -58,11 +66,12 @@ class Joint:
     friction: float = 0.0
     mimic: Mimic | None = None
     line: int | None = None
+    armature: float = 0.0
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something the user should know about a description that builds all the same: a warning with its place."""
+    """A warning, with its place: what the user should know about a description that builds all the same."""
 
     message: str
     line: int | None = None
@@ -70,7 +79,9 @@ class Note:
 
 @dataclass(frozen=True)
 class Description:
-    """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the SHA-256 of its text."""
+    """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the
+    SHA-256 of its text.
+    """
 
     name: str
     links: tuple[Link, ...]

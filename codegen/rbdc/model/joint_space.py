@@ -1,7 +1,9 @@
-"""The joint-space model: the same robot with link frames of our choosing, every one-dof joint about or along z.
+"""The joint-space model: the same robot with link frames of our choosing, every one-dof joint about or along
+z.
 
-Joint-space functions (torques, M, accelerations and their derivatives) do not depend on where link frames lie, so they are generated
-from this model; what is given in a body's frame (external forces) is carried over by `own_force`.
+Joint-space functions (torques, M, accelerations and their derivatives) do not depend on where link frames
+lie, so they are generated from this model; what is given in a body's frame (external forces) is carried over
+by `own_force`.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ ROUNDING = 4e-15
 class JointSpaceBody(Body):
     """A body whose frame was chosen: `chosen` is that frame in the body's own.
 
-    The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a revolute joint;
-    `placement` and `inertia` are those of the chosen frame, the inertia by its second moments.
+    The rotation from parent to body is Rz(gamma) Rx(alpha) Rz(theta), the last together with the angle of a
+    revolute joint; `placement` and `inertia` are those of the chosen frame, the inertia by its second
+    moments.
     """
 
     inertia: MomentInertia
@@ -71,8 +74,8 @@ def _about(axis: Literal["x", "z"], angle: float) -> AxisRotation:
 
 
 def about_z(theta: Scalar, q: Scalar) -> AxisRotation:
-    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be rounded, to 4e-16 beyond 4 rad,
-    and robots of light links make a thousand times that of it.
+    """About z by q + theta; for multiples of a right angle by exchanging cosine and sine: the sum would be
+    rounded, to 4e-16 beyond 4 rad, and robots of light links make a thousand times that of it.
     """
     if is_number(theta):
         quarters = round(theta / (math.pi / 2.0))
@@ -94,7 +97,8 @@ def cleaned(values: Sequence[float], scale: float) -> list[float]:
 
 
 def with_z_axes(model: Model) -> JointSpaceModel:
-    """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames otherwise free.
+    """Before: any joint axes, inertias by J. After: one-dof axes on z, inertias by second moments, frames
+    otherwise free.
 
     The values of all joint-space functions are unchanged but for rounding.
     """
@@ -103,7 +107,9 @@ def with_z_axes(model: Model) -> JointSpaceModel:
 
 
 def with_frames(model: Model, frames: Sequence[Placement]) -> JointSpaceModel:
-    """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z there."""
+    """The model with the frame of each body i at frames[i] in the body's own frame; a one-dof axis must be z
+    there.
+    """
     bodies = []
     for body, frame in zip(model.bodies, frames, strict=True):
         above = Placement.identity() if body.parent == WORLD else frames[body.parent]
@@ -133,21 +139,25 @@ def tidy(inertia: MomentInertia) -> MomentInertia:
 
 
 def angles(rotation: AnyRotation) -> tuple[float, float, float]:
-    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are parallel.
+    """gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), alpha in [0, pi]; gamma is 0 where the axes are
+    parallel.
 
-    Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over sin(alpha); theta makes up for it.
+    Next to parallel axes gamma, from the axis' small components, is uncertain by their rounding over
+    sin(alpha); theta makes up for it.
     """
     x, y, z = rotation.z.scalars()
     sine = math.hypot(x, y)
-    gamma, alpha = (0.0, 0.0 if z > 0.0 else math.pi) if sine < ROUNDING else (math.atan2(x, -y), math.atan2(sine, z))
+    gamma, alpha = (
+        (0.0, 0.0 if z > 0.0 else math.pi) if sine < ROUNDING else (math.atan2(x, -y), math.atan2(sine, z))
+    )
     return gamma, alpha, theta_beside(rotation, gamma)
 
 
 def theta_beside(rotation: AnyRotation, gamma: float) -> float:
     """theta of Rz(gamma) Rx(alpha) Rz(theta) for a gamma at hand, in [-pi, pi].
 
-    By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos alpha) (cos, sin) of it, beyond
-    gamma - theta from (1 - cos alpha) (cos, sin).
+    By what is certain whatever alpha: for axes less than a right angle apart gamma + theta from (1 + cos
+    alpha) (cos, sin) of it, beyond gamma - theta from (1 - cos alpha) (cos, sin).
     """
     x, y = rotation.x, rotation.y
     if rotation.z.z > 0.0:
@@ -158,8 +168,8 @@ def theta_beside(rotation: AnyRotation, gamma: float) -> float:
 
 
 def _z_frame(body: Body) -> Placement:
-    """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where the axis points the other
-    way, by half a turn about x and the least rotation from there.
+    """The body's own frame, turned so that z is the axis of a one-dof joint: by the least rotation, or, where
+    the axis points the other way, by half a turn about x and the least rotation from there.
     """
     axis = body.joint.main_axis()
     if axis is None:

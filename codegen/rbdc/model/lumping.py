@@ -1,61 +1,53 @@
-"""Lumping of a description into a model: order the joints, lump what is fixed, place the degrees of freedom."""
+"""Lumping of a description into a model: order joints, lump what is fixed, place the degrees of freedom."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Unpack
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.options import JointNumbers, ModelKeywords, ModelOptions, gravity_of
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
-ROOT_JOINTS = ("fixed", "free-flyer")
-MIMIC_MODES = ("independent", "coupled")
-JOINT_ORDERS = ("name", "file")
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
-THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 _UNIT_TOLERANCE = 1e-12
 
 
-def lump(
-    description: Description,
-    *,
-    root_joint: str = "fixed",
-    mimic: str = "independent",
-    joint_order: str = "name",
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-    allow_invalid_inertia: bool = False,
-) -> Model:
-    """The model of a description; arguments as in `Model.assemble`.
+def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
+    """The model of a description; keywords as in `Model.assemble`.
 
     Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
     """
-    for option, value, known in (
-        ("--root-joint", root_joint, ROOT_JOINTS),
-        ("--mimic", mimic, MIMIC_MODES),
-        ("--joint-order", joint_order, JOINT_ORDERS),
-    ):
-        if value not in known:
-            raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
-    field = gravity_of(gravity)
-    notes = validate(description, coupled=mimic == "coupled")
+    options = ModelOptions(**keywords)
+    options.check()
+    field = gravity_of(options.gravity)
+    description = _with_armature(description, options.armature)
+    damped = options.damping == "include"
+    notes = validate(description, coupled=options.mimic == "coupled", damped=damped)
     description = _in_floats(description)
-    walk = _Walk(description, root_joint == "free-flyer", joint_order == "name")
+    walk = _Walk(description, options.root_joint == "free-flyer", options.joint_order == "name")
     if not walk.bodies:
         raise DescriptionError(
-            "nothing moves: every joint is fixed", "describe a joint that moves, or build with a free-flyer root", description.file
+            "nothing moves: every joint is fixed",
+            "describe a joint that moves, or build with a free-flyer root",
+            description.file,
         )
     _check_magnitudes(description, walk)
-    notes += _indefinite_notes(description, walk, allow=allow_invalid_inertia)
-    bodies, coupling_notes = _couple(description, walk.bodies, mimic == "coupled")
+    notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
+    bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
     bodies, nq, nv = _number(bodies)
-    extra_notes = [*coupling_notes, *_namesake_notes(description, root_joint), *_massless_notes(bodies)]
+    extra_notes = [
+        *coupling_notes,
+        *_namesake_notes(description, options.root_joint),
+        *_massless_notes(bodies),
+    ]
     return Model(
         description.name,
         tuple(bodies),
@@ -67,19 +59,28 @@ def lump(
         (*description.notes, *notes, *extra_notes),
         description.file,
         description.text_hash,
+        damped=damped,
     )
 
 
-def gravity_of(given: object) -> tuple[float, float, float]:
-    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless they are three and finite."""
-    try:
-        numbers = [float(g) for g in given] if isinstance(given, Iterable) and not isinstance(given, (str, bytes)) else []
-    except (TypeError, ValueError, OverflowError):
-        numbers = []
-    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise OptionError(f"--gravity {shown(repr(given))}: {THREE_NUMBERS}")
-    x, y, z = numbers
-    return x, y, z
+def _with_armature(description: Description, given: JointNumbers) -> Description:
+    """The description with some joints' armature in place of its own; OptionError for a joint that it does
+    not have, or that is fixed.
+    """
+    joints = {joint.name: joint for joint in description.joints}
+    moving = [joint.name for joint in description.joints if joint.kind != "fixed"]
+    for name, _ in given:
+        if name not in moving:
+            problem = "is fixed" if name in joints else "does not exist"
+            raise OptionError(
+                f'--armature: joint "{shown(name)}" {problem}; there are {", ".join(map(shown, moving))}'
+            )
+    joints |= {name: replace(joints[name], armature=float(number)) for name, number in given}
+    return (
+        replace(description, joints=tuple(joints[joint.name] for joint in description.joints))
+        if given
+        else description
+    )
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,10 @@ class _Walk:
             visit = waiting.pop()
             self._visit(visit, links[visit.link])
             body, placement = self.frames[-1].body, self.frames[-1].placement
-            waiting += [_Visit(j.child, body, placement.compose(j.placement), j) for j in reversed(children.get(visit.link, []))]
+            waiting += [
+                _Visit(j.child, body, placement.compose(j.placement), j)
+                for j in reversed(children.get(visit.link, []))
+            ]
 
     def _visit(self, visit: _Visit, link: Link) -> None:
         """Give the link a frame, its inertia to the body that carries it, and a body if its joint moves."""
@@ -131,16 +135,24 @@ class _Walk:
         else:
             self.bodies[body] = replace(self.bodies[body], inertia=self.bodies[body].inertia + inertia)
 
-    def _body(self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None) -> None:
-        limits = Limits() if joint is None else joint.limits
-        damping, friction = (0.0, 0.0) if joint is None else (joint.damping, joint.friction)
-        body = Body(link, name, kind, parent, placement, Inertia.zero(), limits, 0, 0, None, damping, friction)
+    def _body(
+        self, link: str, name: str, kind: JointType, parent: int, placement: Placement, joint: Joint | None
+    ) -> None:
+        body = Body(link, name, kind, parent, placement, Inertia.zero(), Limits(), 0, 0)
+        if joint is not None:
+            damping, friction, armature = joint.damping, joint.friction, joint.armature
+            body = replace(body, limits=joint.limits, damping=damping, friction=friction, armature=armature)
         self.bodies.append(body)
 
 
 def _in_floats(description: Description) -> Description:
-    """The same description with every number a Python float; code that builds one may have given integers or NumPy's."""
-    links = [link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia)) for link in description.links]
+    """The same description with every number a Python float; code that builds one may have given integers or
+    NumPy's.
+    """
+    links = [
+        link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia))
+        for link in description.links
+    ]
     joints = [
         replace(
             joint,
@@ -149,7 +161,9 @@ def _in_floats(description: Description) -> Description:
             limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
             damping=float(joint.damping),
             friction=float(joint.friction),
-            mimic=joint.mimic and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
+            armature=float(joint.armature),
+            mimic=joint.mimic
+            and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
         )
         for joint in description.joints
     ]
@@ -163,7 +177,9 @@ def _inertia_in_floats(inertia: Inertia) -> Inertia:
 
 def _placement_in_floats(placement: Placement) -> Placement:
     rows = [[float(x) for x in row] for row in placement.rotation.rows()]
-    return Placement(Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()]))
+    return Placement(
+        Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()])
+    )
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:
@@ -176,10 +192,11 @@ def _check_magnitudes(description: Description, walk: _Walk) -> None:
 
 
 def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> list[Note]:
-    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as well, unless `allow`.
+    """Notes on links of indefinite inertia; DescriptionError where the moving body that they make up is so as
+    well, unless `allow`.
 
-    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its mass and centre of mass alone
-    count, for `com` and `potential_energy`.
+    Only a body's sum enters the equations of motion, and of what is fixed to the world not even that: its
+    mass and centre of mass alone count, for `com` and `potential_energy`.
     """
     notes = []
     for frame, link in zip(walk.frames, walk.links, strict=True):
@@ -190,17 +207,24 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so that its moments enter nothing", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            notes.append(Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line))
+            notes.append(
+                Note(f"{problem}: taken as given, for with the links fixed to it there is none", link.line)
+            )
         elif allow:
             notes.append(Note(f"{problem}: taken as given; forward dynamics may not be defined", link.line))
         else:
-            remedy = "a body's inertia is positive semi-definite: check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+            remedy = (
+                "a body's inertia is positive semi-definite: "
+                "check the signs of ixy, ixz, iyz, or give --allow-invalid-inertia"
+            )
             raise DescriptionError(problem, remedy, description.file, link.line)
     return notes
 
 
 def joint_type(joint: Joint) -> JointType:
-    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every component is that axis exactly."""
+    """The joint's type with its axis of unit length; an axis within 1e-12 of a coordinate axis in every
+    component is that axis exactly.
+    """
     own = DESCRIBED[joint.kind]
     if not own.uses_axis:
         return own.described(joint.axis)
@@ -211,27 +235,46 @@ def joint_type(joint: Joint) -> JointType:
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and offsets composed."""
+    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and
+    offsets composed.
+    """
     joints = {joint.name: joint for joint in description.joints}
-    followers = [j for j in description.joints if j.mimic and j.kind != "fixed" and not mimic_problem(j, j.mimic.leader, joints)[0]]
+    followers = [
+        j
+        for j in description.joints
+        if j.mimic and j.kind != "fixed" and not mimic_problem(j, j.mimic.leader, joints)[0]
+    ]
     if not followers:
         return bodies, []
     if not coupled:
-        message = f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
+        message = (
+            f"{len(followers)} mimic joints are taken as independent; --mimic coupled removes them from q"
+        )
         return bodies, [Note(message, followers[0].line)]
     index = {body.joint_name: k for k, body in enumerate(bodies)}
     result = list(bodies)
-    notes = [Note(f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line)]
+    notes = [
+        Note(
+            f"{len(followers)} mimic joints follow their leaders and have no entries in q", followers[0].line
+        )
+    ]
     for joint in followers:
         multiplier, offset, leader = 1.0, 0.0, joint
         while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset
             offset += multiplier * leader.mimic.offset
             multiplier *= leader.mimic.multiplier
             leader = joints[leader.mimic.leader]
-        result[index[joint.name]] = replace(result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset))
+        result[index[joint.name]] = replace(
+            result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset)
+        )
         reach = sorted(multiplier * bound + offset for bound in (leader.limits.lower, leader.limits.upper))
         if reach[0] < joint.limits.lower - 1e-9 or reach[1] > joint.limits.upper + 1e-9:
-            notes.append(Note(f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced', joint.line))
+            notes.append(
+                Note(
+                    f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced',
+                    joint.line,
+                )
+            )
     return result, notes
 
 
@@ -255,12 +298,18 @@ def _namesake_notes(description: Description, root_joint: str) -> list[Note]:
     if root_joint == "fixed":
         return []
     same = (joint for joint in description.joints if joint.name == ROOT_JOINT_NAME and joint.kind != "fixed")
-    return [Note(f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it', joint.line) for joint in same]
+    return [
+        Note(
+            f'joint "{joint.name}" has the name of the free-flyer root\'s joint: two joints have it',
+            joint.line,
+        )
+        for joint in same
+    ]
 
 
 def _massless_notes(bodies: list[Body]) -> list[Note]:
     """A note on bodies whose whole subtree has neither mass nor inertia."""
-    heavy = [any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
+    heavy = [body.armature != 0.0 or any(x != 0.0 for x in body.inertia.scalars()) for body in bodies]
     for k in reversed(range(len(bodies))):
         if heavy[k] and bodies[k].parent != WORLD:
             heavy[bodies[k].parent] = True

@@ -8,7 +8,9 @@ from rbdc.model.tree import Model
 def warnings_of(model: Model) -> list[str]:
     """The notes of a model, each with its place."""
     place = place_of(model)
-    return [f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes]
+    return [
+        f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes
+    ]
 
 
 def place_of(model: Model) -> str:

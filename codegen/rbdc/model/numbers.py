@@ -1,4 +1,6 @@
-"""A model over other numbers than floats: what is computed from its constants alone is then as exact as these are."""
+"""A model over other numbers than floats: what is computed from its constants alone is then as exact as these
+are.
+"""
 
 from __future__ import annotations
 

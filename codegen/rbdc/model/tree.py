@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from rbdc.model.description import Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
@@ -12,6 +12,8 @@ from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia,
 
 if TYPE_CHECKING:
     from os import PathLike
+
+    from rbdc.model.options import ModelKeywords
 
 WORLD = -1
 """The parent index of a body that hangs from the fixed world."""
@@ -21,7 +23,9 @@ STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
 
 @dataclass(frozen=True)
 class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof joints only."""
+    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof
+    joints only.
+    """
 
     leader: int
     multiplier: float
@@ -32,9 +36,11 @@ class Coupling:
 class Body:
     """One moving body: a link with all that is fixed to it, and the joint that carries it.
 
-    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the origin of
-    the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`. `index_q`,
-    `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has those of its leader.
+    `placement` is the joint's frame in the parent body's frame (or the world's); `inertia` is about the
+    origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
+    `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
+    those of its leader. `armature` is what the joint's motor adds to its inertia, along each of its
+    directions (kg, kg m^2).
     """
 
     name: str
@@ -47,8 +53,9 @@ class Body:
     index_q: int
     index_v: int
     coupling: Coupling | None = None
-    damping: float = 0.0
+    damping: Scalar = 0.0
     friction: float = 0.0
+    armature: Scalar = 0.0
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """X_T X_J(q): the body's frame in its parent's at the joint's configuration q."""
@@ -61,7 +68,9 @@ class Body:
 
 @dataclass(frozen=True)
 class Frame:
-    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that body's frame."""
+    """A link's frame: fixed to body `body` (`WORLD` for the links of a fixed base) at `placement` in that
+    body's frame.
+    """
 
     name: str
     body: int
@@ -73,9 +82,10 @@ class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
     nq, nv: sizes of configuration and velocity (followers of coupled mimic joints have no entries).
-    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre of mass and the
-    potential energy only. `resting` is what moving links have that stays where it is whatever the joints do, about the world's origin,
-    where regrouping has taken it from them (joint-space models). `gravity` in m/s^2.
+    `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
+    of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
+    the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
+    `gravity` in m/s^2. `damped`: the joints' viscous damping counts.
     """
 
     name: str
@@ -89,29 +99,18 @@ class Model:
     file: str | None = None
     description_hash: str | None = None
     resting: MomentInertia = field(default_factory=MomentInertia.zero)
+    damped: bool = False
 
     @staticmethod
     def assemble(
-        name: str,
-        links: Sequence[Link],
-        joints: Sequence[Joint],
-        *,
-        root_joint: str = "fixed",
-        mimic: str = "independent",
-        joint_order: str = "name",
-        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-        allow_invalid_inertia: bool = False,
+        name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Unpack[ModelKeywords]
     ) -> Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
         Args:
             name: the robot's name.
             links, joints: as a description has them; see `rbdc.model.description`.
-            root_joint: "fixed" or "free-flyer".
-            mimic: "independent" or "coupled".
-            joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
-            gravity: m/s^2 in the world's axes.
-            allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of an error.
+            options: root_joint and the others of `rbdc.model.options.ModelOptions`.
 
         Raises:
             OptionError: an option has none of these values.
@@ -120,27 +119,10 @@ class Model:
         from rbdc.model.description import Description
         from rbdc.model.lumping import lump
 
-        description = Description(name, tuple(links), tuple(joints))
-        return lump(
-            description,
-            root_joint=root_joint,
-            mimic=mimic,
-            joint_order=joint_order,
-            gravity=gravity,
-            allow_invalid_inertia=allow_invalid_inertia,
-        )
+        return lump(Description(name, tuple(links), tuple(joints)), **options)
 
     @staticmethod
-    def from_urdf(
-        path: str | PathLike[str],
-        *,
-        root_joint: str = "fixed",
-        mimic: str = "independent",
-        joint_order: str = "name",
-        gravity: tuple[float, float, float] = (0.0, 0.0, -9.81),
-        snap: float = 0.0,
-        allow_invalid_inertia: bool = False,
-    ) -> Model:
+    def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:
         """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
 
         Raises DescriptionError with file and line.
@@ -148,14 +130,26 @@ class Model:
         from rbdc.model.lumping import lump
         from rbdc.model.urdf import read_urdf
 
-        return lump(
-            read_urdf(path, snap),
-            root_joint=root_joint,
-            mimic=mimic,
-            joint_order=joint_order,
-            gravity=gravity,
-            allow_invalid_inertia=allow_invalid_inertia,
-        )
+        return lump(read_urdf(path, snap), **options)
+
+    @property
+    def armature(self) -> list[Scalar]:
+        """What motors add to the diagonal of M (nv); a follower's counts by the square of its multiplier."""
+        return self._along_joints([body.armature for body in self.bodies])
+
+    @property
+    def damping(self) -> list[Scalar]:
+        """The viscous damping that counts (nv), likewise; zeros unless the model is `damped`."""
+        return self._along_joints([body.damping if self.damped else 0.0 for body in self.bodies])
+
+    def _along_joints(self, numbers: Sequence[Scalar]) -> list[Scalar]:
+        """G^T D G of a diagonal matrix D with a number for each joint, its diagonal."""
+        total: list[Scalar] = [0.0] * self.nv
+        for body, number in zip(self.bodies, numbers, strict=True):
+            factor = 1.0 if body.coupling is None else body.coupling.multiplier * body.coupling.multiplier
+            for k in range(body.index_v, body.index_v + body.joint.nv):
+                total[k] = total[k] + (number if body.coupling is None else factor * number)
+        return total
 
     @property
     def njoints(self) -> int:
@@ -190,7 +184,7 @@ class Model:
         return slice(body.index_v, body.index_v + body.joint.nv)
 
     def neutral(self) -> list[float]:
-        """The neutral configuration (nq), zero for every angle and position, identity for every quaternion."""
+        """The neutral configuration (nq), zero for each angle and position, identity for each quaternion."""
         q = [0.0] * self.nq
         for index, body in enumerate(self.bodies):
             if body.coupling is None:

@@ -12,11 +12,14 @@ from lxml import etree
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
+from rbdc.model.transmissions import Transmissions
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 LIKELY_MEANT = 1e-11
-"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0" leaves 5e-12."""
+"""Entries of a joint's rotation this close to 0, 1 or -1 are probably meant to be so: rpy="1.57079632679 0 0"
+leaves 5e-12.
+"""
 _ROUNDING = 1e-15
 _ORTHONORMAL = 4e-15
 """The most that rounding leaves of products of the rows of a rotation."""
@@ -25,11 +28,11 @@ _ORTHONORMAL = 4e-15
 def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
     """The links and joints of a URDF file.
 
-    `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves operations; a note says how
-    many. With 0 angles are taken as written, but for rounding.
+    `snap`: entries of joint rotations this close to 0, 1 or -1 are taken as exactly that, which saves
+    operations; a note says how many. With 0 angles are taken as written, but for rounding.
 
-    Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is checked by
-    `rbdc.model.validation`.
+    Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
+    checked by `rbdc.model.validation`.
     """
     return _Reader(Document(fspath(path)), snap).description()
 
@@ -47,18 +50,21 @@ class _Reader:
     def description(self) -> Description:
         document, root = self.document, self.document.root
         if root.tag != "robot":
-            document.fail(f"the root element is <{shown(str(root.tag))}>, not <robot>", "give a URDF file", root)
+            document.fail(
+                f"the root element is <{shown(str(root.tag))}>, not <robot>", "give a URDF file", root
+            )
         name = root.get("name") or Path(document.file).stem
-        links, joints = [], []
+        links, joints, transmissions = [], [], Transmissions(document)
         for element in document.children(root):
             if element.tag == "link":
                 links.append(self._link(element))
             elif element.tag == "joint":
                 joints.append(self._joint(element))
-            else:
+            elif element.tag != "transmission" or not transmissions.read(element):
                 self._unused("robot", element)
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
+        joints = transmissions.given_to(joints)
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
         return Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)
@@ -85,11 +91,15 @@ class _Reader:
         names = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
         tensor = Symmetric3.zero()
         if "inertia" in parts:
-            entries = [self.document.number(parts["inertia"], n, 0.0 if n[1] != n[2] else None) for n in names]
+            entries = [
+                self.document.number(parts["inertia"], n, 0.0 if n[1] != n[2] else None) for n in names
+            ]
             tensor = Symmetric3(*entries)
             self._attributes(parts["inertia"], *names)
         elif mass != 0.0:
-            self.notes.append(Note("an <inertial> has a mass but no <inertia>: it counts as a point mass", line_of(element)))
+            self.notes.append(
+                Note("an <inertial> has a mass but no <inertia>: it counts as a point mass", line_of(element))
+            )
         placement = self._placement(parts.get("origin"), snap=False)
         return Inertia.about_com(mass, placement.translation, placement.rotation.rotate_symmetric(tensor))
 
@@ -104,11 +114,15 @@ class _Reader:
                 element,
             )
         parts = self._parts(
-            element, ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"), f'joint "{shown(name)}"'
+            element,
+            ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
+            f'joint "{shown(name)}"',
         )
         for required in ("parent", "child"):
             if required not in parts:
-                document.fail(f'joint "{shown(name)}" has no <{required}>', f'give it <{required} link="..."/>', element)
+                document.fail(
+                    f'joint "{shown(name)}" has no <{required}>', f'give it <{required} link="..."/>', element
+                )
             self._attributes(parts[required], "link")
         axis = document.vector(parts["axis"], "xyz", (1.0, 0.0, 0.0)) if "axis" in parts else (1.0, 0.0, 0.0)
         dynamics = parts.get("dynamics")
@@ -131,7 +145,12 @@ class _Reader:
     def _limits(self, name: str, kind: str, limit: etree._Element | None, joint: etree._Element) -> Limits:
         if limit is None:
             if kind in BOUNDED:
-                self.notes.append(Note(f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded', line_of(joint)))
+                self.notes.append(
+                    Note(
+                        f'joint "{shown(name)}" is {kind} but has no <limit>: taken as unbounded',
+                        line_of(joint),
+                    )
+                )
             return Limits()
         self._attributes(limit, "lower", "upper", "velocity", "effort")
         if kind == "fixed":
@@ -151,7 +170,11 @@ class _Reader:
             return None
         self._attributes(element, "joint", "multiplier", "offset")
         number = self.document.number
-        return Mimic(self.document.attribute(element, "joint"), number(element, "multiplier", 1.0), number(element, "offset", 0.0))
+        return Mimic(
+            self.document.attribute(element, "joint"),
+            number(element, "multiplier", 1.0),
+            number(element, "offset", 0.0),
+        )
 
     def _placement(self, origin: etree._Element | None, *, snap: bool) -> Placement:
         if origin is None:
@@ -167,7 +190,9 @@ class _Reader:
         self.kept += _moved(rows, _snapped_rows(rows, LIKELY_MEANT))
         return Rotation.from_rows(rows)
 
-    def _parts(self, element: etree._Element, known: tuple[str, ...], owner: str | None = None) -> dict[str, etree._Element]:
+    def _parts(
+        self, element: etree._Element, known: tuple[str, ...], owner: str | None = None
+    ) -> dict[str, etree._Element]:
         """The known children by tag, each at most once; others are noted."""
         parts: dict[str, etree._Element] = {}
         for child in self.document.children(element):
@@ -196,13 +221,16 @@ class _Reader:
             self.notes.append(Note(f"{count} x {what}: not used", self.first_line[what]))
         if self.snapped:
             self.notes.append(
-                Note(f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1 were taken as exactly that")
+                Note(
+                    f"{self.snapped} entries of joint rotations within {self.snap} of 0, 1 or -1 "
+                    "were taken as exactly that"
+                )
             )
         if self.kept:
             self.notes.append(
                 Note(
-                    f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1 and are kept as written; "
-                    f"--snap {LIKELY_MEANT} takes them as exact and saves operations"
+                    f"{self.kept} entries of joint rotations are within {LIKELY_MEANT} of 0, 1 or -1 "
+                    f"and are kept as written; --snap {LIKELY_MEANT} takes them as exact and saves operations"
                 )
             )
         default = Vector3(1.0, 0.0, 0.0)
@@ -216,17 +244,19 @@ def _uses_axis(joint: Joint) -> bool:
 
 
 def _snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:
-    """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an entry may also be small as the
-    product of the sines of two small angles that are meant.
+    """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an
+    entry may also be small as the product of the sines of two small angles that are meant.
     """
     snapped = [_snapped_row(row, snap) for row in rows]
-    products = [sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in snapped for y in snapped]
+    products = [
+        sum(a * b for a, b in zip(x, y, strict=True)) - float(x is y) for x in snapped for y in snapped
+    ]
     return snapped if max(map(abs, products)) <= _ORTHONORMAL + snap * snap else rows
 
 
 def _snapped_row(row: list[float], snap: float) -> list[float]:
-    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is meant stays, however
-    close to 1: it becomes 1 only if the others become 0.
+    """The row of a rotation with what is meant to be 0, 1 or -1 made so. The cosine of a small angle that is
+    meant stays, however close to 1: it becomes 1 only if the others become 0.
     """
     zeroed = [0.0 if abs(entry) <= snap else entry for entry in row]
     tolerance = snap if zeroed.count(0.0) == 2 else _ROUNDING

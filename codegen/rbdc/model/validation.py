@@ -1,4 +1,4 @@
-"""Validation of a description: one tree, finite numbers, physical inertias. Without recursion, at any depth."""
+"""Validation of a description: one tree, finite numbers, physical inertias. No recursion: any depth."""
 
 from __future__ import annotations
 
@@ -19,18 +19,21 @@ _WITH_AXIS = frozenset(kind for kind, own in DESCRIBED.items() if own.uses_axis)
 _SEMI_DEFINITE_TOLERANCE = 1e-9
 """Relative to the largest principal moment: a negative one of this size is rounding."""
 _INDEFINITE = 1e-3
-"""Relative to the largest principal moment: a negative one of this size is an error of sign, not of printing few digits."""
+"""Relative to the largest principal moment: a negative one of this size is an error of sign, not of printing
+few digits.
+"""
 _CANCELLATION = 1e-14
 """Relative to the inertia about the link's origin: what moving it to the centre of mass leaves."""
 
 Named = TypeVar("Named", Link, Joint)
 
 
-def validate(description: Description, *, coupled: bool = False) -> list[Note]:
+def validate(description: Description, *, coupled: bool = False, damped: bool = False) -> list[Note]:
     """Notes on what is odd but builds; DescriptionError on what does not make a robot.
 
-    `coupled`: whether mimic joints follow their leaders, which they must then be able to. Inertias need only be finite, for those of a body
-    count together: `negative_moment` judges them.
+    `coupled`: whether mimic joints follow their leaders, which they must then be able to. `damped`: whether
+    damping counts. Inertias need only be finite, for those of a body count together: `negative_moment` judges
+    them.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -41,7 +44,7 @@ def validate(description: Description, *, coupled: bool = False) -> list[Note]:
     check.mimics(coupled=coupled)
     for link in description.links:
         check.inertia(link)
-    check.dynamics()
+    check.dynamics(damped=damped)
     return check.notes
 
 
@@ -66,28 +69,62 @@ class _Check:
     def joint(self, joint: Joint) -> None:
         name = f'joint "{shown(joint.name)}"'
         if joint.kind not in JOINT_KINDS:
-            self.fail(f"{name} has the unknown kind {joint.kind!r}", f"use one of {', '.join(JOINT_KINDS)}", joint.line)
+            self.fail(
+                f"{name} has the unknown kind {joint.kind!r}",
+                f"use one of {', '.join(JOINT_KINDS)}",
+                joint.line,
+            )
         for role, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in self.links:
-                self.fail(f'{name} has the {role} link "{shown(link)}", which does not exist', "describe that link", joint.line)
-        numbers = [*joint.axis.scalars(), *joint.placement.scalars(), joint.damping, joint.friction]
+                self.fail(
+                    f'{name} has the {role} link "{shown(link)}", which does not exist',
+                    "describe that link",
+                    joint.line,
+                )
+        numbers = [
+            *joint.axis.scalars(),
+            *joint.placement.scalars(),
+            joint.damping,
+            joint.friction,
+            joint.armature,
+        ]
         if not all(math.isfinite(x) for x in numbers):
             self.fail(f"{name} has a number that is not finite", "give finite numbers", joint.line)
         rows = np.array(joint.placement.rotation.rows(), dtype=float)
         if not np.allclose(rows @ rows.T, np.eye(3), atol=1e-9) or np.linalg.det(rows) < 0:
-            self.fail(f"{name} has a placement that is no rotation", "give an orthonormal right-handed matrix", joint.line)
+            self.fail(
+                f"{name} has a placement that is no rotation",
+                "give an orthonormal right-handed matrix",
+                joint.line,
+            )
+        if joint.armature < 0.0:
+            self.fail(
+                f"{name} has the negative armature {joint.armature}",
+                "give the inertia of its motor, or 0",
+                joint.line,
+            )
         length = math.hypot(*joint.axis.scalars())
         if joint.kind in _WITH_AXIS and not 1e-9 < length < 1e9:
-            self.fail(f"{name} has the axis {joint.axis.scalars()}", "give a direction, of length 1 by custom", joint.line)
+            self.fail(
+                f"{name} has the axis {joint.axis.scalars()}",
+                "give a direction, of length 1 by custom",
+                joint.line,
+            )
         if joint.kind in _WITH_AXIS and abs(length - 1.0) > 1e-4:
             self.notes.append(Note(f"{name} has an axis of length {length:.6g}: normalised", joint.line))
         limits = joint.limits
         if any(math.isnan(x) for x in (limits.lower, limits.upper, limits.velocity, limits.effort)):
             self.fail(f"{name} has a limit that is not a number", "give numbers", joint.line)
         if limits.lower > limits.upper:
-            self.fail(f"{name} has the lower limit {limits.lower} above the upper {limits.upper}", "swap them", joint.line)
+            self.fail(
+                f"{name} has the lower limit {limits.lower} above the upper {limits.upper}",
+                "swap them",
+                joint.line,
+            )
         if limits.velocity < 0 or limits.effort < 0:
-            self.fail(f"{name} has a negative velocity or effort limit", "give it without the sign", joint.line)
+            self.fail(
+                f"{name} has a negative velocity or effort limit", "give it without the sign", joint.line
+            )
 
     def tree(self) -> None:
         carrier: dict[str, Joint] = {}
@@ -95,7 +132,8 @@ class _Check:
             if joint.child in carrier:
                 other = carrier[joint.child].name
                 self.fail(
-                    f'link "{shown(joint.child)}" is the child of two joints, "{shown(other)}" and "{shown(joint.name)}"',
+                    f'link "{shown(joint.child)}" is the child of two joints, '
+                    f'"{shown(other)}" and "{shown(joint.name)}"',
                     "a tree gives each link one parent; cut the loop",
                     joint.line,
                 )
@@ -104,10 +142,18 @@ class _Check:
         if not self.description.links:
             self.fail("there are no links", "describe at least two links and a joint", None)
         if not roots:
-            self.fail("every link is the child of a joint: the joints form a cycle", "cut the cycle", self.description.joints[0].line)
+            self.fail(
+                "every link is the child of a joint: the joints form a cycle",
+                "cut the cycle",
+                self.description.joints[0].line,
+            )
         if len(roots) > 1:
             names = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
-            self.fail(f"there are {len(roots)} root links: {names}", "connect them by joints to one root", roots[1].line)
+            self.fail(
+                f"there are {len(roots)} root links: {names}",
+                "connect them by joints to one root",
+                roots[1].line,
+            )
         children: dict[str, list[str]] = {}
         for joint in self.description.joints:
             children.setdefault(joint.parent, []).append(joint.child)
@@ -118,7 +164,11 @@ class _Check:
             waiting += children.get(link, [])
         for joint in self.description.joints:
             if joint.child not in reached:
-                self.fail(f'joint "{shown(joint.name)}" is part of a cycle that the root does not reach', "cut the cycle", joint.line)
+                self.fail(
+                    f'joint "{shown(joint.name)}" is part of a cycle that the root does not reach',
+                    "cut the cycle",
+                    joint.line,
+                )
 
     def mimics(self, *, coupled: bool) -> None:
         """Refuse what cannot follow where it has to; a fixed joint never has to."""
@@ -128,7 +178,11 @@ class _Check:
                 continue
             name = f'joint "{shown(joint.name)}"'
             if not (math.isfinite(joint.mimic.multiplier) and math.isfinite(joint.mimic.offset)):
-                self.fail(f"{name} has a mimic multiplier or offset that is not finite", "give finite numbers", joint.line)
+                self.fail(
+                    f"{name} has a mimic multiplier or offset that is not finite",
+                    "give finite numbers",
+                    joint.line,
+                )
             problem, remedy = mimic_problem(joint, joint.mimic.leader, joints)
             if joint.kind == "fixed":
                 self.notes.append(Note(f"{name} is fixed: its <mimic> is not used", joint.line))
@@ -146,10 +200,16 @@ class _Check:
         if inertia.mass < 0:
             self.fail(f"{name} has the negative mass {inertia.mass}", "give a positive mass", link.line)
         if inertia.mass == 0 and any(x != 0 for x in inertia.first_moment.scalars()):
-            self.fail(f"{name} has no mass but a first moment", "give the mass, or no first moment", link.line)
+            self.fail(
+                f"{name} has no mass but a first moment", "give the mass, or no first moment", link.line
+            )
         about_com = _about_com(inertia)
         if not all(math.isfinite(x) for x in about_com.scalars()):
-            self.fail(f"{name} has a mass, a centre of mass or an inertia beyond all measure", "give SI units", link.line)
+            self.fail(
+                f"{name} has a mass, a centre of mass or an inertia beyond all measure",
+                "give SI units",
+                link.line,
+            )
         moments, rounding = _principal_moments(inertia)
         largest = max(abs(moments[0]), abs(moments[2]))
         if _is_indefinite(moments, rounding):
@@ -158,26 +218,41 @@ class _Check:
             self.notes.append(Note(f"{name} has no mass but an inertia: taken as given", link.line))
         elif moments[0] < -_SEMI_DEFINITE_TOLERANCE * largest - rounding:
             self.notes.append(
-                Note(f"{name} has an inertia with the slightly negative principal moment {moments[0]:.4g}: taken as given", link.line)
+                Note(
+                    f"{name} has an inertia with the slightly negative principal moment {moments[0]:.4g}: "
+                    "taken as given",
+                    link.line,
+                )
             )
         elif moments[2] > (moments[0] + moments[1]) * (1 + 1e-6) + rounding:
             self.notes.append(
                 Note(
-                    f"{name} has principal moments {', '.join(f'{m:.4g}' for m in moments)} that break the triangle inequality: "
-                    "no real body has them; taken as given",
+                    f"{name} has principal moments {', '.join(f'{m:.4g}' for m in moments)} "
+                    "that break the triangle inequality: no real body has them; taken as given",
                     link.line,
                 )
             )
 
-    def dynamics(self) -> None:
-        for what in ("damping", "friction"):
-            count = sum(getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed")
+    def dynamics(self, *, damped: bool) -> None:
+        """Say what of the joints' drives counts nowhere. Dry friction never does: its force jumps where a
+        joint stops or turns back, so that forward dynamics with it has no derivative there, and at rest takes
+        any value up to a bound.
+        """
+        left_out = {"friction": "; rnea does not include it, for it jumps where a joint stops"}
+        if not damped:
+            left_out = {"damping": "; rnea does not include it (--damping include does)", **left_out}
+        for what, why in left_out.items():
+            count = sum(
+                getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed"
+            )
             if count:
-                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}; rnea does not include it"))
+                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}{why}"))
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:
-    """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of few digits; None without."""
+    """The principal moment (kg m^2) of a finite inertia that is clearly negative, an error of sign and not of
+    few digits; None without.
+    """
     moments, rounding = _principal_moments(inertia)
     return moments[0] if _is_indefinite(moments, rounding) else None
 
@@ -195,7 +270,11 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
             return "", ""  # the end of the chain; one that does not exist is reported where it is named
         seen.add(current.name)
         current = following
-    return ("mimics itself", "name another joint") if current is joint else ("mimics a joint that mimics itself", "break the chain")
+    return (
+        ("mimics itself", "name another joint")
+        if current is joint
+        else ("mimics a joint that mimics itself", "break the chain")
+    )
 
 
 def _is_indefinite(moments: list[float], rounding: float) -> bool:

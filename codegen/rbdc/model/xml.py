@@ -21,27 +21,42 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 class Document:
-    """A parsed XML file: its root element, notes on what is odd, and errors that name the file and the line."""
+    """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
 
     def __init__(self, path: str | Path) -> None:
         self.file = str(path)
         self.notes: list[Note] = []
         self.text = self._read(Path(path))
         parser = etree.XMLParser(
-            resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True
+            resolve_entities=False,
+            no_network=True,
+            load_dtd=False,
+            huge_tree=False,
+            remove_comments=True,
+            remove_pis=True,
         )
         if b"<!DOCTYPE" in self.text:
             line = self.text[: self.text.index(b"<!DOCTYPE")].count(b"\n") + 1
-            self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", line)
+            self.fail(
+                "a document type declaration is not accepted",
+                "remove the <!DOCTYPE ...> and any entities",
+                line,
+            )
         try:
             self.root = etree.fromstring(self._as_version_1(), parser)
         except etree.XMLSyntaxError as error:
-            self.fail(f"not well-formed XML: {_one_line(error.msg)}", "mend the XML at this place", error.lineno or None)
+            self.fail(
+                f"not well-formed XML: {_one_line(error.msg)}",
+                "mend the XML at this place",
+                error.lineno or None,
+            )
         except (ValueError, LookupError) as error:
             self.fail(f"not readable as XML: {_one_line(str(error))}", "save the file as UTF-8 XML", None)
         information: Any = self.root.getroottree().docinfo
         if information.doctype:
-            self.fail("a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", 1)
+            self.fail(
+                "a document type declaration is not accepted", "remove the <!DOCTYPE ...> and any entities", 1
+            )
 
     def fail(self, problem: str, remedy: str, where: etree._Element | int | None) -> NoReturn:
         """Raise DescriptionError at an element or a line."""
@@ -62,14 +77,20 @@ class Document:
             return default
         return self._finite(element, name, (text or "").strip())
 
-    def vector(self, element: etree._Element, name: str, default: tuple[float, float, float]) -> tuple[float, float, float]:
+    def vector(
+        self, element: etree._Element, name: str, default: tuple[float, float, float]
+    ) -> tuple[float, float, float]:
         """Three finite numbers separated by blanks."""
         text = element.get(name)
         if text is None:
             return default
         words = text.split()
         if len(words) != 3:
-            self.fail(f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers', "write three, separated by blanks", element)
+            self.fail(
+                f'<{element.tag}> {name}="{shown(text)}" has {len(words)} numbers',
+                "write three, separated by blanks",
+                element,
+            )
         x, y, z = (self._finite(element, name, word) for word in words)
         return x, y, z
 
@@ -81,27 +102,47 @@ class Document:
             yield child
 
     def _as_version_1(self) -> bytes:
-        """The text; declared as XML 1.0 where it claims a version that there is not: many files have version="0.0"."""
+        """The text; declared as XML 1.0 where it claims a version that there is not: many files have
+        version="0.0".
+        """
         declared = _DECLARED_VERSION.match(self.text)
         if declared is None or declared[2].startswith(b"1."):
             return self.text
-        self.notes.append(Note(f'the file is declared as XML of version "{shown(declared[2].decode())}": read as 1.0', 1))
+        self.notes.append(
+            Note(f'the file is declared as XML of version "{shown(declared[2].decode())}": read as 1.0', 1)
+        )
         return declared[1] + b"1.0" + self.text[declared.end() :]
 
     def _finite(self, element: etree._Element, name: str, text: str) -> float:
         if _NUMBER.fullmatch(text) is None or not math.isfinite(float(text)):
-            self.fail(f'<{element.tag}> {name}="{shown(text)}" is not a finite number', "write a decimal number such as 0.25", element)
+            self.fail(
+                f'<{element.tag}> {name}="{shown(text)}" is not a finite number',
+                "write a decimal number such as 0.25",
+                element,
+            )
         return float(text)
 
     def _read(self, path: Path) -> bytes:
         try:
             if not path.is_file():
-                self.fail("not a file" if path.exists() else "no such file", "give the path of a robot description", None)
+                self.fail(
+                    "not a file" if path.exists() else "no such file",
+                    "give the path of a robot description",
+                    None,
+                )
             if path.stat().st_size > MAXIMUM_BYTES:
-                self.fail(f"larger than {MAXIMUM_BYTES // 2**20} MiB", "give a URDF file; meshes stay in files of their own", None)
+                self.fail(
+                    f"larger than {MAXIMUM_BYTES // 2**20} MiB",
+                    "give a URDF file; meshes stay in files of their own",
+                    None,
+                )
             text = path.read_bytes()
         except (OSError, ValueError) as error:
-            self.fail(f"cannot be read: {getattr(error, 'strerror', None) or error}", "check the path and its permissions", None)
+            self.fail(
+                f"cannot be read: {getattr(error, 'strerror', None) or error}",
+                "check the path and its permissions",
+                None,
+            )
         if not text.strip():
             self.fail("the file is empty", "give a robot description", None)
         return text

@@ -15,9 +15,9 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
 from rbdc.ir.passes.section_order import order_sections
-from rbdc.ir.passes.slp_vectorise import join_neighbours
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.limb_lanes import lane_model, laned
@@ -132,10 +132,14 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
 
 
 def along_paths(model: Model, function: Function) -> list[Program] | None:
-    """The programs that loops along the paths of the tree start from, where the function and the model have such a form."""
+    """The programs that loops along the paths of the tree start from, where the function and the model
+    have such a form.
+    """
     if function.along_paths is None or model.coupled or model.nv <= STRAIGHT_SECOND_ORDER:
         return None
-    return programs(model, Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths}), "paths")
+    return programs(
+        model, Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths}), "paths"
+    )
 
 
 def is_in_columns(model: Model, function: Function, *, batch: bool) -> bool:

@@ -21,7 +21,15 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.candidates import along_paths, finished, is_in_columns, least, left_to_solve, of_samples, tried
+from rbdc.planning.candidates import (
+    along_paths,
+    finished,
+    is_in_columns,
+    least,
+    left_to_solve,
+    of_samples,
+    tried,
+)
 from rbdc.planning.fusion import fused
 from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
 from rbdc.planning.tracing import frame_step_programs

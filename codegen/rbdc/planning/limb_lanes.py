@@ -1,4 +1,6 @@
-"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by `rbdc.ir.passes.lanes`."""
+"""Programs whose limbs run side by side: the limbs' constants as inputs, one trace, lanes by
+`rbdc.ir.passes.vectorise.lanes`.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
-from rbdc.ir.passes.lanes import Exchange, pack
 from rbdc.ir.passes.operand_order import order_operands
+from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
@@ -32,15 +34,21 @@ CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
 
 WORTH_NESTING = 0.95
-"""Groups within limbs run side by side if that takes less than this part of the work: changing widths lengthens the critical path."""
+"""Groups within limbs run side by side if that takes less than this part of the work: changing widths
+lengthens the critical path.
+"""
 
 
 @dataclass(frozen=True)
 class LaneConstants:
-    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the sign of its joint."""
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, its joint's
+    armature and damping, the sign of its joint.
+    """
 
     link: LinkConstants
     chosen: Placement
+    armature: Scalar
+    damping: Scalar
     sign: Scalar
 
     @staticmethod
@@ -49,11 +57,11 @@ class LaneConstants:
         count = len(LinkConstants._fields)
         rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
         chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
-        return LaneConstants(LinkConstants(*scalars[:count]), chosen, scalars[-1])
+        return LaneConstants(LinkConstants(*scalars[:count]), chosen, *scalars[count + 12 :])
 
     def scalars(self) -> list[Scalar]:
         """All of them in a row."""
-        return [*self.link, *self.chosen.scalars(), self.sign]
+        return [*self.link, *self.chosen.scalars(), self.armature, self.damping, self.sign]
 
 
 @dataclass(frozen=True)
@@ -81,8 +89,8 @@ class LaneBody(JointSpaceBody):
 
 @dataclass(frozen=True)
 class LaneModel:
-    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and which of these are the
-    same in all limbs of the group.
+    """The aligned model with its groups; for each body of a limb its constants and the sign of its joint, and
+    which of these are the same in all limbs of the group.
     """
 
     model: JointSpaceModel
@@ -93,8 +101,8 @@ class LaneModel:
 
 @lru_cache(maxsize=8)
 def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
-    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within them; None without such.
-    `space` as of `reduced`.
+    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within
+    them; None without such. `space` as of `reduced`.
     """
     small = reduced(model, space)
     found = groups(small, nested=nested)
@@ -105,7 +113,7 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
         for bodies in group.lanes():
-            numbered = (_numbers(alike.bodies[index], signs[index]) for index in bodies)
+            numbered = (_numbers(alike, index, signs[index]) for index in bodies)
             columns = list(zip(*numbered, strict=True))
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
             same |= dict.fromkeys(bodies, equal)
@@ -114,9 +122,13 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     return LaneModel(alike, tuple(found), numbers, same)
 
 
-def _numbers(body: JointSpaceBody, sign: float) -> list[float]:
+def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
-    return [float(x) for x in LaneConstants(constants(body), body.chosen, sign).scalars()]
+    body = model.bodies[index]
+    damping = body.damping if model.damped else 0.0
+    return [
+        float(x) for x in LaneConstants(constants(body), body.chosen, body.armature, damping, sign).scalars()
+    ]
 
 
 _SAME = 4e-15
@@ -124,8 +136,9 @@ _SAME = 4e-15
 
 
 def laned(model: Model, function: Function, method: str) -> Program | None:
-    """The program of a function without its optional input, limbs in lanes, groups within them as well where that takes less; None where
-    there are no limbs, or the function depends on frames. The same values as the scalar program (tested on random trees with alike limbs).
+    """The program of a function without its optional input, limbs in lanes, groups within them as well where
+    that takes less; None where there are no limbs, or the function depends on frames. The same values as the
+    scalar program (tested on random trees with alike limbs).
     """
     evaluate = function.methods[method]
     if not isinstance(evaluate, InLanes):
@@ -147,7 +160,8 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     recorder = Recorder()
     outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
     program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
-    program = remove_dead_code(rewrite(program, (order_operands,)))  # a + b and b + a are one value: a counterpart must be unique
+    # a + b and b + a are one value: a counterpart must be unique.
+    program = remove_dead_code(rewrite(program, (order_operands,)))
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):
         program = pack(program, _exchange(limbs, size, slots, declaration.required))
     return optimise(program)
@@ -161,14 +175,20 @@ def evaluated(
     given: Mapping[str, Sequence[Scalar]],
     trace: Trace,
 ) -> list[tuple[str, list[Scalar]]]:
-    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the limbs' constants.
+    """The outputs of a function by name, for the joints' own directions, with these scalars in place of the
+    limbs' constants.
 
     Test: with `limbs.numbers` they are those of the references, on random descriptions with noise.
     """
     signs = _signs(limbs, scalars)
-    inputs = {p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required}
+    inputs = {
+        p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required
+    }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
-    return [(p.name, _output(declaration, k, x, signs["v"])) for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))]
+    return [
+        (p.name, _output(declaration, k, x, signs["v"]))
+        for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))
+    ]
 
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
@@ -186,7 +206,9 @@ def _scalars(
 ) -> tuple[Scalar, ...]:
     """The constants of a body: numbers where all limbs have the same, else entries of the table."""
     numbers = limbs.numbers[index]
-    return tuple(table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers))
+    return tuple(
+        table[slots[index, k]] if (index, k) in slots else number for k, number in enumerate(numbers)
+    )
 
 
 def _signs(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> dict[str, dict[int, Scalar]]:
@@ -204,9 +226,11 @@ def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 
-def _output(declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
-    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns alone of one whose rows are
-    in space.
+def _output(
+    declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]
+) -> list[Scalar]:
+    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns
+    alone of one whose rows are in space.
     """
     output = declaration.outputs[which]
     shape = output.shape
@@ -230,7 +254,12 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
     for index, values in scalars.items():
         own = LaneConstants.of(values)
         given: dict[str, Any] = {f.name: getattr(bodies[index], f.name) for f in fields(JointSpaceBody)}
-        given |= {"inertia": own.link.inertia, "chosen": own.chosen}
+        given |= {
+            "inertia": own.link.inertia,
+            "chosen": own.chosen,
+            "armature": own.armature,
+            "damping": own.damping,
+        }
         bodies[index] = LaneBody(**given, link=own.link)
     return replace(limbs.model, bodies=tuple(bodies))
 
@@ -243,7 +272,11 @@ def _exchange(
     lanes = [bodies for group in chosen for bodies in group.lanes()]
     within = {index for bodies in lanes for index in bodies}
     steps = [_moves(limbs, step, slots, inputs) for step in united(group.steps() for group in chosen)]
-    own = {(CONSTANTS, slot): limbs.numbers[index][which] for (index, which), slot in slots.items() if index in within}
+    own = {
+        (CONSTANTS, slot): limbs.numbers[index][which]
+        for (index, which), slot in slots.items()
+        if index in within
+    }
     return Exchange(steps, sorted({len(bodies) for bodies in lanes}), own)
 
 

@@ -1,11 +1,13 @@
-"""The work that a body gives to the recursions, counted without CasADi: what the search for link frames makes small."""
+"""The work that a body gives to the recursions, counted without CasADi: what the search for link frames makes
+small.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from typing import Any
 
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motion, wrench
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion, wrench
 from rbdc.model.joint_space import JointSpaceBody, cosine_and_sine
 from rbdc.model.joints import JointType
 from rbdc.model.tree import WORLD
@@ -14,7 +16,9 @@ from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 
 
 class Counted:
-    """A scalar without a value that counts what is done with it; operations with 0 and +-1 are free, as they are folded."""
+    """A scalar without a value that counts what is done with it; operations with 0 and +-1 are free, as they
+    are folded.
+    """
 
     def __init__(self, tally: list[int]) -> None:
         self.tally = tally
@@ -45,7 +49,9 @@ class Counted:
 
 
 def work_of(body: JointSpaceBody) -> int:
-    """Additions and multiplications of one body: twice those of inverse dynamics, once those of composing inertias."""
+    """Additions and multiplications of one body: twice those of inverse dynamics, once those of composing
+    inertias.
+    """
     h, k, p = body.inertia.first_moment, body.inertia.second_moments(), body.placement.translation
     zeros = tuple(float(x) == 0.0 for x in (body.inertia.mass, *h.scalars(), *k.scalars(), *p.scalars()))
     turned = tuple(_kinds(angle) for angle in (body.gamma, body.alpha))
@@ -60,7 +66,11 @@ def _kinds(angle: float) -> tuple[float, float]:
 
 @lru_cache(maxsize=100_000)
 def _work(
-    joint: JointType, turned: tuple[tuple[float, float], ...], straight: bool, zeros: tuple[bool, ...], root: bool
+    joint: JointType,
+    turned: tuple[tuple[float, float], ...],
+    straight: bool,
+    zeros: tuple[bool, ...],
+    root: bool,
 ) -> int:
     tally = [0]
 
@@ -76,12 +86,18 @@ def _work(
     placement = Placement(rotation_product(steps), Vector3(px, py, pz))
     tally[0] += 0 if straight else 1
     rates = [joint.motion([Counted(tally) for _ in range(joint.nv)]) for _ in range(2)]
-    above = None if root else (BodyMotion(vector(), vector(), vector()), Spin((vector(), vector(), vector()), vector()))
+    above = (
+        None
+        if root
+        else (BodyMotion(vector(), vector(), vector()), Spin((vector(), vector(), vector()), vector()))
+    )
     motion = body_motion(placement, above, rates[0], rates[1], Vector3(0.0, 0.0, -0.7))
     force = wrench(inertia, motion, Spin.of(motion.w, motion.alpha))
     if not root:
         placement.act_force(force)
     tally[0] *= 2
     if not root:
-        MomentInertia(0.0 if m == 0.0 else Counted(tally), vector(), Symmetric3(*(Counted(tally) for _ in range(6)))).moved(placement)
+        MomentInertia(
+            0.0 if m == 0.0 else Counted(tally), vector(), Symmetric3(*(Counted(tally) for _ in range(6)))
+        ).moved(placement)
     return tally[0]

@@ -1,7 +1,9 @@
-"""Choosing link frames: each one-dof frame may still turn about its z axis and slide along it; which choice gives the least work.
+"""Choosing link frames: each one-dof frame may still turn about its z axis and slide along it; which choice
+gives the least work.
 
-Turning a link can make the first turn of a child's placement vanish, put a child's offset on an axis, or zero a parameter; sliding
-can zero a component of an offset, or a parameter. The choices are tried one by one, link by link, and the best kept.
+Turning a link can make the first turn of a child's placement vanish, put a child's offset on an axis, or zero
+a parameter; sliding can zero a component of an offset, or a parameter. The choices are tried one by one, link
+by link, and the best kept.
 """
 
 from __future__ import annotations
@@ -21,16 +23,22 @@ SWEEPS = 3
 """Over all links; hardly anything changes after two."""
 
 FARTHEST = 2.0
-"""A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres away, and digits would go."""
+"""A frame slides at most so many times the robot's longest offset: next to parallel axes meet kilometres
+away, and digits would go.
+"""
 
 
 def searched(model: JointSpaceModel, cost: Cost, *, slide: bool = True) -> JointSpaceModel:
-    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is least, greedily; unless they may
-    `slide` with their origins where they were.
+    """Before: a regrouped joint-space model. After: the same with frames for which the sum of `cost` is
+    least, greedily; unless they may `slide` with their origins where they were.
     """
     bodies = list(model.bodies)
     children = [model.children(index) for index in range(model.njoints)]
-    farthest = FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0) if slide else 0.0
+    farthest = (
+        FARTHEST * max((_largest(body.placement.translation) for body in bodies), default=0.0)
+        if slide
+        else 0.0
+    )
     for _ in range(SWEEPS):
         changed = False
         for index in range(model.njoints):
@@ -40,9 +48,11 @@ def searched(model: JointSpaceModel, cost: Cost, *, slide: bool = True) -> Joint
     return replace(model, bodies=tuple(bodies))
 
 
-def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], cost: Cost, farthest: float) -> bool:
-    """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the best; whether there was
-    one.
+def _improve(
+    bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], cost: Cost, farthest: float
+) -> bool:
+    """Try every move of one link's frame, and of those of parallel links after it along with it, and keep the
+    best; whether there was one.
     """
     if bodies[index].joint.main_axis() is None:
         return False
@@ -65,8 +75,12 @@ def _improve(bodies: list[JointSpaceBody], index: int, children: Sequence[Sequen
     return bool(best)
 
 
-def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]) -> list[dict[int, int]]:
-    """The link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or -1 where its axis points back."""
+def _runs(
+    bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
+) -> list[dict[int, int]]:
+    """The link alone, with its children on parallel axes, with theirs, and so on: for each link 1, or -1
+    where its axis points back.
+    """
     runs = [{index: 1}]
     last = {index: 1}
     while last:
@@ -82,7 +96,10 @@ def _runs(bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Seque
 
 
 def _slid(
-    bodies: Mapping[int, JointSpaceBody], run: Mapping[int, int], children: Sequence[Sequence[int]], slide: float
+    bodies: Mapping[int, JointSpaceBody],
+    run: Mapping[int, int],
+    children: Sequence[Sequence[int]],
+    slide: float,
 ) -> dict[int, JointSpaceBody]:
     """The links of a run slid along the first one's axis, and all their children seen from there."""
     moved = dict(bodies)
@@ -102,7 +119,13 @@ def _with(
 def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[float]:
     """Turns that could pay."""
     h, k = body.inertia.first_moment, body.inertia.second_moments()
-    found = [0.0, -body.theta, math.atan2(h.y, h.x), math.atan2(k.yz, k.xz), 0.5 * math.atan2(2.0 * k.xy, k.xx - k.yy)]
+    found = [
+        0.0,
+        -body.theta,
+        math.atan2(h.y, h.x),
+        math.atan2(k.yz, k.xz),
+        0.5 * math.atan2(2.0 * k.xy, k.xx - k.yy),
+    ]
     for child in children:
         offset = child.placement.translation
         found += [child.gamma, math.atan2(offset.y, offset.x)]
@@ -111,8 +134,8 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Slides of parallel links that could pay, along the axis of the first: none for a prismatic joint, whose second moments they would
-    fill.
+    """Slides of parallel links that could pay, along the axis of the first: none for a prismatic joint, whose
+    second moments they would fill.
     """
     body = run[0]
     if body.joint.rotation == "none":
@@ -127,7 +150,9 @@ def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -
 
 
 def _moved(bodies: Sequence[JointSpaceBody], angle: float, slide: float) -> list[JointSpaceBody]:
-    """The first body with its frame turned about z by `angle` and slid along z, and its children seen from there."""
+    """The first body with its frame turned about z by `angle` and slid along z, and its children seen from
+    there.
+    """
     if angle == 0.0 and slide == 0.0:
         return list(bodies)
     c, s = cosine_and_sine(angle)
@@ -152,7 +177,9 @@ def _child(child: JointSpaceBody, move: Placement, angle: float, slide: float) -
     scale = max(abs(slide), _largest(child.placement.translation))
     placement = _tidy(move.inverse().compose(child.placement), scale)
     if abs(math.sin(child.alpha)) < ROUNDING:
-        return replace(child, placement=placement, theta=_wrapped(child.theta - angle * round(math.cos(child.alpha))))
+        return replace(
+            child, placement=placement, theta=_wrapped(child.theta - angle * round(math.cos(child.alpha)))
+        )
     return replace(child, placement=placement, gamma=_wrapped(child.gamma - angle))
 
 
@@ -162,7 +189,10 @@ def _inertia(inertia: MomentInertia, back: AxisRotation, slide: float) -> Moment
 
 
 def _placed(turn: AxisRotation) -> Placement:
-    return Placement(Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)), Vector3.zero())
+    return Placement(
+        Rotation(Vector3(turn.c, turn.s, 0.0), Vector3(-turn.s, turn.c, 0.0), Vector3(0.0, 0.0, 1.0)),
+        Vector3.zero(),
+    )
 
 
 def _tidy(placement: Placement, scale: float) -> Placement:
@@ -178,4 +208,3 @@ def _wrapped(angle: float) -> float:
 
 def _largest(vector: Vector3) -> float:
     return max(abs(float(x)) for x in vector.scalars())
-

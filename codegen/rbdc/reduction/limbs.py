@@ -1,9 +1,10 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
-Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of four lanes, two one of two.
-Groups within the limbs of a group (fingers of arms) can run side by side for all of these: two fingers of two arms in four lanes.
-The frames of the other limbs are chosen to look like those of the first: each link's frame may be turned by quarter turns about z,
-and turned over (then its joint runs backwards), so that the constants of all limbs have their zeros in the same places.
+Subtrees are alike if their joints are of the same kinds in the same tree. Four alike siblings make a group of
+four lanes, two one of two. Groups within the limbs of a group (fingers of arms) can run side by side for all
+of these: two fingers of two arms in four lanes. The frames of the other limbs are chosen to look like those
+of the first: each link's frame may be turned by quarter turns about z, and turned over (then its joint runs
+backwards), so that the constants of all limbs have their zeros in the same places.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from rbdc.model.tree import Model
 from rbdc.spatial import MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
 
 LANES = (4, 2)
-"""Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes code that takes up to twice
-the time of four where registers hold four doubles (AVX2); where they hold eight, eight lanes take up to a seventh less.
+"""Sizes of groups, larger first; groups within groups have no more lanes together. Of eight lanes gcc makes
+code that takes up to twice the time of four where registers hold four doubles (AVX2); where they hold eight,
+eight lanes take up to a seventh less.
 """
 
 Signature = tuple[object, ...]
@@ -37,8 +39,8 @@ Signature = tuple[object, ...]
 class LinkConstants(NamedTuple):
     """All that distinguishes a body of one limb from that of another.
 
-    Its placement in the parent is Rz(gamma) Rx(alpha) Rz(theta + q) at `offset` (m), its inertia is by mass (kg),
-    first moment h (kg m) and second moments K (kg m^2).
+    Its placement in the parent is Rz(gamma) Rx(alpha) Rz(theta + q) at `offset` (m), its inertia is by mass
+    (kg), first moment h (kg m) and second moments K (kg m^2).
     """
 
     cos_gamma: Scalar
@@ -83,29 +85,43 @@ class Group:
     nested: tuple[Group, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
-        """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers, finger 1 of all limbs first."""
+        """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers,
+        finger 1 of all limbs first.
+        """
         inner = [places for group in self.nested for places in group.lanes()]
         alone = set(range(len(self.limbs[0]))).difference(*inner)
-        return [tuple(limb[k] for k in places for limb in self.limbs) for places in sorted([*((k,) for k in alone), *inner])]
+        return [
+            tuple(limb[k] for k in places for limb in self.limbs)
+            for places in sorted([*((k,) for k in alone), *inner])
+        ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Permutations of bodies that one after the other move each lane to the next: all limbs to the next one, then, as the last of them
-        has come to be the first, the fingers of the first.
+        """Permutations of bodies that one after the other move each lane to the next: all limbs to the next
+        one, then, as the last of them has come to be the first, the fingers of the first.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
-        first, result = self.limbs[0], [{here: there for pair in following for here, there in zip(*pair, strict=True)}]
-        inner = [{first[k]: first[n] for k, n in step.items()} for step in united(group.steps() for group in self.nested)]
+        first, result = (
+            self.limbs[0],
+            [{here: there for pair in following for here, there in zip(*pair, strict=True)}],
+        )
+        inner = [
+            {first[k]: first[n] for k, n in step.items()}
+            for step in united(group.steps() for group in self.nested)
+        ]
         return result + inner
 
 
 def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
     """The steps of several groups taken together."""
-    return [{k: n for step in same for k, n in step.items()} for same in itertools.zip_longest(*found, fillvalue={})]
+    return [
+        {k: n for step in same for k, n in step.items()}
+        for same in itertools.zip_longest(*found, fillvalue={})
+    ]
 
 
 def groups(model: Model, *, nested: bool = False) -> list[Group]:
-    """The groups of the model, outermost first; a limb is in one group only, but for groups within the limbs where these are asked for.
-    Only limbs of one-dof joints without coupling.
+    """The groups of the model, outermost first; a limb is in one group only, but for groups within the limbs
+    where these are asked for. Only limbs of one-dof joints without coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
@@ -122,7 +138,9 @@ def _groups(
     nested: bool,
     within: bool = False,
 ) -> list[Group]:
-    """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is left over is in lanes anyway."""
+    """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is
+    left over is in lanes anyway.
+    """
     found: list[Group] = []
     taken: set[int] = set()
     for parent in bodies:
@@ -136,7 +154,9 @@ def _groups(
                 alike.setdefault(signature, []).append(child)
         for siblings in alike.values():
             for size in sizes:
-                while len(siblings) >= size and (within or (len(siblings) % size == 0 and _worth(signatures[siblings[0]]))):
+                while len(siblings) >= size and (
+                    within or (len(siblings) % size == 0 and _worth(signatures[siblings[0]]))
+                ):
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
                     room = [n for n in sizes if nested and n * size <= sizes[0]]
                     inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
@@ -157,7 +177,9 @@ def _worth(signature: Signature | None) -> bool:
 
 
 def _signature(model: Model, index: int, known: Mapping[int, Signature | None]) -> Signature | None:
-    """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a lane."""
+    """The kind of the joint and the sorted signatures of the children; None where a joint cannot be in a
+    lane.
+    """
     body = model.bodies[index]
     children = [known[child] for child in model.children(index)]
     if body.coupling is not None or not body.joint.in_lanes or None in children:
@@ -174,7 +196,9 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
 
 
 def aligned(model: JointSpaceModel, found: Sequence[Group]) -> tuple[JointSpaceModel, list[float]]:
-    """The joint-space model with the frames of the other limbs like those of the first, and for each body the sign of its joint."""
+    """The joint-space model with the frames of the other limbs like those of the first, and for each body the
+    sign of its joint.
+    """
     bodies = list(model.bodies)
     signs = [1.0] * model.njoints
     for group in found:
@@ -191,7 +215,7 @@ def _align(model: Model, bodies: list[JointSpaceBody], first: int, index: int) -
     for quarter, over in itertools.product(range(4), (False, True)):
         made = _turned(bodies[index], [bodies[c] for c in children], quarter * math.pi / 2.0, over)
         own, *below = (_difference(*pair) for pair in zip(models, made, strict=True))
-        # A joint that turns the other way costs its signs; what the children gain they may also gain by frames of their own.
+        # A joint that turns the other way costs its signs; frames of their own may gain the children as much.
         tried.append((own + 0.1 * sum(below) + (1.0 if over else 0.0), made, -1.0 if over else 1.0))
     _, best, sign = min(tried, key=lambda one: one[0])
     for k, body in zip((index, *children), best, strict=True):
@@ -202,15 +226,24 @@ def _align(model: Model, bodies: list[JointSpaceBody], first: int, index: int) -
 def _turned(
     body: JointSpaceBody, children: Sequence[JointSpaceBody], angle: float, over: bool
 ) -> list[JointSpaceBody]:
-    """The body with its frame turned by `angle` about z and then, if `over`, by half a turn about x; its children seen from there."""
+    """The body with its frame turned by `angle` about z and then, if `over`, by half a turn about x; its
+    children seen from there.
+    """
     c, s = round(math.cos(angle)), round(math.sin(angle))
-    turn = Rotation(Vector3(float(c), float(s), 0.0), Vector3(-float(s), float(c), 0.0), Vector3(0.0, 0.0, 1.0))
+    turn = Rotation(
+        Vector3(float(c), float(s), 0.0), Vector3(-float(s), float(c), 0.0), Vector3(0.0, 0.0, 1.0)
+    )
     if over:
-        turn = turn.compose(Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0)))
+        turn = turn.compose(
+            Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, -1.0, 0.0), Vector3(0.0, 0.0, -1.0))
+        )
     move = Placement(turn, Vector3.zero())
     return [
         _reframed(body, body.placement.compose(move), move),
-        *(_reframed(child, move.inverse().compose(child.placement), Placement.identity()) for child in children),
+        *(
+            _reframed(child, move.inverse().compose(child.placement), Placement.identity())
+            for child in children
+        ),
     ]
 
 
@@ -237,7 +270,9 @@ def _quarter(angle: float) -> float:
 
 
 def _difference(one: JointSpaceBody, other: JointSpaceBody) -> float:
-    """How unlike two bodies' constants are: zeros in other places weigh most, then theta, then values, then signs."""
+    """How unlike two bodies' constants are: zeros in other places weigh most, then theta, then values, then
+    signs.
+    """
     score = 0.0
     for name, x, y in zip(LinkConstants._fields, constants(one), constants(other), strict=True):
         # Sines of angles that differ cannot be had by exchanging and changing signs.

@@ -1,4 +1,6 @@
-"""The model passes, one after the other: from a model to the joint-space model that torques, M and accelerations are generated from."""
+"""The model passes, one after the other: from a model to the joint-space model that torques, M and
+accelerations are generated from.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +29,30 @@ class ModelPass:
 
 
 PASSES = (
-    ModelPass("z-axes", "every one-dof joint about or along z of its link's frame; rotations as planar turns", with_z_axes),
-    ModelPass("regrouping", "inertial parameters that move with the parent as well are given to it", regrouped),
-    ModelPass("frame search", "frames turned about and slid along z where that saves work", lambda model: searched(model, work_of)),
+    ModelPass(
+        "z-axes",
+        "every one-dof joint about or along z of its link's frame; rotations as planar turns",
+        with_z_axes,
+    ),
+    ModelPass(
+        "regrouping", "inertial parameters that move with the parent as well are given to it", regrouped
+    ),
+    ModelPass(
+        "frame search",
+        "frames turned about and slid along z where that saves work",
+        lambda model: searched(model, work_of),
+    ),
 )
 
 
 Space = Literal["regrouped", "origins kept"]
-"""The name of a joint-space model: that of `PASSES`, or one with frames turned but not slid, for results that are
-taken back to the links' own frames.
+"""The name of a joint-space model: that of `PASSES`, or one with frames turned but not slid, for results that
+are taken back to the links' own frames.
 """
 
-_TURNED = ModelPass("frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False))
+_TURNED = ModelPass(
+    "frame search", "frames turned about z", lambda model: searched(model, work_of, slide=False)
+)
 
 _PASSES_OF: Mapping[Space, Sequence[ModelPass]] = {
     "regrouped": PASSES,

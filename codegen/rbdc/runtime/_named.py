@@ -8,8 +8,9 @@ from typing import Any
 
 
 class Named:
-    """What stands behind a function of the module, as `_` and its name. The function is a method of it, for of a plain one pickle takes the
-    name without asking, and a worker that cannot import the module would wait for its task for ever.
+    """What stands behind a function of the module, as `_` and its name. The function is a method of it, for
+    of a plain one pickle takes the name without asking, and a worker that cannot import the module would wait
+    for its task for ever.
     """
 
     def __init__(self, name: str) -> None:
@@ -34,9 +35,12 @@ class Named:
 
 
 def refuse_pickle(what: str, *, unless_named: bool = False) -> None:
-    """Raise TypeError, which says what to send instead; `unless_named`: but for a module that was imported by its folder's name, by which
-    other processes can find it.
+    """Raise TypeError, which says what to send instead; `unless_named`: but for a module that was imported by
+    its folder's name, by which other processes can find it.
     """
     folder = Path(__file__).absolute().parent
     if not (unless_named and __name__.split(".")[-2:-1] == [folder.name]):
-        raise TypeError(f"{what} cannot be pickled: send the path of its folder and load it there, with rbdc.load({str(folder)!r})")
+        raise TypeError(
+            f"{what} cannot be pickled: send the path of its folder and load it there, "
+            f"with rbdc.load({str(folder)!r})"
+        )

@@ -1,4 +1,6 @@
-"""A batch in pieces, on one thread or several. It is copied into each generated package beside `robot.py` and needs NumPy only."""
+"""A batch in pieces, on one thread or several. It is copied into each generated package beside `robot.py` and
+needs NumPy only.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +19,18 @@ Array = NDArray[np.floating[Any]]
 class Crew:
     """Pieces of work, done by the calling thread and helpers that end before the call does, however it ends.
 
-    Python's threads and not OpenMP's: the C code runs without the GIL in either, but a process that has used GNU's OpenMP hangs as
-    soon as a child of it, made by fork, uses it too, and clang's is a library of its own to install. Nor are the threads kept for
-    the next call: a child has a copy of what its parent remembers of them, but not the threads.
+    Python's threads and not OpenMP's: the C code runs without the GIL in either, but a process that has used
+    GNU's OpenMP hangs as soon as a child of it, made by fork, uses it too, and clang's is a library of its
+    own to install. Nor are the threads kept for the next call: a child has a copy of what its parent
+    remembers of them, but not the threads.
     """
 
     def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
         self._work, self._num_threads = work, num_threads
-        self._waiting: deque[slice | None] = deque([*pieces, *[None] * num_threads])  # None sends one thread home
-        self._busy = [Lock() for _ in range(num_threads - 1)]  # each held by a helper while it has a piece in hand
+        # None sends one thread home.
+        self._waiting: deque[slice | None] = deque([*pieces, *[None] * num_threads])
+        # Each is held by a helper while it has a piece in hand.
+        self._busy = [Lock() for _ in range(num_threads - 1)]
         self._failures: list[BaseException] = []
 
     def run(self) -> None:
@@ -41,7 +46,8 @@ class Crew:
             self._give_up()
             self._wait()
             for helper in helpers:
-                if helper.is_alive():  # one that could not start is not, one that starts late will find no piece
+                # One that could not start is not alive, one that starts late will find no piece.
+                if helper.is_alive():
                     helper.join()
         if self._failures:
             raise self._failures[0]
@@ -68,15 +74,17 @@ class Crew:
         self._waiting.extendleft([None] * self._num_threads)
 
     def _wait(self) -> None:
-        """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has interrupted it."""
+        """Until no helper has a piece in hand. Not by `join`, which takes a thread for ended once Ctrl-C has
+        interrupted it.
+        """
         for busy in self._busy:
             with busy:
                 pass
 
 
 def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
-    """Slices of at most `piece` samples and whole blocks, so that threads do not change how any sample is rounded; equally many for each
-    thread.
+    """Slices of at most `piece` samples and whole blocks, so that threads do not change how any sample is
+    rounded; equally many for each thread.
     """
     number = num_threads * ceil(count / (num_threads * (piece - piece % block)))
     step = block * ceil(count / (block * number))
@@ -84,7 +92,9 @@ def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
 
 
 def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
-    """Samples `start` to `stop` of an array that is broadcast to `batch`, in one row, without a copy of much more than these."""
+    """Samples `start` to `stop` of an array that is broadcast to `batch`, in one row, without a copy of much
+    more than these.
+    """
     if len(batch) == 1:
         return x[start:stop]
     size = prod(batch[1:])

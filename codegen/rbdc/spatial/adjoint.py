@@ -1,7 +1,9 @@
-"""Recorded scalars: values that remember what they were made of, so that the gradient of a weighted sum of results by all inputs takes
-but a small multiple of the results themselves. Linnainmaa (1970); the bar for an adjoint is Griewank's.
+"""Recorded scalars: values that remember what they were made of, so that the gradient of a weighted sum of
+results by all inputs takes but a small multiple of the results themselves. Linnainmaa (1970); the bar for an
+adjoint is Griewank's.
 
-An algorithm that runs over abstract scalars runs over these as it is, forwards; `Tape.adjoints` goes back over all that it did.
+An algorithm that runs over abstract scalars runs over these as it is, forwards; `Tape.adjoints` goes back
+over all that it did.
 """
 
 from __future__ import annotations
@@ -16,12 +18,14 @@ Bar: TypeAlias = Callable[[Scalar], Scalar]
 
 
 class Recorded:
-    """A scalar on a tape; numbers and other scalars beside it are constants. No `atan2` and no comparison: no recursion of dynamics needs
-    one.
+    """A scalar on a tape; numbers and other scalars beside it are constants. No `atan2` and no comparison: no
+    recursion of dynamics needs one.
     """
 
     __slots__ = ("index", "tape", "value")
-    __array_ufunc__ = None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
+    __array_ufunc__ = (
+        None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
+    )
 
     def __init__(self, value: Scalar, tape: Tape, index: int) -> None:
         self.value, self.tape, self.index = value, tape, index

@@ -1,4 +1,6 @@
-"""Rotations as products of rotations about coordinate axes, applied one after the other: cheaper than a 3x3 matrix."""
+"""Rotations as products of rotations about coordinate axes, applied one after the other: cheaper than a 3x3
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from rbdc.spatial.vectors import AXES, Symmetric3, Vector3
 
 @dataclass(frozen=True, slots=True)
 class AxisRotation:
-    """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent coordinates."""
+    """A rotation about the x or the z axis by an angle of cosine c and sine s, from child to parent
+    coordinates.
+    """
 
     axis: Literal["x", "z"]
     c: Scalar
@@ -38,23 +42,33 @@ class AxisRotation:
         return AxisRotation(self.axis, self.c, -self.s)
 
     def rotate_symmetric(self, a: Symmetric3) -> Symmetric3:
-        """R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s (a - b) + 2 c d."""
+        """R A R^T; the turned 2x2 block [a d; d b] becomes [a - s p, c p - d; ., b + s p] with p = s (a - b)
+        + 2 c d.
+        """
         if self.axis == "z":
             first, cross, second = self._block(a.xx, a.xy, a.yy)
-            return Symmetric3(first, cross, second, self.c * a.xz - self.s * a.yz, self.s * a.xz + self.c * a.yz, a.zz)
+            return Symmetric3(
+                first, cross, second, self.c * a.xz - self.s * a.yz, self.s * a.xz + self.c * a.yz, a.zz
+            )
         first, cross, second = self._block(a.yy, a.yz, a.zz)
-        return Symmetric3(a.xx, self.c * a.xy - self.s * a.xz, first, self.s * a.xy + self.c * a.xz, cross, second)
+        return Symmetric3(
+            a.xx, self.c * a.xy - self.s * a.xz, first, self.s * a.xy + self.c * a.xz, cross, second
+        )
 
     def rotate_matrix(self, rows: Rows) -> Rows:
-        """R A R^T of any matrix A, by rows: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d + s p] with
-        k the cosine and p = s (a - d) + k (b + c).
+        """R A R^T of any matrix A, by rows: the turned block [a b; c d] becomes [a - s p, k p - c; k p - b, d
+        + s p] with k the cosine and p = s (a - d) + k (b + c).
         """
         x, y, z = rows
         if self.axis == "z":
             first, upper, lower, second = self._any_block(x.x, x.y, y.x, y.y)
             column = self.apply(Vector3(x.z, y.z, 0.0))
             row = self.apply(Vector3(z.x, z.y, 0.0))
-            return Vector3(first, upper, column.x), Vector3(lower, second, column.y), Vector3(row.x, row.y, z.z)
+            return (
+                Vector3(first, upper, column.x),
+                Vector3(lower, second, column.y),
+                Vector3(row.x, row.y, z.z),
+            )
         first, upper, lower, second = self._any_block(y.y, y.z, z.y, z.z)
         column = self.apply(Vector3(0.0, y.x, z.x))
         row = self.apply(Vector3(0.0, x.y, x.z))
@@ -68,7 +82,8 @@ class AxisRotation:
         return a - w, turned - c, turned - b, d + w
 
     def _block(self, a: Scalar, d: Scalar, b: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-        if isinstance(self.c, float) and self.c * self.s == 0.0:  # by a multiple of a right angle, without rounding
+        # By a multiple of a right angle, without rounding.
+        if isinstance(self.c, float) and self.c * self.s == 0.0:
             return (a, d, b) if self.s == 0.0 else (b, -d, a)
         cd = self.c * d
         p = self.s * (a - b) + (cd + cd)
@@ -133,7 +148,9 @@ class RotationProduct:
         for step in other.steps:
             last = steps[-1] if steps else None
             if isinstance(step, AxisRotation) and isinstance(last, AxisRotation) and step.axis == last.axis:
-                steps[-1] = AxisRotation(step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s)
+                steps[-1] = AxisRotation(
+                    step.axis, last.c * step.c - last.s * step.s, last.s * step.c + last.c * step.s
+                )
             else:
                 steps.append(step)
         return rotation_product(steps)
@@ -152,4 +169,6 @@ class RotationProduct:
 
 def rotation_product(steps: Sequence[Step]) -> RotationProduct:
     """The steps without those that do nothing."""
-    return RotationProduct(tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity())))
+    return RotationProduct(
+        tuple(step for step in steps if not (isinstance(step, AxisRotation) and step.is_identity()))
+    )

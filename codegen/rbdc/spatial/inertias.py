@@ -11,7 +11,8 @@ from rbdc.spatial.vectors import AXES, Force, Motion, Symmetric3, Vector3
 
 
 class RigidInertia(Protocol):
-    """A rigid body's inertia about its frame's origin, by either set of parameters: `Inertia`, `MomentInertia`.
+    """A rigid body's inertia about its frame's origin, by either set of parameters: `Inertia`,
+    `MomentInertia`.
 
     Those of one frame and one set add up.
     """
@@ -46,7 +47,8 @@ class RigidInertia(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg m^2).
+    """A rigid body's inertia about the origin of its frame: mass m (kg), first moment h = m c (kg m), J (kg
+    m^2).
 
     In these ten parameters inertias of one frame simply add, and a massless link is nothing special.
     """
@@ -62,12 +64,16 @@ class Inertia:
 
     @staticmethod
     def about_com(mass: Scalar, com: Vector3, inertia: Symmetric3) -> Inertia:
-        """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in the frame's axes."""
+        """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in frame axes."""
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
 
     def __add__(self, other: Inertia) -> Inertia:
-        return Inertia(self.mass + other.mass, self.first_moment + other.first_moment, self.about_origin + other.about_origin)
+        return Inertia(
+            self.mass + other.mass,
+            self.first_moment + other.first_moment,
+            self.about_origin + other.about_origin,
+        )
 
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
@@ -79,7 +85,7 @@ class Inertia:
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         rotated = placement.rotation.rotate_symmetric(self.about_origin)
         moment = h + p.scaled(self.mass)
-        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T; both moments enter once, so one product with (h + moment) does.
+        # J' = R J R^T + 2 sym([p][h]^T) + m [p][p]^T: one product of p with (h + moment) gives the last two.
         return Inertia(self.mass, moment, rotated + Symmetric3.parallel_axis(h + moment, p))
 
     def second_moments(self) -> Symmetric3:
@@ -97,7 +103,8 @@ class Inertia:
 class MomentInertia:
     """A rigid body's inertia about its frame's origin by m (kg), h (kg m) and K = sum m r r^T (kg m^2).
 
-    [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1 - K.
+    [[K, h], [h^T, m]] turns and shifts like a cloud of points, for fewer operations than J takes; J = tr(K) 1
+    - K.
     """
 
     mass: Scalar
@@ -120,10 +127,14 @@ class MomentInertia:
         return self.second
 
     def __add__(self, other: MomentInertia) -> MomentInertia:
-        return MomentInertia(self.mass + other.mass, self.first_moment + other.first_moment, self.second + other.second)
+        return MomentInertia(
+            self.mass + other.mass, self.first_moment + other.first_moment, self.second + other.second
+        )
 
     def __sub__(self, other: MomentInertia) -> MomentInertia:
-        return MomentInertia(self.mass - other.mass, self.first_moment - other.first_moment, self.second - other.second)
+        return MomentInertia(
+            self.mass - other.mass, self.first_moment - other.first_moment, self.second - other.second
+        )
 
     def __matmul__(self, v: Motion) -> Force:
         """I v = (m v + w x h, J w + h x v)."""
@@ -175,7 +186,9 @@ class ArticulatedInertia:
     def __add__(self, other: ArticulatedInertia) -> ArticulatedInertia:
         a, b = self.coupling, other.coupling
         return ArticulatedInertia(
-            self.linear + other.linear, Rotation(a.x + b.x, a.y + b.y, a.z + b.z), self.angular + other.angular
+            self.linear + other.linear,
+            Rotation(a.x + b.x, a.y + b.y, a.z + b.z),
+            self.angular + other.angular,
         )
 
     def __matmul__(self, v: Motion) -> Force:
@@ -191,16 +204,25 @@ class ArticulatedInertia:
         for u, v in zip(left, right, strict=True):
             a = a - _outer_symmetric(u.linear, v.linear)
             b = Rotation(
-                b.x - u.linear.scaled(v.angular.x), b.y - u.linear.scaled(v.angular.y), b.z - u.linear.scaled(v.angular.z)
+                b.x - u.linear.scaled(v.angular.x),
+                b.y - u.linear.scaled(v.angular.y),
+                b.z - u.linear.scaled(v.angular.z),
             )
             c = c - _outer_symmetric(u.angular, v.angular)
         return ArticulatedInertia(a, b, c)
 
     def without_axis(self, s: Motion) -> ArticulatedInertia:
-        """The inertia after a joint about or along a coordinate axis gave way: its row and column of s are exactly zero."""
+        """The inertia after a joint about or along a coordinate axis gave way: its row and column of s are
+        exactly zero.
+        """
         linear, angular = ([x != 0.0 for x in part.scalars()] for part in (s.linear, s.angular))
-        rows = [[0.0 if linear[i] or angular[j] else x for j, x in enumerate(row)] for i, row in enumerate(self.coupling.rows())]
-        return ArticulatedInertia(_without(self.linear, linear), Rotation.from_rows(rows), _without(self.angular, angular))
+        rows = [
+            [0.0 if linear[i] or angular[j] else x for j, x in enumerate(row)]
+            for i, row in enumerate(self.coupling.rows())
+        ]
+        return ArticulatedInertia(
+            _without(self.linear, linear), Rotation.from_rows(rows), _without(self.angular, angular)
+        )
 
     def moved(self, placement: Placement) -> ArticulatedInertia:
         """X* I X^-1: the same inertia in the parent coordinates of `placement`."""
@@ -229,12 +251,21 @@ def _outer_symmetric(a: Vector3, b: Vector3) -> Symmetric3:
 
 def _times_skew(m: Rotation, p: Vector3) -> Rotation:
     """M [p] by columns: column k is M (p x e_k)."""
-    return Rotation(m.y.scaled(p.z) - m.z.scaled(p.y), m.z.scaled(p.x) - m.x.scaled(p.z), m.x.scaled(p.y) - m.y.scaled(p.x))
+    return Rotation(
+        m.y.scaled(p.z) - m.z.scaled(p.y),
+        m.z.scaled(p.x) - m.x.scaled(p.z),
+        m.x.scaled(p.y) - m.y.scaled(p.x),
+    )
 
 
 def _levered(p: Vector3, first: Rotation, second: Rotation) -> Symmetric3:
-    """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a component of p together."""
-    x, y = ([[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES] for m in (first, second))
+    """[p] X + ([p] Y)^T by the columns of X and Y, known to be symmetric: both take their products with a
+    component of p together.
+    """
+    x, y = (
+        [[axis.cross(column).scalars() for column in (m.x, m.y, m.z)] for axis in AXES]
+        for m in (first, second)
+    )
 
     def entry(i: int, j: int) -> Scalar:
         a, b, c = (size * (x[k][j][i] + y[k][i][j]) for k, size in enumerate(p.scalars()))

@@ -1,8 +1,9 @@
-"""Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at identity.
+"""Unit quaternions (x, y, z, w) and the exponential and logarithm of SO(3), SE(3) and SE(2), without NaN at
+identity.
 
-All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t: `_exponential` and
-`_logarithm`. Here they are written with sines and roots, near zero with their Taylor series; generated code has polynomials of its own
-for them (`rbdc.emit.c.rotations`).
+All that depends on the size of a rotation are a few ratios such as sin(t/2)/t, even functions of the angle t:
+`_exponential` and `_logarithm`. Here they are written with sines and roots, near zero with their Taylor
+series; generated code has polynomials of its own for them (`rbdc.emit.c.rotations`).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ SMALL_SQUARED_ANGLE = 1e-3
 """Below it the truncated series are exact to rounding (first dropped term t^8/9! < 1e-17 there)."""
 
 _NEGLIGIBLE = 1e-30
-"""Beside a squared angle or sine: ratios such as sin(t)/t are even functions, which it changes by less than rounding, and not 0/0."""
+"""Beside a squared angle or sine: ratios such as sin(t)/t are even functions, which it changes by less than
+rounding, and not 0/0.
+"""
 
 
 def _series(t2: Scalar, *coefficients: float) -> Scalar:
@@ -43,8 +46,9 @@ def _exponential(t2: Scalar) -> list[Scalar]:
 
 
 def _logarithm(cosine: Scalar, squared_sine: Scalar) -> list[Scalar]:
-    """t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below 0, and this squared sine; where these
-    belong to a point off the unit circle the first is divided by its distance from the origin.
+    """t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 of the angle t whose half has this cosine, not below 0, and
+    this squared sine; where these belong to a point off the unit circle the first is divided by its distance
+    from the origin.
     """
     sine = _length(squared_sine)
     t = 2.0 * atan2(sine, cosine)
@@ -98,7 +102,9 @@ def exponential(w: Vector3) -> Exponential:
 
 
 def turned(q: Sequence[Scalar], turn: Exponential) -> list[Scalar]:
-    """q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q (Pinocchio's choice too)."""
+    """q exp(w), normalised; the one of the two quaternions of that rotation that is on the side of q
+    (Pinocchio's choice too).
+    """
     return multiply(normalized(q), turn.quaternion())
 
 
@@ -121,15 +127,23 @@ def logarithm(q: Sequence[Scalar]) -> Logarithm:
 
 
 def integrate_translation(turn: Exponential, linear: Vector3) -> Vector3:
-    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 - cos t = 2 sin^2(t/2)."""
+    """V(w) v: the translation of exp([v; w]) in SE(3); V = 1 + (1-cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, 1 -
+    cos t = 2 sin^2(t/2).
+    """
     ratio, first = turn.half_sine_ratio, turn.w.cross(linear)
     return linear + first.scaled(2.0 * ratio * ratio) + turn.w.cross(first).scaled(turn.cubic_ratio)
 
 
 def differentiate_translation(turn: Logarithm, translation: Vector3) -> Vector3:
-    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b = (1 - (t/2) cot(t/2))/t^2."""
+    """V(w)^-1 p: the linear part of the logarithm in SE(3); V^-1 = (1 - b t^2) 1 - [w]/2 + b w w^T, b = (1 -
+    (t/2) cot(t/2))/t^2.
+    """
     b, w = turn.cotangent_ratio, turn.w
-    return translation.scaled(1.0 - b * turn.squared_angle) + w.scaled(b * w.dot(translation)) - w.cross(translation).scaled(0.5)
+    return (
+        translation.scaled(1.0 - b * turn.squared_angle)
+        + w.scaled(b * w.dot(translation))
+        - w.cross(translation).scaled(0.5)
+    )
 
 
 def _nonzero(x: Scalar) -> Scalar:
@@ -139,7 +153,9 @@ def _nonzero(x: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class PlanarExponential:
-    """Of a rotation in the plane by t (rad): cos t, sin t, and V of exp([v; t]) in SE(2), sin(h)/h times the rotation by h = t/2."""
+    """Of a rotation in the plane by t (rad): cos t, sin t, and V of exp([v; t]) in SE(2), sin(h)/h times the
+    rotation by h = t/2.
+    """
 
     cosine: Scalar
     sine: Scalar
@@ -155,7 +171,9 @@ def planar_exponential(angle: Scalar) -> PlanarExponential:
 
 
 def planar_logarithm(cosine: Scalar, sine: Scalar) -> tuple[Scalar, Scalar]:
-    """The angle t (rad) of a rotation in the plane, and (t/2) cot(t/2); V^-1 in SE(2) is [[that, t/2], [-t/2, that]]."""
+    """The angle t (rad) of a rotation in the plane, and (t/2) cot(t/2); V^-1 in SE(2) is [[that, t/2], [-t/2,
+    that]].
+    """
     angle = atan2(sine, cosine)
     # cot(t/2) = (1 + cos t) / sin t = sin t / (1 - cos t), of which one does not cancel
     above = where_less(cosine, 0.0, sine, 1.0 + cosine)

@@ -1,7 +1,7 @@
 """Elementary functions that work on any scalar type.
 
-A scalar is a Python or NumPy number or array, a symbolic scalar (`rbdc.ir.symbolic`), an mpmath number. Neither CasADi nor mpmath is
-imported here: the scalars' own methods are called.
+A scalar is a Python or NumPy number or array, a symbolic scalar (`rbdc.ir.symbolic`), an mpmath number.
+Neither CasADi nor mpmath is imported here: the scalars' own methods are called.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def where_less(a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Scalar:
 
 
 def in_one_piece(formulas: Callable[..., Sequence[Scalar]], *arguments: Scalar) -> Sequence[Scalar]:
-    """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code computes them together."""
+    """formulas(*arguments), for which symbolic scalars have one operation for each result: generated code
+    computes them together.
+    """
     for x in arguments:
         if hasattr(x, "in_one_piece"):  # rbdc.ir.symbolic
             together: Sequence[Scalar] = x.in_one_piece(formulas, *arguments)

@@ -1,7 +1,7 @@
 """Dual numbers: a value and its rate in one direction, which every operation carries along. Clifford (1873).
 
-An algorithm that runs over abstract scalars runs over these as it is and gives its own derivative in one direction: the tangent of the
-cheapest recursion, without writing it down.
+An algorithm that runs over abstract scalars runs over these as it is and gives its own derivative in one
+direction: the tangent of the cheapest recursion, without writing it down.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from rbdc.spatial.scalars import Scalar, cos, is_number, sin, sqrt
 
 
 class Tangent:
-    """A scalar and its rate; numbers beside it are constants. No `atan2` and no comparison: no recursion of dynamics needs one."""
+    """A scalar and its rate; numbers beside it are constants. No `atan2` and no comparison: no recursion of
+    dynamics needs one.
+    """
 
     __slots__ = ("rate", "value")
 
@@ -34,7 +36,9 @@ class Tangent:
     def __mul__(self, other: Any) -> Any:
         if is_number(other):
             return 0.0 if other == 0 else Tangent(self.value * other, self.rate * other)
-        return Tangent(self.value * value_of(other), self.rate * value_of(other) + self.value * rate_of(other))
+        return Tangent(
+            self.value * value_of(other), self.rate * value_of(other) + self.value * rate_of(other)
+        )
 
     __rmul__ = __mul__
 

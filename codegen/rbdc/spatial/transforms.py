@@ -15,7 +15,9 @@ Rows: TypeAlias = tuple[Vector3, Vector3, Vector3]
 
 
 class AnyRotation(Protocol):
-    """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of several."""
+    """A rotation R from child to parent coordinates, however it is held: as a matrix, or as a product of
+    several.
+    """
 
     @property
     def x(self) -> Vector3:
@@ -83,13 +85,17 @@ class Rotation:
 
     @staticmethod
     def about_axis(axis: Vector3, c: Scalar, s: Scalar) -> Rotation:
-        """Rodrigues: c 1 + s [a] + (1 - c) a a^T for the constant unit vector a; c, s the cosine and sine of the angle."""
+        """Rodrigues: c 1 + s [a] + (1 - c) a a^T for the constant unit vector a; c, s the cosine and sine of
+        the angle.
+        """
         a = axis.scalars()
         skew = [[0.0, -a[2], a[1]], [a[2], 0.0, -a[0]], [-a[1], a[0], 0.0]]
 
         def entry(i: int, j: int) -> Scalar:
             if i == j:
-                return 1.0 if abs(a[i]) == 1.0 else c if a[i] == 0.0 else a[i] * a[i] + (1.0 - a[i] * a[i]) * c
+                return (
+                    1.0 if abs(a[i]) == 1.0 else c if a[i] == 0.0 else a[i] * a[i] + (1.0 - a[i] * a[i]) * c
+                )
             product = a[i] * a[j]
             return skew[i][j] * s if product == 0.0 else skew[i][j] * s + product * (1.0 - c)
 
@@ -97,7 +103,9 @@ class Rotation:
 
     @staticmethod
     def from_z_to(axis: Vector3) -> Rotation:
-        """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that is -z."""
+        """The least rotation that takes z to the constant unit vector `axis`; half a turn about x where that
+        is -z.
+        """
         sine = hypot(axis.x, axis.y)
         if sine == 0.0:
             return Rotation(Vector3(1.0, 0.0, 0.0), Vector3(0.0, 1.0 if axis.z > 0.0 else -1.0, 0.0), axis)
@@ -123,7 +131,11 @@ class Rotation:
     def apply(self, v: Vector3) -> Vector3:
         """R v."""
         a, b, c = self.x, self.y, self.z
-        return Vector3(a.x * v.x + b.x * v.y + c.x * v.z, a.y * v.x + b.y * v.y + c.y * v.z, a.z * v.x + b.z * v.y + c.z * v.z)
+        return Vector3(
+            a.x * v.x + b.x * v.y + c.x * v.z,
+            a.y * v.x + b.y * v.y + c.y * v.z,
+            a.z * v.x + b.z * v.y + c.z * v.z,
+        )
 
     def apply_transposed(self, v: Vector3) -> Vector3:
         """R^T v."""
@@ -152,7 +164,11 @@ class Rotation:
 
     def rows(self) -> list[list[Scalar]]:
         """Row-major 3x3 entries."""
-        return [[self.x.x, self.y.x, self.z.x], [self.x.y, self.y.y, self.z.y], [self.x.z, self.y.z, self.z.z]]
+        return [
+            [self.x.x, self.y.x, self.z.x],
+            [self.x.y, self.y.y, self.z.y],
+            [self.x.z, self.y.z, self.z.z],
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ class Symmetric3:
 
     @staticmethod
     def parallel_axis(a: Vector3, b: Vector3) -> Symmetric3:
-        """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b a^T)/2.
+        """sym([a][b]^T), the matrix with entries 2 a.b - (a_i b_j + a_j b_i), halved: (a.b) 1 - (a b^T + b
+        a^T)/2.
 
         With a = m c and b = c it is the term of the parallel-axis theorem, m (c.c 1 - c c^T).
         """

@@ -1,8 +1,9 @@
 """Comparison of a compiled package with the recursions of the literature, before it is installed.
 
-The references (`rbdc.algorithms.reference`) are evaluated on the description as read, before any model pass, at a few
-states of all kinds. What a result may be off by is found beside it, in copies in which every number of description and
-inputs is changed by a part of its size (`perturbation`) and every operation is rounded to as many digits (`rounded`):
-`package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for what solves with M, by which elimination
-differs from the references, the condition number of M adds to it (`elimination`).
+The references (`rbdc.algorithms.reference`) are evaluated on the description as read, before any model pass,
+at a few states of all kinds. What a result may be off by is found beside it, in copies in which every number
+of description and inputs is changed by a part of its size (`perturbation`) and every operation is rounded to
+as many digits (`rounded`): `package.TOLERANCES`. So the tolerance grows by itself where terms cancel; for
+what solves with M, by which elimination differs from the references, the condition number of M adds to it
+(`elimination`).
 """

@@ -1,4 +1,6 @@
-"""The error that elimination makes in solutions with M: for references that do not eliminate, the condition number says how much it is."""
+"""The error that elimination makes in solutions with M: for references that do not eliminate, the condition
+number says how much it is.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +15,16 @@ from rbdc.model import Model
 Array = NDArray[np.float64]
 
 ROUNDINGS = 64
-"""Units in the last place of sqrt(M_ii M_jj) by which Cholesky's factors are those of another M (Demmel 1989)."""
+"""Units in the last place of sqrt(M_ii M_jj) by which Cholesky's factors are those of another M (Demmel
+1989).
+"""
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """sizes: the roots of M's diagonal (states, nv), by which accelerations compare whatever their units. relative: `ROUNDINGS` units
-    times the condition number of M scaled to a diagonal of ones, (states,); NaN where that leaves no digit: M is singular.
+    """sizes: the roots of M's diagonal (states, nv), by which accelerations compare whatever their units.
+    relative: `ROUNDINGS` units times the condition number of M scaled to a diagonal of ones, (states,); NaN
+    where that leaves no digit: M is singular.
     """
 
     sizes: Array
@@ -29,7 +34,9 @@ class Elimination:
     def of(model: Model, q: Array, last_place: float) -> Elimination:
         """At configurations (states, nq)."""
         rows = crba(model, list(q.T))
-        inertia = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float).transpose(2, 0, 1)
+        inertia = np.array(
+            [[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float
+        ).transpose(2, 0, 1)
         sizes = np.sqrt(np.abs(np.diagonal(inertia, axis1=1, axis2=2)))
         with np.errstate(all="ignore"):
             scaled = inertia / (sizes[:, :, None] * sizes[:, None, :])
@@ -38,7 +45,9 @@ class Elimination:
         return Elimination(sizes, np.where(relative < 1.0, relative, np.nan))
 
     def errors(self, values: Array) -> Array:
-        """Of an output (states, size) with a row for each direction of the joints: of the largest entry, each row by its own size."""
+        """Of an output (states, size) with a row for each direction of the joints: of the largest entry, each
+        row by its own size.
+        """
         parts = np.abs(values).reshape(len(values), self.sizes.shape[1], -1)
         largest = np.max(self.sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)
         with np.errstate(all="ignore"):

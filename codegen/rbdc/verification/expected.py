@@ -24,19 +24,22 @@ from rbdc.verification.rounded import REPLICAS, values_of
 Array = NDArray[np.float64]
 
 BESIDE = 1e-2
-"""Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some are zero whatever the
-numbers are, in frames in which it shows; elsewhere as what rounding leaves of a difference.
+"""Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some
+are zero whatever the numbers are, in frames in which it shows; elsewhere as what rounding leaves of a
+difference.
 """
 OF_ALL = 1e-6
-"""Of what the largest entry of a matrix may be off by at any state, all of them may be off: where nothing moves all entries of a row and
-a column can be zero.
+"""Of what the largest entry of a matrix may be off by at any state, all of them may be off: where nothing
+moves all entries of a row and a column can be zero.
 """
 _SEED = 1
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Values and tolerances of an output, (states, size) each; a state where the function is not defined has a tolerance of NaN."""
+    """Values and tolerances of an output, (states, size) each; a state where the function is not defined has
+    a tolerance of NaN.
+    """
 
     values: Array
     tolerances: Array
@@ -53,22 +56,29 @@ class Expected:
 class References:
     """The references on one model, evaluated together with what their results may be off by.
 
-    A result may be off by the most that it moves where the description's and the inputs' numbers change by `tolerance` of their size and
-    every operation is rounded to `tolerance`, or by `tolerance` of itself; the components of a vector in space together.
+    A result may be off by the most that it moves where the description's and the inputs' numbers change by
+    `tolerance` of their size and every operation is rounded to `tolerance`, or by `tolerance` of itself; the
+    components of a vector in space together.
     """
 
     def __init__(self, model: Model, tolerance: float) -> None:
         self.model, self.tolerance = model, tolerance
         self.perturbation = Perturbation(tolerance, _SEED)
         lengths = {False: 0.0, True: longest_offset(model)}
-        self.perturbed = {in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()}
+        self.perturbed = {
+            in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
+        }
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {p.name: self._perturbed(declaration.name, p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}
+        given = {
+            p.name: self._perturbed(declaration.name, p, inputs[p.name])
+            for p in declaration.inputs
+            if p.name in inputs
+        }
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -131,14 +141,16 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
         allowed = _of_vectors(allowed, output.shape, framed=framed)
     if len(output.shape) == 2:
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
-        allowed = np.maximum(np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed)), OF_ALL * largest)
+        allowed = np.maximum(
+            np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed)), OF_ALL * largest
+        )
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
 
 def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """For each entry (size, states) of a matrix the largest in its row, or in its column if that is less; of a frame's the largest
-    of all.
+    """For each entry (size, states) of a matrix the largest in its row, or in its column if that is less; of
+    a frame's the largest of all.
     """
     whole = allowed.reshape(*shape, allowed.shape[-1])
     if framed:
@@ -150,10 +162,11 @@ def _beside(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
 
 
 def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Array:
-    """For each entry (size, states) the largest of the three components of its vector: rows in threes, of 4x4 matrices the first three.
+    """For each entry (size, states) the largest of the three components of its vector: rows in threes, of 4x4
+    matrices the first three.
 
-    `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what is left of the two may
-    be 0.
+    `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what
+    is left of the two may be 0.
     """
     axis = 1 if len(shape) == 3 else 0
     whole = allowed.reshape(*shape, allowed.shape[-1]).copy()

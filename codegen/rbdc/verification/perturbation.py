@@ -1,7 +1,9 @@
-"""A model and inputs whose numbers are rounded scalars: in the first row as they are, in the others changed by a part of their size.
+"""A model and inputs whose numbers are rounded scalars: in the first row as they are, in the others changed
+by a part of their size.
 
-Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of the largest of them: a zero
-beside others is as uncertain as they are. Axes of joints stay as they are, for the placements that carry them change.
+Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of
+the largest of them: a zero beside others is as uncertain as they are. Axes of joints stay as they are, for
+the placements that carry them change.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
 Array = NDArray[np.float64]
 
+
 class Perturbation:
     """Changes of at most `step` of the size of numbers, seeded; see the module's docstring."""
 
@@ -25,19 +28,23 @@ class Perturbation:
         self.step, self.rng, self.rounding = step, np.random.default_rng(seed), Rounding(step, seed)
 
     def model(self, model: Model, length: float = 0.0) -> Model:
-        """The model with scalars of (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at least (m): where results are
-        vectors in the world, rounding is of the size of the whole robot.
+        """The model with scalars of (1 + REPLICAS, 1) in place of its numbers. Offsets count as so long at
+        least (m): where results are vectors in the world, rounding is of the size of the whole robot.
         """
         return replace(
             model,
             bodies=tuple(self._body(body, length) for body in model.bodies),
-            frames=tuple(replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames),
+            frames=tuple(
+                replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames
+            ),
             base_inertia=self._inertia(model.base_inertia),
             gravity=self._vector(model.gravity),
         )
 
     def configuration(self, model: Model, q: Array) -> list[Scalar]:
-        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; angles and quaternions change by `step` at least."""
+        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; angles and quaternions
+        change by `step` at least.
+        """
         sizes = np.maximum(np.abs(q), 1.0)
         for body in model.bodies:
             if body.joint.lengths:
@@ -69,28 +76,44 @@ class Perturbation:
 
     def _numbers(self, values: Sequence[Scalar], least: float = 0.0) -> list[Scalar]:
         largest = max(least, *(abs(x) for x in values))
-        return list(values) if largest == 0.0 else [self.rounding.of(x + largest * self._noise()) for x in values]
+        return (
+            list(values)
+            if largest == 0.0
+            else [self.rounding.of(x + largest * self._noise()) for x in values]
+        )
 
     def _vector(self, vector: Vector3) -> Vector3:
         return Vector3.of(self._numbers(vector.scalars()))
 
     def _placement(self, placement: Placement, length: float) -> Placement:
         rows = [self._numbers(row) for row in placement.rotation.rows()]
-        return Placement(Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length)))
+        return Placement(
+            Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length))
+        )
 
     def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])
-        return Inertia(mass, self._vector(inertia.first_moment), Symmetric3(*self._numbers(inertia.about_origin.scalars())))
+        return Inertia(
+            mass,
+            self._vector(inertia.first_moment),
+            Symmetric3(*self._numbers(inertia.about_origin.scalars())),
+        )
 
     def _body(self, body: Body, length: float) -> Body:
         coupling = body.coupling
         if coupling is not None:
             multiplier, offset = self._numbers([coupling.multiplier]), self._numbers([coupling.offset])
             coupling = Coupling(coupling.leader, multiplier[0], offset[0])
-        return replace(body, placement=self._placement(body.placement, length), inertia=self._inertia(body.inertia), coupling=coupling)
+        placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
+        (armature,), (damping,) = self._numbers([body.armature]), self._numbers([body.damping])
+        return replace(
+            body, placement=placement, inertia=inertia, coupling=coupling, armature=armature, damping=damping
+        )
 
 
 def longest_offset(model: Model) -> float:
     """The longest offset of joints and frames from the bodies that carry them (m)."""
     placements = [*(body.placement for body in model.bodies), *(frame.placement for frame in model.frames)]
-    return max((abs(float(x)) for placement in placements for x in placement.translation.scalars()), default=0.0)
+    return max(
+        (abs(float(x)) for placement in placements for x in placement.translation.scalars()), default=0.0
+    )

@@ -1,8 +1,9 @@
-"""Scalars that are rounded coarsely: after every operation by a random part of up to `step` of the result, in copies side by side.
+"""Scalars that are rounded coarsely: after every operation by a random part of up to `step` of the result, in
+copies side by side.
 
-The copies spread as far as a recursion that is computed with so few digits may be off. That shows errors which no change of the
-inputs does: of differences that are zero whatever the numbers are, and of solutions with an ill-conditioned matrix (Vignes 1993,
-stochastic arithmetic).
+The copies spread as far as a recursion that is computed with so few digits may be off. That shows errors
+which no change of the inputs does: of differences that are zero whatever the numbers are, and of solutions
+with an ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 """
 
 from __future__ import annotations
@@ -18,14 +19,18 @@ from rbdc.spatial import Scalar
 Array: TypeAlias = NDArray[np.float64]
 
 REPLICAS = 8
-"""Copies. That all of them move a result by less than a hundredth of what is usual has a chance of some 1e-16."""
+"""Copies. That all of them move a result by less than a hundredth of what is usual has a chance of some
+1e-16.
+"""
 
 _POOL = 4099
-"""Roundings that are drawn; operations take one after the other and begin again. A prime, so that recursions do not meet the same ones."""
+"""Roundings that are drawn; operations take one after the other and begin again. A prime, so that recursions
+do not meet the same ones.
+"""
 
 
 class Rounding:
-    """Factors 1 + e, |e| <= step, of (1 + REPLICAS, 1): 1 in the first row, seeded random ones in the others."""
+    """Factors 1 + e, |e| <= step, of (1 + REPLICAS, 1): 1 in the first row, seeded random in the others."""
 
     def __init__(self, step: float, seed: int) -> None:
         errors = np.random.default_rng(seed).uniform(-step, step, (_POOL, 1 + REPLICAS, 1))

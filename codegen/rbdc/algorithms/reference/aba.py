@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.drives import plus_diagonal, with_drives
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.reference.linear import Factorisation
@@ -13,12 +14,13 @@ from rbdc.algorithms.reference.rnea import rnea, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U, U D^-1 by
-    columns, and Ia = IA - U D^-1 U^T, which the parent feels.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U +
+    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels.
     """
 
     u: list[Force]
@@ -35,10 +37,10 @@ def aba(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
+    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - D v + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
-    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test: inverse
-    dynamics of ddq gives tau back.
+    The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
+    inverse dynamics of ddq gives tau back.
     """
     if model.coupled:
         return _by_cholesky(model, q, v, tau, fext, trace)
@@ -57,11 +59,14 @@ def aba(
         trace(body.name, "c = v x S qdot", f"c{index}", c[index].scalars())
         trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias[index].scalars())
     joints = articulated(model, placements, trace)
-    u = _force_pass(model, placements, joints, c, bias, joint_velocities(model, tau), trace)
+    driving = with_drives(model, tau, [-x for x in v], [0.0] * model.nv)
+    u = _force_pass(model, placements, joints, c, bias, joint_velocities(model, driving), trace)
     return _acceleration_pass(model, placements, joints, c, u, trace)
 
 
-def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
+def articulated(
+    model: Model, placements: Sequence[Placement], trace: Trace = silent
+) -> list[ArticulatedJoint]:
     """The joints of all bodies, their articulated inertias IA from the leaves to the root."""
     inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
     joints: list[ArticulatedJoint] = []
@@ -76,9 +81,9 @@ def articulated(model: Model, placements: Sequence[Placement], trace: Trace = si
 
 def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace) -> ArticulatedJoint:
     """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
-    joint = model.bodies[index].joint
+    joint, armature = model.bodies[index].joint, model.bodies[index].armature
     u = [inertia @ column for column in joint.subspace()]
-    d = Factorisation([joint.project(column) for column in u])
+    d = Factorisation(plus_diagonal([joint.project(column) for column in u], [armature] * joint.nv))
     # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
     if joint.nv == 1:
         u_d = [u[0].scaled(d.inverse_pivots[0])]
@@ -90,7 +95,7 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
     left = inertia.minus_product(u_d, u)
-    for s in joint.subspace():
+    for s in joint.subspace() if is_zero(armature) else ():
         if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:  # along a coordinate axis: exactly zero there
             left = left.without_axis(s)
     return ArticulatedJoint(u, d, u_d, left)
@@ -119,7 +124,10 @@ def _force_pass(
             force = force + column.scaled(entry)
         above = forces[body.parent] + placements[index].act_force(force)
         trace(
-            body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", above.scalars()
+            body.name,
+            "pA_parent += X* (pA + Ia c + U D^-1 u)",
+            f"pA{body.parent}_from{index}",
+            above.scalars(),
         )
         forces[body.parent] = above
     return u

@@ -1,6 +1,7 @@
 """Centre of mass, momentum and energies body by body, from placements in the world.
 
-Featherstone, Rigid Body Dynamics Algorithms, section 2.14; Orin, Goswami and Lee (2013) for the momentum matrix.
+Featherstone, Rigid Body Dynamics Algorithms, section 2.14; Orin, Goswami and Lee (2013) for the momentum
+matrix.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from rbdc.algorithms.reference.kinematics import body_velocities, joint_placemen
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
@@ -36,7 +38,9 @@ def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
 
 
 def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Force]:
-    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin, world axes."""
+    """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
+    world axes.
+    """
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
     world = world_placements(model, q, trace)
@@ -48,25 +52,35 @@ def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
 
 
 def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole mass."""
+    """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole
+    mass.
+    """
     factor = 1.0 / total_mass(model)
     columns = [column.linear.scaled(factor).scalars() for column in momentum_columns(model, q, trace)]
     return reduce_columns(model, transposed(columns))
 
 
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass, world axes."""
-    com = first_moment(model, q, with_base=False, trace=trace).scaled(1.0 / total_mass(model, with_base=False))
+    """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
+    world axes.
+    """
+    com = first_moment(model, q, with_base=False, trace=trace).scaled(
+        1.0 / total_mass(model, with_base=False)
+    )
     shifted = [Force(f.linear, f.angular - com.cross(f.linear)) for f in momentum_columns(model, q, trace)]
     return reduce_columns(model, transposed([column.scalars() for column in shifted]))
 
 
-def kinetic_energy(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def kinetic_energy(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
     """v^T M v / 2 (J)."""
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     total: Scalar = 0.0
     for body, velocity in zip(model.bodies, velocities, strict=True):
         total = total + velocity.dot(body.inertia @ velocity)
+    for armature, rate in zip(model.armature, v, strict=True):
+        total = total if is_zero(armature) else total + armature * rate * rate
     return [0.5 * total]
 
 

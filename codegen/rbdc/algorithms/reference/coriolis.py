@@ -1,9 +1,9 @@
-"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as Echeandia and
-Wensing (2021).
+"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as
+Echeandia and Wensing (2021).
 
-C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both in its frame,
-B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N = sum m r rdot^T. The pair (p, N)
-of a subtree adds up like an inertia, which is what makes the recursion short.
+C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both
+in its frame, B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N =
+sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which is what makes the recursion short.
 """
 
 from __future__ import annotations
@@ -79,7 +79,12 @@ def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trac
     factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", factors[index].scalars())
+        trace(
+            body.name,
+            "p = sum m rdot, N = sum m r rdot^T of the subtree",
+            f"B{index}",
+            factors[index].scalars(),
+        )
         if body.parent != WORLD:
             factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
     return reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
@@ -93,7 +98,9 @@ def _entries(
     factors: Sequence[CoriolisFactor],
     trace: Trace,
 ) -> Matrix:
-    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for dof i and each ancestor's dof j."""
+    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for dof i and each ancestor's
+    dof j.
+    """
     starts = first_dofs(model)
     derivatives = [
         [

@@ -1,9 +1,12 @@
-"""Composite rigid body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 6.2; Walker and Orin (1982)."""
+"""Composite rigid body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 6.2; Walker and Orin
+(1982).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -12,10 +15,13 @@ from rbdc.spatial import Placement, RigidInertia, Scalar
 
 
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k) - g(q)."""
+    """M(q) (nv, nv; kg, kg m, kg m^2), both triangles. Tests: positive definite, columns are rnea(q, 0, e_k)
+    - g(q).
+    """
     placements = joint_placements(model, q, trace)
     composite = composite_inertias(model, placements, trace)
-    return reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+    inertia = reduce_matrix(model, _full_inertia(model, placements, composite, trace))
+    return plus_diagonal(inertia, model.armature)
 
 
 def composite_inertias(
@@ -35,7 +41,9 @@ def composite_inertias(
 def _full_inertia(
     model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia], trace: Trace
 ) -> Matrix:
-    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
+    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor
+    j.
+    """
     starts = first_dofs(model)
     size = full_size(model)
     m = zeros(size, size)

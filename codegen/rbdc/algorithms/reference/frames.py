@@ -1,8 +1,10 @@
-"""Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics Algorithms, section 2.8.
+"""Jacobian, velocity and acceleration of a frame from world coordinates: Featherstone, Rigid Body Dynamics
+Algorithms, section 2.8.
 
-Everything is found in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i that carries the frame,
-and then seen from where `reference` has it: WORLD from the world's origin, LOCAL from the frame, LOCAL_WORLD_ALIGNED from the
-frame's origin along the world's axes. Spatial vectors are [linear; angular] (m/s, rad/s).
+Everything is found in the world's coordinates, J_k = 0_X_i S_k for each degree of freedom k of a body i that
+carries the frame, and then seen from where `reference` has it: WORLD from the world's origin, LOCAL from the
+frame, LOCAL_WORLD_ALIGNED from the frame's origin along the world's axes. Spatial vectors are [linear;
+angular] (m/s, rad/s).
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 
 @dataclass(frozen=True)
 class Carriers:
-    """The bodies that carry a frame, the root first, in the world's coordinates: for each its number, the columns J_k of its joint, its
-    velocity and its acceleration (without gravity); and the placement of the frame.
+    """The bodies that carry a frame, the root first, in the world's coordinates: for each its number, the
+    columns J_k of its joint, its velocity and its acceleration (without gravity); and the placement of the
+    frame.
     """
 
     bodies: list[int]
@@ -39,16 +42,17 @@ class Carriers:
 
 
 def carriers(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar] | None,
-    a: Sequence[Scalar] | None,
-    frame: int,
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None, frame: int
 ) -> Carriers:
-    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over the bodies that carry a frame; at rest where v or a is None."""
+    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over the bodies that carry a frame; at
+    rest where v or a is None.
+    """
     world, last = world_placements(model, q), model.frames[frame]
     zero = [0.0] * model.nv
-    rates, seconds = joint_velocities(model, zero if v is None else v), joint_velocities(model, zero if a is None else a)
+    rates, seconds = (
+        joint_velocities(model, zero if v is None else v),
+        joint_velocities(model, zero if a is None else a),
+    )
     bodies = model.support(last.body)
     columns: list[list[Motion]] = []
     velocities: list[Motion] = []
@@ -67,7 +71,9 @@ def carriers(
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
-    """Where in the world a frame's motions are seen from. Raises OptionError for a reference that there is not."""
+    """Where in the world a frame's motions are seen from. Raises OptionError for a reference that there is
+    not.
+    """
     if reference == "WORLD":
         return Placement.identity()
     if reference == "LOCAL":
@@ -101,15 +107,15 @@ def frame_acceleration(
     frame: int,
     reference: str = "LOCAL",
 ) -> list[Scalar]:
-    """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world sees it, in the coordinates of
-    `reference`.
+    """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world
+    sees it, in the coordinates of `reference`.
     """
     carried = carriers(model, q, v, a, frame)
     return viewpoint(carried.frame, reference).act_inverse(carried.acceleration()).scalars()
 
 
 def matrix_of(model: Model, bodies: Sequence[int], columns: Sequence[Sequence[Motion]]) -> Matrix:
-    """(6, nv) from the columns of the bodies that carry a frame; zero for others, summed over coupled joints."""
+    """(6, nv) from the columns of bodies that carry a frame; zero for others, summed over coupled joints."""
     found = dict(zip(bodies, columns, strict=True))
     full: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):

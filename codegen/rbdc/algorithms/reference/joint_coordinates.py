@@ -1,7 +1,8 @@
 """Between the vectors q, v, tau of a model and the coordinates of its joints, coupled mimic joints included.
 
-With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant; vectors over the full tree reduce by
-G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid Body Dynamics Algorithms, chapter 3.
+With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant; vectors over the full
+tree reduce by G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid
+Body Dynamics Algorithms, chapter 3.
 """
 
 from __future__ import annotations

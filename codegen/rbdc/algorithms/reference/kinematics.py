@@ -1,4 +1,6 @@
-"""Placements and velocities of the bodies: Featherstone, Rigid Body Dynamics Algorithms, section 4.4 and table 5.1."""
+"""Placements and velocities of the bodies: Featherstone, Rigid Body Dynamics Algorithms, section 4.4 and
+table 5.1.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,7 @@ def body_velocities(
 
 
 def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """The placements of all frames in the world (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
+    """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
     world = world_placements(model, q, trace)
     placements = [
         frame.placement if frame.body == WORLD else world[frame.body].compose(frame.placement)

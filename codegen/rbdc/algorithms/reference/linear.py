@@ -10,8 +10,8 @@ from rbdc.spatial.scalars import is_zero
 
 
 class Factorisation:
-    """A = L^T D L with unit lower triangular L, eliminated from the last row up. Of a joint-space inertia numbered from
-    the root it keeps the zeros between branches.
+    """A = L^T D L with unit lower triangular L, eliminated from the last row up. Of a joint-space inertia
+    numbered from the root it keeps the zeros between branches.
     """
 
     def __init__(self, a: Matrix) -> None:

@@ -1,9 +1,11 @@
-"""Integration and difference on the configuration manifold by the exponential and the logarithm as textbooks have them.
+"""Integration and difference on the configuration manifold by the exponential and the logarithm as textbooks
+have them.
 
-Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation (1994), chapter 2, for SO(3) and SE(3);
-Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2) and the inverses; quaternions are Hamilton's, (x, y, z, w). The
-conventions are those of the joint types and Pinocchio's: velocities in the child's frame; `integrate` gives unit quaternions on the
-side of q, `difference` the short way round. Real scalars only, for sides are taken by comparison.
+Murray, Li and Sastry, A Mathematical Introduction to Robotic Manipulation (1994), chapter 2, for SO(3) and
+SE(3); Sola, Deray and Atchuthan, A micro Lie theory (2018), for SE(2) and the inverses; quaternions are
+Hamilton's, (x, y, z, w). The conventions are those of the joint types and Pinocchio's: velocities in the
+child's frame; `integrate` gives unit quaternions on the side of q, `difference` the short way round. Real
+scalars only, for sides are taken by comparison.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ Vector = list[Scalar]
 
 
 def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Trace = silent) -> Vector:
-    """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix exponential."""
+    """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix
+    exponential.
+    """
     result: Vector = [0.0] * model.nq
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
@@ -105,7 +109,9 @@ def _spherical_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Sc
 
 
 def _free_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
-    """V(w)^-1 R0^T (p1 - p0) with V^-1 = 1 - [w]/2 + (1 - (t/2) cot(t/2))/t^2 [w]^2, and the rotation vector w."""
+    """V(w)^-1 R0^T (p1 - p0) with V^-1 = 1 - [w]/2 + (1 - (t/2) cot(t/2))/t^2 [w]^2, and the rotation vector
+    w.
+    """
     w = Vector3.of(_spherical_logarithm(joint, q0[3:], q1[3:]))
     p = joint.placement(q0).rotation.apply_transposed(Vector3.of(q1[:3]) - Vector3.of(q0[:3]))
     turned = w.cross(p)
@@ -185,7 +191,9 @@ def _versine(t2: Scalar) -> Scalar:
 def _cubic(t2: Scalar) -> Scalar:
     """(t - sin t) / t^3 of t^2."""
     t = _angle(t2)
-    series = (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0 * (1.0 - t2 / 156.0))))) / 6.0
+    series = (
+        1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0 * (1.0 - t2 / 110.0 * (1.0 - t2 / 156.0))))
+    ) / 6.0
     return where_less(t2, NEAR_ZERO, series, (t - sin(t)) / (t * t * t))
 
 
@@ -193,5 +201,7 @@ def _cotangent_rest(t2: Scalar) -> Scalar:
     """(1 - (t/2) cot(t/2)) / t^2 of t^2; its series has Bernoulli's numbers."""
     t = _angle(t2)
     last = 1.0 + t2 * 691.0 / 27300.0
-    series = (1.0 + t2 / 60.0 * (1.0 + t2 / 42.0 * (1.0 + t2 / 40.0 * (1.0 + t2 * 5.0 / 198.0 * last)))) / 12.0
+    series = (
+        1.0 + t2 / 60.0 * (1.0 + t2 / 42.0 * (1.0 + t2 / 40.0 * (1.0 + t2 * 5.0 / 198.0 * last)))
+    ) / 12.0
     return where_less(t2, NEAR_ZERO, series, (1.0 - cos(0.5 * t) / _sinc(0.25 * t * t)) / (t * t))

@@ -1,4 +1,6 @@
-"""The inverse of the joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018), Algorithm 1."""
+"""The inverse of the joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018),
+Algorithm 1.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from rbdc.spatial.vectors import motion_sum
 def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
-    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D L.
+    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
+    L.
     """
     if model.coupled:
         return Factorisation(crba(model, q, trace)).inverse()
@@ -40,14 +43,18 @@ def _backward_pass(
     inverse: Matrix,
     trace: Trace,
 ) -> None:
-    """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on body i."""
+    """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on
+    body i.
+    """
     starts = first_dofs(model)
     subtree_forces: list[dict[int, Force]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):
         body, joint, forces = model.bodies[index], joints[index], subtree_forces[index]
         own = range(starts[index], starts[index] + body.joint.nv)
         columns = {dof: joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own}
-        columns |= {dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()}
+        columns |= {
+            dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()
+        }
         for dof, column in columns.items():
             for row, entry in zip(own, column, strict=True):
                 inverse[row][dof] = entry
@@ -70,7 +77,7 @@ def _forward_pass(
     inverse: Matrix,
     trace: Trace,
 ) -> None:
-    """Lines 27-36. P_i holds, for each dof from i on, the acceleration that a unit torque there gives body i."""
+    """Lines 27-36. P_i holds for each dof from i on the acceleration of body i under a unit torque there."""
     starts = first_dofs(model)
     motions: list[dict[int, Motion]] = []
     for index, body in enumerate(model.bodies):

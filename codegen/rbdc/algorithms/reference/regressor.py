@@ -31,7 +31,9 @@ _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6)
 def torque_regressor(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
-    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test: that identity."""
+    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
+    that identity.
+    """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     starts, full = first_dofs(model), zeros(full_size(model), PARAMETERS * model.njoints)
@@ -52,8 +54,9 @@ def torque_regressor(
 
 
 def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
-    """The wrenches that move a body of each unit parameter alone, by the classical acceleration p of its origin: of the mass [p; 0], of
-    the first moment along e [alpha x e + w x (w x e); e x p], of the inertia J [0; J alpha + w x J w].
+    """The wrenches that move a body of each unit parameter alone, by the classical acceleration p of its
+    origin: of the mass [p; 0], of the first moment along e [alpha x e + w x (w x e); e x p], of the inertia J
+    [0; J alpha + w x J w].
     """
     w, alpha, zero = velocity.angular, acceleration.angular, Vector3.zero()
     p = acceleration.linear + w.cross(velocity.linear)

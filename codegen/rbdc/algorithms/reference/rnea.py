@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -21,16 +22,16 @@ def rnea(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau = M(q) a + C(q, v) v + g(q) - sum_i J_i^T f_i (nv); N and N m.
+    """tau = M(q) a + C(q, v) v + g(q) + D v - sum_i J_i^T f_i (nv); N and N m.
 
-    `fext` are the external forces on the bodies, each in its body's frame. Tests: tau is linear in a with matrix crba(q);
-    forward dynamics of tau gives a back.
+    `fext` are the external forces on the bodies, each in its body's frame. Tests: tau is linear in a with
+    matrix crba(q); forward dynamics of tau gives a back.
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
     forces = without_external(forces, fext)
-    return backward_pass(model, placements, forces, trace)
+    return with_drives(model, backward_pass(model, placements, forces, trace), v, a)
 
 
 def nonlinear_effects(
@@ -46,9 +47,15 @@ def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
 
 
 def forward_pass(
-    model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+    model: Model,
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    placements: Sequence[Placement],
+    trace: Trace = silent,
 ) -> tuple[list[Motion], list[Motion]]:
-    """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g (Algorithm 1, lines 2-9)."""
+    """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g
+    (Algorithm 1, lines 2-9).
+    """
     velocities = body_velocities(model, v, placements, trace)
     accelerations: list[Motion] = []
     rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)

@@ -1,4 +1,6 @@
-"""The C that runs many samples, one in each lane of a vector: its kernel, and the way into the lanes and out of them."""
+"""The C that runs many samples, one in each lane of a vector: its kernel, and the way into the lanes and out
+of them.
+"""
 
 from __future__ import annotations
 
@@ -16,35 +18,42 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.batch_vectorise import Samples, side_by_side
+from rbdc.ir.passes.vectorise.batch_vectorise import Samples, side_by_side
 
 KERNEL = "static __attribute__((noinline)) "
-"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in two ways."""
+"""A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
+two ways.
+"""
 
 CACHED = 16 << 20
-"""Bytes of results of one call from which on they are written past the caches, where most of them would not stay: a line that is written
-there is read first.
+"""Bytes of results of one call from which on they are written past the caches, where most of them would not
+stay: a line that is written there is read first.
 """
 
 _SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
-"""Bytes of the registers of other processors by the macro that says so. A square that does not fit one is transposed in parts: compilers
-take longer vectors apart, but not what exchanges their entries.
+"""Bytes of the registers of other processors by the macro that says so. A square that does not fit one is
+transposed in parts: compilers take longer vectors apart, but not what exchanges their entries.
 """
 
 
 def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; of two the first goes without the optional
-    input, and the second takes it.
+    """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; of two the first
+    goes without the optional input, and the second takes it.
     """
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
     scalar = declaration.scalar
     source.declaration = declaration
     forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
-    kernel = FunctionSource(declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar))
+    kernel = FunctionSource(
+        declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar)
+    )
     turning = any(rotations.has_rotations(form.samples.program) for form in forms)
     if turning:
         kernel.files[rotations.header_name(robot)] = rotations.header(robot, version, scalar)
-    made = [kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL) for f in forms]
+    made = [
+        kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL)
+        for f in forms
+    ]
     source.batch_files |= kernel.files
     source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(
@@ -87,7 +96,9 @@ def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> st
 
 
 def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> LanesEntry | None:
-    """The view of the public function over blocks, which chooses the form; None where the only form is public itself."""
+    """The view of the public function over blocks, which chooses the form; None where the only form is public
+    itself.
+    """
     if declaration.optional is None or len(forms) == 1:
         return None
     without, given = (f"{form.name}_lanes({_names(form.declaration)})" for form in forms)
@@ -128,27 +139,29 @@ def _names(declaration: FunctionDeclaration) -> str:
 
 
 def _transposition(lanes: int) -> list[str]:
-    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each step exchanges blocks of
-    twice the size between rows that far apart.
+    """The statements that transpose the square `s0`, rows of `lanes` entries, into `s1`, `s2` and so on: each
+    step exchanges blocks of twice the size between rows that far apart.
     """
     lines = []
     for step in range(lanes.bit_length() - 1):
         half = 1 << step
         for j in range(lanes):
-            # Counted through both rows of the pair: the first keeps its lower halves, the second its upper ones.
+            # Counted through both rows of the pair: the first keeps its lower halves, the second the upper.
             if j & half:
                 entries = [k + lanes if k & half else k | half for k in range(lanes)]
             else:
                 entries = [(k ^ half) + lanes if k & half else k for k in range(lanes)]
             pair = f"s{step}[{j & ~half}], s{step}[{j | half}]"
-            lines.append(f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});")
+            lines.append(
+                f"s{step + 1}[{j}] = __builtin_shufflevector({pair}, {', '.join(map(str, entries))});"
+            )
     return lines
 
 
 @dataclass(frozen=True)
 class _Square:
-    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of which holds the result, and the
-    statements; macro: what says that registers hold a row.
+    """A square of numbers and its transposition: its rows as a vector, the arrays of all steps, the last of
+    which holds the result, and the statements; macro: what says that registers hold a row.
     """
 
     vector: VectorView

@@ -1,5 +1,5 @@
-"""The C of the functions of frames that runs many samples, one in each lane of a vector: all samples share the frame and the reference, so
-the climb is that of one sample with vectors in the place of numbers.
+"""The C of the functions of frames that runs many samples, one in each lane of a vector: all samples share
+the frame and the reference, so the climb is that of one sample with vectors in the place of numbers.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
-from rbdc.ir.passes.batch_vectorise import widened
+from rbdc.ir.passes.vectorise.batch_vectorise import widened
 from rbdc.model import Model
 
 
-def add_frames_batch(source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str) -> None:
-    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all functions of frames share."""
+def add_frames_batch(
+    source: FunctionSource, robot: str, model: Model, steps: Sequence[Program], version: str
+) -> None:
+    """Add the file with `<robot>_<name>_batch` to a function's files, and those that the batches of all
+    functions of frames share.
+    """
     declaration = source.declaration = replace(source.declaration, lanes=True)
     view = _vectors(robot, declaration.scalar, version)
     source.batch_files |= _shared(model, steps, view)
@@ -96,8 +100,8 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
 
 @dataclass(frozen=True)
 class _FrameBatch:
-    """The functions around the kernel of one function of a frame: arrays, `q` among the inputs; entries: of all outputs of a sample;
-    room: of the largest output; prototype: of the kernel.
+    """The functions around the kernel of one function of a frame: arrays, `q` among the inputs; entries: of
+    all outputs of a sample; room: of the largest output; prototype: of the kernel.
     """
 
     name: str
@@ -115,7 +119,12 @@ class _FrameBatch:
 
 
 def _frame_batch(robot: str, declaration: FunctionDeclaration) -> _FrameBatch:
-    name, scalar, inputs, outputs = f"{robot}_{declaration.name}", declaration.scalar, declaration.inputs, declaration.outputs
+    name, scalar, inputs, outputs = (
+        f"{robot}_{declaration.name}",
+        declaration.scalar,
+        declaration.inputs,
+        declaration.outputs,
+    )
     lanes = scalar.lanes
     (q,) = (p for p in inputs if p.configuration)
     kernel = f"{name}_kernel{lanes}({', '.join(declaration.parameters(f'{robot}_lanes{lanes}'))})"

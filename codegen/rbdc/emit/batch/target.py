@@ -14,7 +14,9 @@ class BatchTarget(Backend):
     needs_samples = True
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Add the kernel to functions that planning has programs of several samples for; the batch of others is a loop, which C prints."""
+        """Add the kernel to functions that planning has programs of several samples for; the batch of others
+        is a loop, which C prints.
+        """
         if not planned.samples:
             return
         if planned.form is Form.CLIMB:

@@ -1,4 +1,6 @@
-"""Views of batches for the templates: arrays and where their blocks lie, forms of a batch, tables of indices, single samples of a block."""
+"""Views of batches for the templates: arrays and where their blocks lie, forms of a batch, tables of indices,
+single samples of a block.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.passes.batch_vectorise import Samples
+from rbdc.ir.passes.vectorise.batch_vectorise import Samples
 
 _IN_A_LINE = 24
 
 
 @dataclass(frozen=True)
 class ArrayView:
-    """An array of a function over samples: entries of a sample, of a block of them in lanes, and the vectors that a buffer of it has.
+    """An array of a function over samples: entries of a sample, of a block of them in lanes, and the vectors
+    that a buffer of it has.
 
-    block: where block i begins; given: the same with zeros in place of an array that may be NULL. indices: of an output the name of the
-    table of its entries among the results. spared: an input that may be NULL, which its buffer has zeros for.
+    block: where block i begins; given: the same with zeros in place of an array that may be NULL. indices: of
+    an output the name of the table of its entries among the results. spared: an input that may be NULL, which
+    its buffer has zeros for.
     """
 
     name: str
@@ -39,7 +43,7 @@ class ConstantView:
 
 @dataclass(frozen=True)
 class IndexTable:
-    """A table of the indices of an output's entries among the results, at least as long as there are lanes."""
+    """The table of indices of an output's entries among the results, as long as there are lanes or longer."""
 
     output: str
     name: str
@@ -51,8 +55,8 @@ class IndexTable:
 class SingleSampleView:
     """The C function that takes the samples of one block one by one.
 
-    inputs: name, size, and the condition on k under which there is an entry k to copy. outputs: name and size. call: of the function for
-    one sample.
+    inputs: name, size, and the condition on k under which there is an entry k to copy. outputs: name and
+    size. call: of the function for one sample.
     """
 
     prototype: str
@@ -65,11 +69,12 @@ class SingleSampleView:
 class FormView:
     """The loops over whole blocks of one form, and over blocks in lanes.
 
-    name: what the names of its C functions begin with; private: it is not public itself. parameters: of a function over arrays.
-    zeros: the array in place of an input that is not given, of `zeros_size` entries; empty where there is none. angles: the inputs whose
-    angles must be moderate. count: vectors of results and constants; entries: of all outputs; room: of the largest. direct: results of
-    blocks in lanes go straight to this place; empty where they are put together from `held` vectors. single: calls of single samples of
-    a block by other means.
+    name: what the names of its C functions begin with; private: it is not public itself. parameters: of a
+    function over arrays. zeros: the array in place of an input that is not given, of `zeros_size` entries;
+    empty where there is none. angles: the inputs whose angles must be moderate. count: vectors of results and
+    constants; entries: of all outputs; room: of the largest. direct: results of blocks in lanes go straight
+    to this place; empty where they are put together from `held` vectors. single: calls of single samples of a
+    block by other means.
     """
 
     name: str
@@ -103,8 +108,9 @@ class LanesEntry:
 
 @dataclass(frozen=True)
 class Form:
-    """One way of running a batch: with the optional input, without, or whether it is there or not. whole: the function that is declared;
-    declaration: what the form takes and gives of it. suffix: of its names in C; "" for the only form.
+    """One way of running a batch: with the optional input, without, or whether it is there or not. whole: the
+    function that is declared; declaration: what the form takes and gives of it. suffix: of its names in C; ""
+    for the only form.
     """
 
     robot: str
@@ -172,7 +178,9 @@ def form_view(form: Form) -> FormView:
         inputs=list(inputs.values()),
         outputs=list(outputs.values()),
         angles=[view for p, view in inputs.items() if p.configuration],
-        constants=[ConstantView(first + k, declaration.scalar.literal(x)) for k, x in enumerate(samples.constants)],
+        constants=[
+            ConstantView(first + k, declaration.scalar.literal(x)) for k, x in enumerate(samples.constants)
+        ],
         count=form.count,
         held=max(form.count, 1),
         entries=sum(p.size for p in outputs),
@@ -198,24 +206,34 @@ def _array(form: Form, p: Parameter) -> ArrayView:
 
 
 def single_sample_view(
-    robot: str, whole: FunctionDeclaration, taken: FunctionDeclaration, suffix: str = "", spared: Parameter | None = None
+    robot: str,
+    whole: FunctionDeclaration,
+    taken: FunctionDeclaration,
+    suffix: str = "",
+    spared: Parameter | None = None,
 ) -> SingleSampleView:
-    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays of `taken`, of which `spared`
-    may be NULL, by the function that `whole` declares.
+    """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays
+    of `taken`, of which `spared` may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
     copies = {p.name: p.where_given(f"{p.name}_one") if p == spared else f"{p.name}_one" for p in arrays}
     return SingleSampleView(
         f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
-        [(p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}") for p in taken.inputs],
+        [
+            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}")
+            for p in taken.inputs
+        ],
         [(p.name, p.size) for p in taken.outputs],
         single_call(robot, whole, copies),
     )
 
 
 def single_call(robot: str, declaration: FunctionDeclaration, arrays: Mapping[str, str]) -> str:
-    """The statement that computes one sample. `arrays`: by name where inputs and outputs are; NULL for an input that is not there."""
-    return f"{robot}_{declaration.name}({', '.join(declaration.arguments(lambda p: arrays.get(p.name, 'NULL')))});"
+    """The statement that computes one sample. `arrays`: by name where inputs and outputs are; NULL for an
+    input that is not there.
+    """
+    arguments = declaration.arguments(lambda p: arrays.get(p.name, "NULL"))
+    return f"{robot}_{declaration.name}({', '.join(arguments)});"
 
 
 def parameters(declaration: FunctionDeclaration) -> str:

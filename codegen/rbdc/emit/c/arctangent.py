@@ -13,9 +13,10 @@ from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 
 @dataclass(frozen=True)
 class _Approximation:
-    """coefficients: of (atan u / u - 1) / z, z = u^2, interpolated at the Chebyshev points of 0 <= z <= tan(pi/8)^2; error 7e-18 in double,
-    2e-9 in single precision. eighth: pi/4 in two parts, of which three times the first is exact. Points further from the origin than
-    `largest`, or nearer than `smallest` along both axes, go to libm.
+    """coefficients: of (atan u / u - 1) / z, z = u^2, interpolated at the Chebyshev points of 0 <= z <=
+    tan(pi/8)^2; error 7e-18 in double, 2e-9 in single precision. eighth: pi/4 in two parts, of which three
+    times the first is exact. Points further from the origin than `largest`, or nearer than `smallest` along
+    both axes, go to libm.
     """
 
     coefficients: tuple[float, ...]
@@ -27,8 +28,20 @@ class _Approximation:
 _OF = {
     DOUBLE: _Approximation(
         (
-            *(-0.3333333333333333, 0.1999999999999552, -0.14285714284666542, 0.11111111015256361, -0.09090904578123903),
-            *(0.07692183190826087, -0.06664511447381948, 0.0585814891280221, -0.0508544973794026, 0.03923165829558719),
+            *(
+                -0.3333333333333333,
+                0.1999999999999552,
+                -0.14285714284666542,
+                0.11111111015256361,
+                -0.09090904578123903,
+            ),
+            *(
+                0.07692183190826087,
+                -0.06664511447381948,
+                0.0585814891280221,
+                -0.0508544973794026,
+                0.03923165829558719,
+            ),
             -0.01917688711906226,
         ),
         (0.7853981633974483, 3.061616997868383e-17),
@@ -36,7 +49,13 @@ _OF = {
         1e-290,
     ),
     FLOAT: _Approximation(
-        (-0.3333333176116852, 0.19999540483648964, -0.1426395559798464, 0.10743731490791084, -0.06451928208121749),
+        (
+            -0.3333333176116852,
+            0.19999540483648964,
+            -0.1426395559798464,
+            0.10743731490791084,
+            -0.06451928208121749,
+        ),
         (0.785398006439209, 1.5695823932524066e-07),
         1e37,
         1e-30,

@@ -1,7 +1,8 @@
 """Solutions with M for many right-hand sides, columns side by side in the lanes of vectors.
 
-A straight-line kernel gives right-hand sides B, known parts K and the factors of M^-1 = W D^-1 W^T. What is left is the same arithmetic for
-every column, Y = D^-1 W^T B and X = W Y, which is written row by row over blocks of columns, blocks of zeros left out.
+A straight-line kernel gives right-hand sides B, known parts K and the factors of M^-1 = W D^-1 W^T. What is
+left is the same arithmetic for every column, Y = D^-1 W^T B and X = W Y, which is written row by row over
+blocks of columns, blocks of zeros left out.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
 BLOCK_WEIGHT = 1.6
-"""Single operations that one on a block takes the time of, measured on a quadruped, a humanoid and an arm: two loads each, 64 bytes."""
+"""Single operations that one on a block takes the time of, measured on a quadruped, a humanoid and an arm:
+two loads each, 64 bytes.
+"""
 
 PART = 600
 """About so many products of a block in one C function."""
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The outputs that the kernel computes for a function whose last output is M^-1 (size, size) and whose others are solutions with M."""
+    """The outputs that the kernel computes for a function whose last output is M^-1 (size, size) and whose
+    others are solutions with M.
+    """
     names = [p.name for p in declaration.outputs[:-1]]
     outputs = [*(f"side_{name}" for name in names), *(f"known_{name}" for name in names), "factor", "pivots"]
     return replace(declaration, outputs=tuple(Parameter(name, (size, size), "") for name in outputs))
@@ -34,9 +39,9 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
 
 @dataclass
 class Plan:
-    """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from zero; `known` likewise; `factor`:
-    (row, column) of those of W below its diagonal of ones. A row of columns holds all right-hand sides, then those of the identity; a block
-    of columns fills a vector of `scalar`.
+    """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from
+    zero; `known` likewise; `factor`: (row, column) of those of W below its diagonal of ones. A row of columns
+    holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
     """
 
     size: int
@@ -70,7 +75,9 @@ def plan_of(programs: Sequence[Program], size: int, scalar: ScalarType) -> Plan:
     sides = (len(programs[0].outputs) - 2) // 2
 
     def nonzero(which: int) -> list[tuple[int, int]]:
-        entries = {k for p in programs for k, value in enumerate(p.results[which]) if p.values[value].constant != 0.0}
+        entries = {
+            k for p in programs for k, value in enumerate(p.results[which]) if p.values[value].constant != 0.0
+        }
         return [divmod(k, size) for k in sorted(entries)]
 
     return Plan(
@@ -94,7 +101,9 @@ def kernel(program: Program, plan: Plan) -> Program:
     outputs = {
         Array("columns", len(plan.stored), output_indices=indices): entries(0, plan.stored),
         Array("known", len(plan.known)): entries(plan.sides, plan.known),
-        Array("factor", len(plan.factor)): tuple(factor[row * plan.size + column] for row, column in plan.factor),
+        Array("factor", len(plan.factor)): tuple(
+            factor[row * plan.size + column] for row, column in plan.factor
+        ),
         Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
     }
     return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
@@ -102,7 +111,9 @@ def kernel(program: Program, plan: Plan) -> Program:
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum of one block: its number in the row, the entry of y where it lies, and whether the row has numbers there already."""
+    """The sum of one block: its number in the row, the entry of y where it lies, and whether the row has
+    numbers there already.
+    """
 
     block: int
     entry: int
@@ -119,7 +130,9 @@ class Term:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the solve: sums over blocks and what is added to them. pivot: whose inverse scales the row, as C; empty for none."""
+    """One row of the solve: sums over blocks and what is added to them. pivot: whose inverse scales the row,
+    as C; empty for none.
+    """
 
     title: str
     sums: list[Sum]
@@ -143,15 +156,22 @@ class Row:
 
 
 def solve(plan: Plan) -> list[Row]:
-    """Y = D^-1 W^T B in the order of the rows, then X = W Y in the opposite one: what a row needs has not been overwritten yet."""
-    below = {k: [(number, i) for number, (i, j) in enumerate(plan.factor) if j == k] for k in range(plan.size)}
-    above = {k: [(number, j) for number, (i, j) in enumerate(plan.factor) if i == k] for k in range(plan.size)}
+    """Y = D^-1 W^T B in the order of the rows, then X = W Y in the opposite one: what a row needs has not
+    been overwritten yet.
+    """
+    below = {
+        k: [(number, i) for number, (i, j) in enumerate(plan.factor) if j == k] for k in range(plan.size)
+    }
+    above = {
+        k: [(number, j) for number, (i, j) in enumerate(plan.factor) if i == k] for k in range(plan.size)
+    }
     filled: dict[int, set[int]] = {k: {plan.block(plan.sides, k)} for k in range(plan.size)}  # the identity
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
     solved = {k: filled[k].union(*(filled[i] for _, i in below[k])) for k in range(plan.size)}
     rows = [
-        replace(_row(plan, k, below[k], filled), title=f"row {k} of Y = D^-1 W^T B", pivot=f"pivots[{k}]") for k in range(plan.size)
+        replace(_row(plan, k, below[k], filled), title=f"row {k} of Y = D^-1 W^T B", pivot=f"pivots[{k}]")
+        for k in range(plan.size)
     ]
     upward = [k for k in reversed(range(plan.size)) if above[k]]
     return rows + [replace(_row(plan, k, above[k], solved), title=f"row {k} of X = W Y") for k in upward]
@@ -161,7 +181,11 @@ def _row(plan: Plan, k: int, terms: Sequence[tuple[int, int]], filled: Mapping[i
     """Row k plus the rows of `terms` times their entries of W, in the blocks that are not all zeros."""
     used = sorted(filled[k].union(*(filled[i] for _, i in terms)))
     sums = [Sum(b, k * plan.blocks + b, b in filled[k]) for b in used]
-    products = [Term(number, [(b, i * plan.blocks + b) for b in sorted(filled[i])]) for number, i in terms if filled[i]]
+    products = [
+        Term(number, [(b, i * plan.blocks + b) for b in sorted(filled[i])])
+        for number, i in terms
+        if filled[i]
+    ]
     return Row("", sums, products, "")
 
 
@@ -177,10 +201,17 @@ def column_weight(program: Program, size: int, scalar: ScalarType) -> float:
 
 
 def column_source(
-    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], size: int, version: str, *, loop: bool = True
+    robot: str,
+    declaration: FunctionDeclaration,
+    programs: Sequence[Program],
+    size: int,
+    version: str,
+    *,
+    loop: bool = True,
 ) -> FunctionSource:
-    """The C of a function whose last output is M^-1 (size, size) and whose others are solutions with M. `programs` compute what
-    `preparation` declares, the first of two without the optional input; `loop`: its batch is a loop over samples.
+    """The C of a function whose last output is M^-1 (size, size) and whose others are solutions with M.
+    `programs` compute what `preparation` declares, the first of two without the optional input; `loop`: its
+    batch is a loop over samples.
     """
     plan, name = plan_of(programs, size, declaration.scalar), f"{robot}_{declaration.name}"
     kernels, made = [kernel(program, plan) for program in programs], solve(plan)
@@ -225,8 +256,9 @@ class _Output:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row of columns; all of them; entries of `factor`
-    and `known`, at least one; what a step along the diagonal of the identity takes, and where that begins.
+    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row of columns;
+    all of them; entries of `factor` and `known`, at least one; what a step along the diagonal of the identity
+    takes, and where that begins.
     """
 
     rows: int

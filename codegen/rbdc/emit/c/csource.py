@@ -26,10 +26,17 @@ CHUNK_OPERATIONS = 1500
 
 
 def function_source(
-    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], version: str, method: str, *, loop: bool = True
+    robot: str,
+    declaration: FunctionDeclaration,
+    programs: Sequence[Program],
+    version: str,
+    method: str,
+    *,
+    loop: bool = True,
 ) -> FunctionSource:
-    """The C of a straight-line function. With two programs the second takes the optional last input, the first does without; with
-    one the optional input is replaced by zeros where it is NULL. `loop`: its batch is a loop over samples.
+    """The C of a straight-line function. With two programs the second takes the optional last input, the
+    first does without; with one the optional input is replaced by zeros where it is NULL. `loop`: its batch
+    is a loop over samples.
     """
     total = cost(programs[0])
     source = FunctionSource(declaration, total, method=method)
@@ -56,8 +63,12 @@ def function_source(
     return source
 
 
-def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program, version: str) -> FunctionSource:
-    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in `<robot>_<name>.c`."""
+def kernel_source(
+    robot: str, declaration: FunctionDeclaration, program: Program, version: str
+) -> FunctionSource:
+    """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
+    `<robot>_<name>.c`.
+    """
     total = cost(program)
     source = FunctionSource(declaration, total)
     name = f"{robot}_{declaration.name}"
@@ -84,8 +95,8 @@ def kernel_source(robot: str, declaration: FunctionDeclaration, program: Program
 
 @dataclass(frozen=True)
 class Part:
-    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it does not read; calls: of
-    the parts of a program that is in several.
+    """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it
+    does not read; calls: of the parts of a program that is in several.
     """
 
     comment: str
@@ -98,8 +109,9 @@ class Part:
 
 @dataclass(frozen=True)
 class KernelCall:
-    """The call of the kernels of a function. given: of the only one, or of that which takes the optional input, for which `zeros` entries
-    of zeros stand where it is NULL; without: of the kernel that does without it, where there is one.
+    """The call of the kernels of a function. given: of the only one, or of that which takes the optional
+    input, for which `zeros` entries of zeros stand where it is NULL; without: of the kernel that does without
+    it, where there is one.
     """
 
     given: str
@@ -118,8 +130,8 @@ class _Entry:
 
 @dataclass(frozen=True)
 class Kernels:
-    """The kernels of one function as a template has them: their C functions, prototypes of those in other files, and how they are
-    called.
+    """The kernels of one function as a template has them: their C functions, prototypes of those in other
+    files, and how they are called.
     """
 
     parts: list[Part]
@@ -130,21 +142,27 @@ class Kernels:
 def add_kernels(
     robot: str, stem: str, single: str, programs: Sequence[Program], source: FunctionSource, version: str
 ) -> Kernels:
-    """The kernels of a function. A single one is called `single`, and is the entry point where that is the function's own name; the
-    names of two begin with `stem`. What is too large for one file goes to the files of `source`.
+    """The kernels of a function. A single one is called `single`, and is the entry point where that is the
+    function's own name; the names of two begin with `stem`. What is too large for one file goes to the files
+    of `source`.
     """
     optional, public = source.declaration.optional, single == f"{robot}_{source.declaration.name}"
     names = [single]
     if optional is not None and len(programs) == 2:
         names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
-    made = [kernel_parts(robot, k, p, source, version, storage="" if public else "static ") for k, p in zip(names, programs, strict=True)]
+    made = [
+        kernel_parts(robot, k, p, source, version, storage="" if public else "static ")
+        for k, p in zip(names, programs, strict=True)
+    ]
     call = _kernel_call(source.declaration, list(zip(names, programs, strict=True)))
-    return Kernels([part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call)
+    return Kernels(
+        [part for parts, _ in made for part in parts], [p for _, foreign in made for p in foreign], call
+    )
 
 
 def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, Program]]) -> KernelCall:
-    """The call of the one kernel, or of that which suits the optional input: the second takes it, the first does without; a single one
-    gets zeros where it is NULL.
+    """The call of the one kernel, or of that which suits the optional input: the second takes it, the first
+    does without; a single one gets zeros where it is NULL.
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
@@ -166,9 +184,11 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
         source.style = "lanes"
 
 
-def elementary_headers(robot: str, programs: Sequence[Program], scalar: ScalarType, version: str) -> dict[str, str]:
-    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has them side by side or both of
-    one angle, of angles of points, of rotations.
+def elementary_headers(
+    robot: str, programs: Sequence[Program], scalar: ScalarType, version: str
+) -> dict[str, str]:
+    """The headers of elementary functions that the programs call, by name: of sines and cosines where one has
+    them side by side or both of one angle, of angles of points, of rotations.
     """
     found = {}
     if any(takes_both(program) for program in programs):
@@ -194,15 +214,11 @@ def headers(source: FunctionSource) -> list[str]:
 
 
 def kernel_parts(
-    robot: str,
-    name: str,
-    program: Program,
-    source: FunctionSource,
-    version: str,
-    *,
-    storage: str = "static ",
+    robot: str, name: str, program: Program, source: FunctionSource, version: str, *, storage: str = "static "
 ) -> tuple[list[Part], list[str]]:
-    """The C functions of one program for the main file, and prototypes of those that went into files of their own."""
+    """The C functions of one program for the main file, and prototypes of those that went into files of their
+    own.
+    """
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
     writer = Writer(robot, program, chunks, scalar)
     if chunks.count == 1:
@@ -215,7 +231,10 @@ def kernel_parts(
         part_name = f"{name}_part{number + 1}"
         prototype = f"void {part_name}({parameters(robot, program, scalar)}{shared})"
         part = _part(
-            writer, number, prototype, comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts."
+            writer,
+            number,
+            prototype,
+            comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
         )
         part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
         source.statements += _statements(part.blocks)
@@ -237,12 +256,16 @@ def kernel_parts(
             batch=None,
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
-    return [Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)], prototypes
+    return [
+        Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
+    ], prototypes
 
 
 def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> Part:
     """The view of one C function that holds the whole of a program, however large."""
-    return _part(Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment)
+    return _part(
+        Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment
+    )
 
 
 def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
@@ -280,8 +303,9 @@ def arguments(program: Program) -> str:
 
 @dataclass(frozen=True)
 class BatchView:
-    """The function over samples stored one after the other: the call for sample i, and the expression that runs as many whole blocks of
-    samples as there are and says how many samples that were, where something does.
+    """The function over samples stored one after the other: the call for sample i, and the expression that
+    runs as many whole blocks of samples as there are and says how many samples that were, where something
+    does.
     """
 
     prototype: str
@@ -303,6 +327,6 @@ def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
 def figures(total: Cost) -> str:
     """The counts in words, for the head of a C file."""
     return (
-        f"{total.operations} operations: {total.additions} additions, {total.multiplications} multiplications, "
-        f"{total.divisions} divisions, {total.calls} calls of libm"
+        f"{total.operations} operations: {total.additions} additions, "
+        f"{total.multiplications} multiplications, {total.divisions} divisions, {total.calls} calls of libm"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c.rotations import calls
-from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
+from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.forms import Form, Precedence, VectorForm
@@ -55,14 +55,17 @@ class Writer:
     def used_inputs(self, number: int) -> set[str]:
         """The input arrays that chunk `number` reads."""
         program = self.program
-        sources = {program.values[k].source for i in self._members[number] for k in program.values[i].arguments}
-        direct = {program.values[k].source for result in program.results for k in result} if number == self._last else set()
-        return {source[0] for source in sources | direct if source is not None}
+        read = {k for i in self._members[number] for k in program.values[i].arguments}
+        if number == self._last:
+            read |= {k for result in program.results for k in result}
+        sources = {program.values[k].source for k in read}
+        return {source[0] for source in sources if source is not None}
 
     @property
     def workspaces(self) -> dict[str, tuple[str, int]]:
         """By name the C type of each workspace and how many slots it has."""
-        return {_workspace(width): (self._type_of(width), count) for width, count in self.chunks.slots.items()}
+        slots = self.chunks.slots
+        return {_workspace(width): (self._type_of(width), count) for width, count in slots.items()}
 
     def used_workspaces(self, number: int) -> set[str]:
         """The workspaces that chunk `number` reads or writes."""
@@ -70,15 +73,15 @@ class Writer:
         stored = {k for k in members if k in self.chunks.slot_of}
         read = {k for i in members for k in self.program.values[i].arguments if self._foreign(k, number)}
         if number == self._last:
-            read |= {k for result in self.program.results for k in result if self._foreign(k, number) and k in self.chunks.slot_of}
+            results = {k for result in self.program.results for k in result if k in self.chunks.slot_of}
+            read |= {k for k in results if self._foreign(k, number)}
         return {_workspace(self.program.values[k].width) for k in stored | read}
 
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
         to_store = stores(self.program, homes, number, self._cleared)
-        clears = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items() if number == 0]
-        blocks = [Block("results", "zero where one branch of the tree has nothing to do with another", tuple(clears))] if clears else []
+        blocks = self._clearing() if number == 0 else []
         lines: list[str] = []
         section = -1
         for index in self._members[number]:
@@ -90,13 +93,19 @@ class Writer:
                 continue
             lines += self._made(index, number)
             if not self._inline[index] and index in self.chunks.slot_of:
-                lines.append(f"{_workspace(value.width)}[{self.chunks.slot_of[index]}] = {self._names[index]};")
+                slot = self.chunks.slot_of[index]
+                lines.append(f"{_workspace(value.width)}[{slot}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
         rest = [store for k, made in to_store.items() if self._is_leaf(k) for store in made]
         if rest:
             blocks.append(Block("results", "known without computation", tuple(self._known(rest, number))))
         return blocks
+
+    def _clearing(self) -> list[Block]:
+        lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
+        why = "zero where one branch of the tree has nothing to do with another"
+        return [Block("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
         """The statements that make a value; none where it is written inside the expression that uses it."""
@@ -131,20 +140,20 @@ class Writer:
             if store.values not in places:
                 places[store.values] = len(table)
                 table += [self._operand(index, 0, number) for index in store.values]
-            size = f"{len(store.values)} * sizeof *{store.array}"
-            lines.append(f"memcpy({store.array} + {store.place}, constants + {places[store.values]}, {size});")
+            place, size = places[store.values], f"{len(store.values)} * sizeof *{store.array}"
+            lines.append(f"memcpy({store.array} + {store.place}, constants + {place}, {size});")
         if not table:
             return lines
-        rows = [", ".join(table[k : k + LONGEST]) for k in range(0, len(table), LONGEST)]
-        declared = [f"static const {self.scalar.name} constants[{len(table)}] = {{", *(f"    {row}," for row in rows), "};"]
-        return [*declared, *lines]
+        rows = [f"    {', '.join(table[k : k + LONGEST])}," for k in range(0, len(table), LONGEST)]
+        return [f"static const {self.scalar.name} constants[{len(table)}] = {{", *rows, "};", *lines]
 
     def _gathered(self, index: int, number: int) -> list[str]:
-        """The statement of a gathered sine or cosine; the first one comes with the call that computes them all."""
+        """The statement of a gathered sine or cosine; the first comes with the call that computes them."""
         lines: list[str] = []
         if index == next(iter(self._angles)):
             sums = {self.program.values[k].arguments: self.program.values[k].width for k in self._angles}
-            angles = [angle for (k, *_), width in sums.items() for angle in self._angle_operands(k, width, number)]
+            terms = ((k, width) for (k, *_), width in sums.items())
+            angles = [angle for k, width in terms for angle in self._angle_operands(k, width, number)]
             offsets = [x for (_, *offset), width in sums.items() for x in self._numbers(offset, width)]
             lines += statements(self.robot, angles, offsets, self.scalar)
         (array, place), value, name = self._angles[index], self.program.values[index], self._names[index]
@@ -232,18 +241,9 @@ class Writer:
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
             return f"{store.array}[{store.place}] = {values};"
-        kind, whole = self._type_of(len(store.values)), self._whole(store.values)
+        kind, whole = self._type_of(len(store.values)), whole_vector(self.program, store.values)
         vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
         return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
-
-    def _whole(self, values: Sequence[int]) -> int | None:
-        """The vector whose lanes these values are, one after the other and all of them."""
-        lanes = [self.program.values[index] for index in values]
-        vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
-        if vector is None or self.program.values[vector].width != len(lanes):
-            return None
-        taken = [(value.operation, value.arguments, value.lane) for value in lanes]
-        return vector if taken == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None
 
     def _is_leaf(self, index: int) -> bool:
         return self.program.values[index].operation.is_leaf
@@ -270,8 +270,8 @@ class Writer:
         inlined = len(users) == 1 and index not in self.program.symbols
         inlined = inlined and not operation.is_elementary and weight <= MAXIMUM_INLINED
         if inlined and users[0] >= 0:
-            user = self.program.values[users[0]]
-            inlined = user.section == value.section and self.chunks.chunk_of[users[0]] == self.chunks.chunk_of[index]
+            user, chunk_of = self.program.values[users[0]], self.chunks.chunk_of
+            inlined = user.section == value.section and chunk_of[users[0]] == chunk_of[index]
             inlined = inlined and not user.operation.is_condition
         self._weight[index] = weight if inlined else 0
         return inlined
@@ -287,7 +287,8 @@ class Writer:
         return any(user.operation.needs_names for user in users)
 
     def _choose_names(self) -> dict[int, str]:
-        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)} | {"angle", "offset", "sine", "cosine", "constants"}
+        taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
+        taken |= {"angle", "offset", "sine", "cosine", "constants"}
         taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):
@@ -369,8 +370,10 @@ class Writer:
         parts = []
         for sign, index in zip(("", "~"), value.arguments[1:], strict=True):
             alike = self.program.values[index].constant
-            repeated = "" if alike is None else f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
-            chosen = repeated or self._operand(index, Precedence.UNARY, number)
+            if alike is None:
+                chosen = self._operand(index, Precedence.UNARY, number)
+            else:
+                chosen = f"{vector}{{{', '.join([self.scalar.literal(alike)] * value.width)}}}"
             parts += [] if alike == 0.0 else [f"({sign}{condition} & {mask}{chosen})"]
         return f"{vector}({' | '.join(parts)})"
 
@@ -386,5 +389,6 @@ class Writer:
         width = self.program.values[value.arguments[0]].width
         if value.operation.form is Form.INITIALIZER:
             return f"{{{', '.join(f'{vector}[{(m + value.lane) % width}]' for m in range(value.width))}}}"
-        halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in (range(width // 2), range(width // 2, width))]
+        parts = (range(width // 2), range(width // 2, width))
+        halves = [" + ".join(f"{vector}[{m}]" for m in part) for part in parts]
         return f"({halves[0]}) + ({halves[1]})" if width > 2 else " + ".join(halves)

@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from rbdc.algorithms.frame_derivatives import frame_acceleration_derivatives, frame_velocity_derivatives
+from rbdc.algorithms.derivatives.frame_derivatives import (
+    frame_acceleration_derivatives,
+    frame_velocity_derivatives,
+)
 from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
@@ -32,16 +35,24 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_velocity: (_EXPRESS, Cost(), _RATES),
     frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
     frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
-    frame_acceleration_derivatives: (Cost(), _STEP.times(2), _RATES.times(4) + _CROSS.times(5) + _PUT.times(3)),
+    frame_acceleration_derivatives: (
+        Cost(),
+        _STEP.times(2),
+        _RATES.times(4) + _CROSS.times(5) + _PUT.times(3),
+    ),
 }
-"""Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on the frame's path."""
+"""Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on
+the frame's path.
+"""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
 """Names that the functions share, as `frames.h.jinja` declares it."""
 
 
 def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
-    """The most that a call executes: for WORLD, and a frame that every body carries. A test counts it in the C."""
+    """The most that a call executes: for WORLD, and a frame that every body carries. A test counts it in the
+    C.
+    """
     if function.at_frame is None or function.at_frame not in _LOOPS:
         raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
     once, body, dof = _LOOPS[function.at_frame]
@@ -52,9 +63,9 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
 def frames_source(
     robot: str, function: Function, model: Model, steps: Sequence[Program], version: str, *, loop: bool = True
 ) -> FunctionSource:
-    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step for each body, and
-    the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) -> (J, up). `loop`: its batch is a loop over
-    samples.
+    """The C of a function of a frame: its own file, and those that all of them share: one straight-line step
+    for each body, and the climb from the frame to the root. `steps` are the programs of the bodies, (q, x) ->
+    (J, up). `loop`: its batch is a loop over samples.
 
     Cost and statements are of all these together, as `frames_cost` counts.
     """
@@ -82,8 +93,9 @@ def frames_source(
 class FrameNames:
     """Names of types, constants and the climb in the templates of frames.
 
-    p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays of the caller. zero, zeros:
-    such a value, and what initialises an array of them. spread: what makes a number such a value. climb: the name of the climb.
+    p: how shared names begin. value: the type of what varies from sample to sample. entry: the same in arrays
+    of the caller. zero, zeros: such a value, and what initialises an array of them. spread: what makes a
+    number such a value. climb: the name of the climb.
     """
 
     robot: str
@@ -141,7 +153,9 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
         dof_column=_row(column for column, _, _ in table),
         dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
         frame_body=_row(frame.body for frame in model.frames),
-        frame_placement=[", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames],
+        frame_placement=[
+            ", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames
+        ],
     )
     shared = header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"])
     header = render("frames.h.jinja", **names.context, shared=shared)
@@ -150,7 +164,9 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
 
 @dataclass(frozen=True)
 class FramesHeader:
-    """The header of frames: its guard, what it includes, sizes of the tables, and in words for how many samples it is."""
+    """The header of frames: its guard, what it includes, sizes of the tables, and in words for how many
+    samples it is.
+    """
 
     guard: str
     includes: Sequence[str]
@@ -163,7 +179,9 @@ class FramesHeader:
 
 def header_view(model: Model, guard: str, includes: Sequence[str], several: str = "") -> FramesHeader:
     """The view of the header; `several`: for how many samples, in words."""
-    return FramesHeader(guard, includes, several, model.njoints, len(dof_table(model)), model.nv, len(model.frames))
+    return FramesHeader(
+        guard, includes, several, model.njoints, len(dof_table(model)), model.nv, len(model.frames)
+    )
 
 
 @dataclass(frozen=True)
@@ -176,13 +194,17 @@ class ClimbView:
 
 def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: ScalarType) -> ClimbView:
     """The view of the climb by these programs."""
-    parts = [_step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)]
+    parts = [
+        _step(robot, index, model.bodies[index].name, program, scalar) for index, program in enumerate(steps)
+    ]
     return ClimbView(parts, [f"step_{index}(q, x, J, up)" for index in range(model.njoints)])
 
 
 def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> Part:
     title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
-    return whole_part(robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar)
+    return whole_part(
+        robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar
+    )
 
 
 def _row(numbers: Iterable[int]) -> str:

@@ -1,4 +1,6 @@
-"""Where the results of a program go: single entries of the outputs, and neighbours that are lanes of vectors, or constants, in one go."""
+"""Where the results of a program go: single entries of the outputs, and neighbours that are lanes of vectors,
+or constants, in one go.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,11 @@ class Store:
     values: tuple[int, ...]
 
 
-def stores(program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str]) -> dict[int, list[Store]]:
-    """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the chunk that stores each result;
-    `cleared`: arrays whose zeros are there already.
+def stores(
+    program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str]
+) -> dict[int, list[Store]]:
+    """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
+    chunk that stores each result; `cleared`: arrays whose zeros are there already.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
@@ -51,8 +55,8 @@ def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> 
 
 
 def _grouped(program: Program, array: str, entries: Mapping[int, int]) -> list[Store]:
-    """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of which costs as much alone; and
-    runs of constants.
+    """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of
+    which costs as much alone; and runs of constants.
     """
     values = program.values
     lanes = {place: index for place, index in entries.items() if values[index].operation is EXTRACT}
@@ -60,7 +64,9 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int]) -> list[S
     found = [store for width in LANES for store in _runs(array, lanes, width)]
     found += [store for width in range(LONGEST, 1, -1) for store in _runs(array, constants, width)]
     together = {store.place + k for store in found for k in range(len(store.values))}
-    return found + [Store(array, place, (index,)) for place, index in entries.items() if place not in together]
+    return found + [
+        Store(array, place, (index,)) for place, index in entries.items() if place not in together
+    ]
 
 
 def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
@@ -70,3 +76,13 @@ def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
         if all(place + k in entries for k in range(width)):
             found.append(Store(array, place, tuple(entries.pop(place + k) for k in range(width))))
     return found
+
+
+def whole_vector(program: Program, values: Sequence[int]) -> int | None:
+    """The vector whose lanes these values are, one after the other and all of them."""
+    lanes = [program.values[index] for index in values]
+    vector = lanes[0].arguments[0] if lanes[0].operation is EXTRACT else None
+    if vector is None or program.values[vector].width != len(lanes):
+        return None
+    taken = [(value.operation, value.arguments, value.lane) for value in lanes]
+    return vector if taken == [(EXTRACT, (vector,), m) for m in range(len(lanes))] else None

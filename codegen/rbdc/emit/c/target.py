@@ -12,7 +12,9 @@ from rbdc.emit.library import render_library
 
 
 class CTarget(Backend):
-    """C99 of single samples, with loops over the samples of a batch; every other target of C adds to its library."""
+    """C99 of single samples, with loops over the samples of a batch; every other target of C adds to its
+    library.
+    """
 
     name = "c"
     compiled = (".c", ".h")
@@ -33,4 +35,6 @@ class CTarget(Backend):
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The library: all C, the header, CMakeLists.txt and README.md."""
-        return render_library(package.model, package.robot, sources, package.version, portable=package.portable)
+        return render_library(
+            package.model, package.robot, sources, package.version, portable=package.portable
+        )

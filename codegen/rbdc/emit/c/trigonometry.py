@@ -1,4 +1,6 @@
-"""Sines and cosines of all joint angles at once: the header with the vector code, and the statements that call it."""
+"""Sines and cosines of all joint angles at once: the header with the vector code, and the statements that
+call it.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,9 @@ def widths(scalar: ScalarType) -> tuple[int, ...]:
 class Approximation:
     """How r is found, and its sine and cosine.
 
-    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up to the limit; in single
-    precision what the first two leave of an angle is exact as well. inverse: of pi/2 or pi. sine, cosine: coefficients of polynomials in
-    z = r^2.
+    parts: of pi/2 or pi, in words `split`, all but the last with so many `bits` that n times them is exact up
+    to the limit; in single precision what the first two leave of an angle is exact as well. inverse: of pi/2
+    or pi. sine, cosine: coefficients of polynomials in z = r^2.
     """
 
     inverse: float
@@ -41,9 +43,10 @@ class Approximation:
 
 @dataclass(frozen=True)
 class Trigonometry:
-    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2, for batches, within
-    `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each of which waits for the last. tail: what they
-    and the sum of angle and offset (`lost`) leave, which the polynomials do not wait for.
+    """How a type computes sines and cosines: `narrow` in |r| <= pi/4 to `precision`, `wide` in |r| <= pi/2,
+    for batches, within `error`. Angles beyond `limit` (rad) go to libm. steps: of the narrow reduction, each
+    of which waits for the last. tail: what they and the sum of angle and offset (`lost`) leave, which the
+    polynomials do not wait for.
     """
 
     limit: float
@@ -66,7 +69,14 @@ _DOUBLE = Trigonometry(
         (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21),
         "three parts of which the first two",
         33,
-        (-1 / 6, 0.008333333333330925, -0.00019841269836722418, 2.755731608381636e-06, -2.5051127944014188e-08, 1.5917848524808262e-10),
+        (
+            -1 / 6,
+            0.008333333333330925,
+            -0.00019841269836722418,
+            2.755731608381636e-06,
+            -2.5051127944014188e-08,
+            1.5917848524808262e-10,
+        ),
         (
             *(0.041666666666666664, -0.0013888888888887382, 2.480158729874307e-05),
             *(-2.7557317260008837e-07, 2.0876143827993133e-09, -1.1382456778061306e-11),
@@ -87,9 +97,9 @@ _DOUBLE = Trigonometry(
         ),
     ),
 )
-"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <= (pi/4)^2: errors 2e-17 and
-1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <= (pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before
-rounding.
+"""narrow: (sin r / r - 1) / z and (cos r - 1 + z/2) / z^2 interpolated at the Chebyshev points of 0 <= z <=
+(pi/4)^2: errors 2e-17 and 1e-18. wide: (sin r / r - 1) / z and (cos r - 1) / z likewise for 0 <= z <=
+(pi/2)^2: errors of sine and cosine 8e-16 and 2e-17 before rounding.
 """
 
 _FLOAT = Trigonometry(
@@ -115,9 +125,9 @@ _FLOAT = Trigonometry(
         (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
     ),
 )
-"""The same functions with the least largest error of sine and cosine, coefficients rounded to single precision one after the other, the
-rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9 and 4e-10 before rounding. At 2000 rad an angle itself is known to
-6e-5.
+"""The same functions with the least largest error of sine and cosine, coefficients rounded to single
+precision one after the other, the rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9
+and 4e-10 before rounding. At 2000 rad an angle itself is known to 6e-5.
 """
 
 _OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
@@ -148,12 +158,16 @@ def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
 
 
 def horner(scalar: ScalarType, coefficients: Sequence[float], variable: str) -> str:
-    """A polynomial as C: the fewest operations, each of which waits for the last; for batches, which have others to do meanwhile."""
+    """A polynomial as C: the fewest operations, each of which waits for the last; for batches, which have
+    others to do meanwhile.
+    """
     return nested([signed(scalar, x) for x in coefficients], variable)
 
 
 def in_pairs(words: Sequence[str]) -> str:
-    """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose first results these are."""
+    """A polynomial in z as C, two terms at a time (Estrin 1960): half the waiting, for single calls, whose
+    first results these are.
+    """
     pairs = [nested(words[k : k + 2], "z") for k in range(0, len(words), 2)]
     return nested(pairs, "zz")
 
@@ -175,10 +189,15 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
     narrow = _OF[scalar].narrow
     context = _context(scalar, narrow)
-    sine, cosine = ([signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine))
+    sine, cosine = (
+        [signed(scalar, x) for x in coefficients] for coefficients in (narrow.sine, narrow.cosine)
+    )
     both = [f"(vector){{{x}, {y}}}" for x, y in zip(sine, cosine, strict=True)]
     polynomials = {"sine": in_pairs(sine), "cosine": in_pairs(cosine), "both": in_pairs(both)}
-    *steps, tail = (step.format(*(signed(scalar, x) for x in narrow.parts)) for step in (*_OF[scalar].steps, _OF[scalar].tail))
+    *steps, tail = (
+        step.format(*(signed(scalar, x) for x in narrow.parts))
+        for step in (*_OF[scalar].steps, _OF[scalar].tail)
+    )
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
     vectors = [vector_view(scalar, lanes) for lanes in widths(scalar)[1:]]
     views = {"vectors": vectors, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
@@ -187,7 +206,7 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
 
 
 def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, int]]:
-    """For each gathered sine and cosine its array and its place there; none for scalars that have no lanes."""
+    """For each gathered sine and cosine its array and place there; none for scalars that have no lanes."""
     if not scalar.integer or program.sections[:1] != (JOINT_ANGLES,):
         return {}
     places: dict[tuple[int, ...], int] = {}
@@ -204,8 +223,8 @@ def joint_angles(program: Program, scalar: ScalarType) -> dict[int, tuple[str, i
 def sines_with_cosines(
     program: Program, gathered: Collection[int], chunk_of: Sequence[int], scalar: ScalarType
 ) -> dict[int, tuple[int, ...]]:
-    """For each sine or cosine that is not gathered and that one call computes with its partner those of the same angle in its chunk:
-    always in lanes, of scalars where the chunk has both.
+    """For each sine or cosine that is not gathered and that one call computes with its partner those of the
+    same angle in its chunk: always in lanes, of scalars where the chunk has both.
     """
     groups: dict[tuple[tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):
@@ -219,8 +238,8 @@ def sines_with_cosines(
 
 
 def statements(robot: str, angles: Sequence[str], offsets: Sequence[float], scalar: ScalarType) -> list[str]:
-    """Declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls that fill them; the last call may
-    compute a few angles for nothing.
+    """Declarations of `angle`, `sine` and `cosine`, of `offset` where there are any, and the calls that fill
+    them; the last call may compute a few angles for nothing.
     """
     blocks: list[int] = []
     while sum(blocks) < len(angles):

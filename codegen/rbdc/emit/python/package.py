@@ -19,8 +19,16 @@ def render_python(
     views = [_function_view(d) for d in declarations]
     independent = [body for body in model.bodies if body.coupling is None]
     limits = [body.limits for body in independent for _ in range(body.joint.nv)]
-    lower = [body.limits.lower if body.joint.euclidean else -float("inf") for body in independent for _ in range(body.joint.nq)]
-    upper = [body.limits.upper if body.joint.euclidean else float("inf") for body in independent for _ in range(body.joint.nq)]
+    lower = [
+        body.limits.lower if body.joint.euclidean else -float("inf")
+        for body in independent
+        for _ in range(body.joint.nq)
+    ]
+    upper = [
+        body.limits.upper if body.joint.euclidean else float("inf")
+        for body in independent
+        for _ in range(body.joint.nq)
+    ]
     context = {
         "title": docstring(robot),
         "scalar": declarations[0].scalar,
@@ -45,6 +53,7 @@ def render_python(
     return {
         "__init__.py": render("package_init.py.jinja", **context),
         "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
+        "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
         "_named.py": files("rbdc.runtime").joinpath("_named.py").read_text(encoding="utf-8"),
         "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
         "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
@@ -65,8 +74,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 @dataclass(frozen=True)
 class _FunctionView:
-    """A function of the package as Python: literals of its inputs and outputs, signatures without and with types, and the calls of samples
-    one after the other and in lanes.
+    """A function of the package as Python: literals of its inputs and outputs, signatures without and with
+    types, and the calls of samples one after the other and in lanes.
     """
 
     name: str
@@ -89,7 +98,11 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
     packed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
     extra = ""
     keywords = ["out=None", 'layout="samples"', "num_threads=1"]
-    typed_keywords = ["out: Any = None", 'layout: Literal["samples", "lanes"] = "samples"', "num_threads: int = 1"]
+    typed_keywords = [
+        "out: Any = None",
+        'layout: Literal["samples", "lanes"] = "samples"',
+        "num_threads: int = 1",
+    ]
     if d.framed:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
@@ -115,13 +128,19 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
     def line(p: Parameter) -> str:
         return f"    {p.name} {_shape(p.shape)}: {p.meaning}{'; may be None' if p.optional else ''}"
 
-    frame = ["    frame: a name of frame_names or its index", "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED"]
+    frame = [
+        "    frame: a name of frame_names or its index",
+        "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED",
+    ]
     return [
         "Args:",
         *(line(p) for p in d.inputs),
         *(frame if d.framed else []),
-        f"    out: array to fill, {d.scalar.dtype} and C-contiguous" if len(d.outputs) == 1 else "    out: tuple of arrays to fill",
-        f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, (blocks, ..., {d.scalar.lanes})',
+        f"    out: array to fill, {d.scalar.dtype} and C-contiguous"
+        if len(d.outputs) == 1
+        else "    out: tuple of arrays to fill",
+        f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, '
+        f"(blocks, ..., {d.scalar.lanes})",
         "    num_threads: threads over which the samples of a batch are spread",
         "",
         "Returns:",

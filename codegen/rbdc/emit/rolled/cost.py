@@ -1,7 +1,8 @@
-"""Operations that the rolled functions execute: each C function of the templates has its count here, by the same name.
+"""Operations that the rolled functions execute: each C function of the templates has its count here, by the
+same name.
 
-A test compiles the C with a counting type in place of double and finds the same numbers, so that the two cannot drift. External
-forces are not counted: they may be NULL.
+A test compiles the C with a counting type in place of double and finds the same numbers, so that the two
+cannot drift. External forces are not counted: they may be NULL.
 """
 
 from __future__ import annotations
@@ -51,7 +52,11 @@ _INERTIA_ACCUMULATE = Cost(additions=10)
 _FORCE_TO_PARENT = _sum(_ROTATE, _ROTATE, _CROSS, _ADD)
 
 _MOVED = _sum(
-    _times(4, _ROTATE), _ADD_SCALED, _ADD, _times(6, Cost(additions=2, multiplications=3)), Cost(additions=12, multiplications=12)
+    _times(4, _ROTATE),
+    _ADD_SCALED,
+    _ADD,
+    _times(6, Cost(additions=2, multiplications=3)),
+    Cost(additions=12, multiplications=12),
 )
 
 _SET_COLUMNS = Cost(additions=9, multiplications=6, negations=3)
@@ -59,7 +64,9 @@ _ACCELERATION_AT = _times(3, _ADD_SCALED)
 _NEWTON_EULER = _sum(_times(2, _SYMMETRIC_TIMES), _CROSS, _ADD, _SCALE, _times(3, _ADD_SCALED), _CROSS, _ADD)
 
 _ARTICULATED_SET = Cost(negations=3)
-_ARTICULATED_TIMES = _sum(_times(2, _SYMMETRIC_TIMES), _SCALE, _times(2, _ADD_SCALED), _times(3, _DOT), _times(2, _ADD))
+_ARTICULATED_TIMES = _sum(
+    _times(2, _SYMMETRIC_TIMES), _SCALE, _times(2, _ADD_SCALED), _times(3, _DOT), _times(2, _ADD)
+)
 _ARTICULATED_ACCUMULATE = Cost(additions=21)
 
 _CORIOLIS_OF = _sum(
@@ -115,7 +122,16 @@ class _Counter:
 
     def bias(self) -> Cost:
         """tau - the forces at rest."""
-        return _sum(self.forces(given=False), self.torque(), Cost(additions=self.nv))
+        return _sum(self.forces(given=False), self.torque(), Cost(additions=self.nv), self.damping())
+
+    def damping(self) -> Cost:
+        """Damping times v, and the sum with torques."""
+        count = self.nv if any(self.model.damping) else 0
+        return Cost(additions=count, multiplications=count)
+
+    def armature(self) -> Cost:
+        """A sum along the diagonal."""
+        return Cost(additions=self.nv if any(self.model.armature) else 0)
 
     def placements(self) -> Cost:
         follow = sum(count == 1 for count in self.counts) if self.model.coupled else 0
@@ -145,7 +161,12 @@ class _Counter:
 
     def mass(self) -> Cost:
         entries = _sum(_times(self.pairs + self.dofs, _POWER), _times(2 * self.pairs + self.dofs, self.entry))
-        return _sum(_times(self.dofs, _INERTIA_TIMES), entries, _times(self.bodies, _INERTIA_ACCUMULATE))
+        return _sum(
+            _times(self.dofs, _INERTIA_TIMES),
+            entries,
+            _times(self.bodies, _INERTIA_ACCUMULATE),
+            self.armature(),
+        )
 
     def subtract_rows(self, columns: int, rows: int) -> Cost:
         usual = blocks_of(self.nv)[0]
@@ -155,7 +176,10 @@ class _Counter:
 
     def factor(self) -> Cost:
         below = _below(self.rolled.rows)
-        rows = (_sum(self.subtract_rows(i + 1, n), Cost(multiplications=n, divisions=1)) for i, n in enumerate(below))
+        rows = (
+            _sum(self.subtract_rows(i + 1, n), Cost(multiplications=n, divisions=1))
+            for i, n in enumerate(below)
+        )
         return _sum(*rows, Cost(multiplications=self.nv * (self.nv - 1) // 2))
 
     def solve(self) -> Cost:
@@ -173,7 +197,9 @@ class _Counter:
         return _sum(*(self.subtract_rows(k, d) for k, d in enumerate(depth)), diagonal)
 
     def rnea(self, given: bool) -> Cost:
-        total = self.placements()
+        total = _sum(self.placements(), self.damping())
+        if given:
+            total += _sum(self.armature(), Cost(multiplications=self.armature().additions))
         scale = Cost(multiplications=1 if self.model.coupled else 0)
         for joint, body in zip(self.joints, self.model.bodies, strict=True):
             total += _sum(_times(3, _ROTATE), _ACCELERATION_AT, _SET_COLUMNS, _NEWTON_EULER)
@@ -219,6 +245,8 @@ class _Counter:
             self.forces(given=False),
             _times(self.bodies + 1, _ARTICULATED_SET),
             _times(self.dofs, axis),
+            self.armature(),
+            self.damping(),
             _times(carried, _sum(_ARTICULATED_ACCUMULATE, _MOTION_ADD)),
         )
 
@@ -226,18 +254,36 @@ class _Counter:
         """`inertia`: M is asked for as well."""
         directions = _times(self.dofs, _sum(_times(3, _CROSS_MOTION), _times(2, _MOTION_ADD)))
         several = [n for n in self.counts if n > 1]
-        joints = _sum(_times(len(several), _MOTION_ADD_SCALED), _times(sum(several), _sum(_CROSS_MOTION, _MOTION_ADD)))
+        joints = _sum(
+            _times(len(several), _MOTION_ADD_SCALED), _times(sum(several), _sum(_CROSS_MOTION, _MOTION_ADD))
+        )
         columns = _sum(
-            _times(2, _CORIOLIS_TIMES), _times(3, _INERTIA_TIMES), _times(3, _MOTION_ADD), _CORIOLIS_TRANSPOSED_TIMES, _CROSS_FORCE
+            _times(2, _CORIOLIS_TIMES),
+            _times(3, _INERTIA_TIMES),
+            _times(3, _MOTION_ADD),
+            _CORIOLIS_TRANSPOSED_TIMES,
+            _CROSS_FORCE,
         )
         bodies = _sum(_CORIOLIS_OF, _INERTIA_ACCUMULATE, _CORIOLIS_ACCUMULATE, _MOTION_ADD)
-        above = sum(count * self.rolled.paths.depth[first] for first, count in zip(self.firsts(), self.counts, strict=True))
+        above = sum(
+            count * self.rolled.paths.depth[first]
+            for first, count in zip(self.firsts(), self.counts, strict=True)
+        )
         own = sum(n * n for n in self.counts)
         matrices = 3 if inertia else 2
-        entries = _sum(_times(matrices * own, _sum(_POWER, self.entry)), _times(2 * matrices * above, self.entry))
+        entries = _sum(
+            _times(matrices * own, _sum(_POWER, self.entry)), _times(2 * matrices * above, self.entry)
+        )
         pairs = _sum(_times(4 + (1 if inertia else 0), _POWER), _times(2, _DOT), Cost(additions=2))
+        diagonal = Cost(additions=self.damping().additions + (self.armature().additions if inertia else 0))
         return _sum(
-            directions, joints, _times(self.dofs, columns), _times(self.bodies, bodies), entries, _times(above, pairs)
+            directions,
+            joints,
+            _times(self.dofs, columns),
+            _times(self.bodies, bodies),
+            entries,
+            _times(above, pairs),
+            diagonal,
         )
 
     def firsts(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""The C that the joint types of a model give to its rolled functions, and what goes with it into the tables."""
+"""The C that a model's joint types give to its rolled functions, and what goes with it into the tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from rbdc.model.joints import JointType, RolledJoint, RolledWords
 
 @dataclass(frozen=True)
 class JointForm:
-    """One type of joint as the templates lay it out: its enumerator, whether it has several degrees of freedom, and its C."""
+    """One type of joint as the templates lay it out: its enumerator, whether it has several degrees of
+    freedom, and its C.
+    """
 
     enumerator: str
     several: bool
@@ -25,8 +27,8 @@ Forms: TypeAlias = Mapping[type[JointType], JointForm]
 
 
 def joint_forms(rolled: RolledModel, prefix: str, scalar: ScalarType, *, given: bool) -> Forms:
-    """The form of each type of joint, in the order of `RolledModel.joint_types`; `prefix` that of the tables' names; `given`:
-    the function takes joint accelerations.
+    """The form of each type of joint, in the order of `RolledModel.joint_types`; `prefix` that of the tables'
+    names; `given`: the function takes joint accelerations.
 
     Raises UnsupportedError for a type without a rolled form.
     """

@@ -1,8 +1,10 @@
-"""The rolled style of C: the recursions as loops over constant tables of the model, a tenth of the code of the unrolled functions.
+"""The rolled style of C: the recursions as loops over constant tables of the model, a tenth of the code of
+the unrolled functions.
 
-Two conventions make the loops short. The frame of a body is turned so that its joint's axis is z, so that a kind of joint needs no
-axis. All but inverse dynamics works in the axes of the world about the origin of the root body, where nothing has to be carried from
-frame to frame: a joint is its columns, six numbers each, and a joint of several axes is a chain of single ones.
+Two conventions make the loops short. The frame of a body is turned so that its joint's axis is z, so that a
+kind of joint needs no axis. All but inverse dynamics works in the axes of the world about the origin of the
+root body, where nothing has to be carried from frame to frame: a joint is its columns, six numbers each, and
+a joint of several axes is a chain of single ones.
 """
 
 from __future__ import annotations
@@ -34,8 +36,9 @@ _DERIVATIVES = ("world", "forces", "derivatives")
 
 @dataclass(frozen=True)
 class Form:
-    """A rolled form of a function: its template, the shared files that it calls, and which parts of inverse dynamics its template has:
-    terms of velocity (`moving`), of acceleration (`given`), of external forces (`external`).
+    """A rolled form of a function: its template, the shared files that it calls, and which parts of inverse
+    dynamics its template has: terms of velocity (`moving`), of acceleration (`given`), of external forces
+    (`external`).
     """
 
     template: str
@@ -61,16 +64,29 @@ FORMS: Mapping[str, Form] = {
 _ARTICULATED = "articulated_bodies"
 """The form that keeps nothing of the size of M, and does not know that one joint follows another."""
 
-_TABLES = ("body", "path", "paths", "column", "row", "rows", "turn")
-_STEPS = ("placements", "world", "forces", "torque", "mass", "factor", "solve", "solve_rows", "invert", "derivatives")
+_TABLES = ("body", "path", "paths", "column", "row", "rows", "turn", "armature", "damping")
+_STEPS = (
+    "placements",
+    "world",
+    "forces",
+    "torque",
+    "mass",
+    "factor",
+    "solve",
+    "solve_rows",
+    "invert",
+    "derivatives",
+)
 """Names that the functions share, as `rolled.h.jinja` declares it; no model has all of it."""
 
 
 def rolled_source(robot: str, function: Function, model: Model, version: str) -> FunctionSource:
-    """The C of a function whose record has rolled forms, by the method that executes the fewest operations for this model.
+    """The C of a function whose record has rolled forms, by the method that executes the fewest operations
+    for this model.
 
-    `files` has all that it needs beside `<robot>.h`: its own C file, the shared ones and their header, which are the same
-    text for every function of a robot; `cost` and `statements` are of all of them together, the cost without external forces.
+    `files` has all that it needs beside `<robot>.h`: its own C file, the shared ones and their header, which
+    are the same text for every function of a robot; `cost` and `statements` are of all of them together, the
+    cost without external forces.
     """
     rolled, forms, declaration = rolled_model(model), function.policy.rolled, function.declaration
     costs = {name: rolled_cost(rolled, forms[name]) for name in _methods(forms, model)}
@@ -79,7 +95,10 @@ def rolled_source(robot: str, function: Function, model: Model, version: str) ->
     scalar = declaration.scalar
     joints = joint_forms(rolled, f"{robot}_rolled", scalar, given=form.given)
     view = rolled_view(robot, rolled, joints, version, scalar).context
-    files = {f"{robot}_rolled.h": render("rolled.h.jinja", **view), f"{robot}_rolled.c": render("rolled.c.jinja", **view)}
+    files = {
+        f"{robot}_rolled.h": render("rolled.h.jinja", **view),
+        f"{robot}_rolled.c": render("rolled.c.jinja", **view),
+    }
     if view["angles"]:
         files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
     files |= {f"{robot}_rolled_{part}.c": render(f"rolled_{part}.c.jinja", **view) for part in form.shared}
@@ -107,4 +126,8 @@ def _methods(forms: Mapping[str, str], model: Model) -> list[str]:
         return methods
     if model.coupled:
         return [name for name in methods if forms[name] != _ARTICULATED]
-    return methods if model.nv <= _LARGEST_ON_STACK else [name for name in methods if forms[name] == _ARTICULATED]
+    return (
+        methods
+        if model.nv <= _LARGEST_ON_STACK
+        else [name for name in methods if forms[name] == _ARTICULATED]
+    )

@@ -1,4 +1,6 @@
-"""A model as the tables that rolled functions loop over: frames turned along the joints' axes, paths from the root to each axis."""
+"""A model as the tables that rolled functions loop over: frames turned along the joints' axes, paths from the
+root to each axis.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from rbdc.spatial import Placement, RigidInertia, Vector3
 
 @dataclass(frozen=True)
 class Paths:
-    """For each of some numbers those above it, from the root, then itself: the first `depth` + 1 of `entries` from `start` on.
+    """For each of some numbers those above it, from the root, then itself: the first `depth` + 1 of `entries`
+    from `start` on.
 
-    One list per leaf is enough: what lies above a number is where the list of any leaf below it begins. What lies below a number
-    comes after it and before `end`.
+    One list per leaf is enough: what lies above a number is where the list of any leaf below it begins. What
+    lies below a number comes after it and before `end`.
     """
 
     depth: tuple[int, ...]
@@ -52,7 +55,8 @@ class Paths:
 
 @dataclass(frozen=True)
 class RolledBody:
-    """One body in its turned frame: a revolute joint turns about z, a prismatic one moves along z, a planar one in x and y.
+    """One body in its turned frame: a revolute joint turns about z, a prismatic one moves along z, a planar
+    one in x and y.
 
     `turn` places the described frame of the joint in the turned one.
     """
@@ -66,7 +70,8 @@ class RolledBody:
 class RolledModel:
     """A model with all that its tables hold beside it.
 
-    `paths` are over the degrees of freedom of all joints, `rows` over the entries of v: what elimination fills of each row of M.
+    `paths` are over the degrees of freedom of all joints, `rows` over the entries of v: what elimination
+    fills of each row of M.
     """
 
     model: Model
@@ -102,7 +107,9 @@ def rolled_model(model: Model) -> RolledModel:
 
 
 def _dof_parents(model: Model) -> list[int]:
-    """The degree of freedom that carries each: the one before it in the same joint, or the last of the parent's joint."""
+    """The degree of freedom that carries each: the one before it in the same joint, or the last of the
+    parent's joint.
+    """
     starts, parents = first_dofs(model), list[int]()
     for body in model.bodies:
         above = -1 if body.parent == WORLD else starts[body.parent] + model.bodies[body.parent].joint.nv - 1
@@ -111,7 +118,9 @@ def _dof_parents(model: Model) -> list[int]:
 
 
 def _elimination_parents(model: Model, paths: Paths) -> list[int]:
-    """The elimination tree of M over v: eliminating a row fills among all that it couples; the tree itself where nothing is coupled."""
+    """The elimination tree of M over v: eliminating a row fills among all that it couples; the tree itself
+    where nothing is coupled.
+    """
     columns = [column for column, _, _ in dof_table(model)]
     couples: list[set[int]] = [set() for _ in range(model.nv)]
     for number, column in enumerate(columns):

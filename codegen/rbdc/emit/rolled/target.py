@@ -7,7 +7,9 @@ from rbdc.emit.rolled.rolled import rolled_source
 
 
 class RolledTarget(Backend):
-    """Loops in place of straight-line C, for the functions that planning rolls; their files are part of the C library."""
+    """Loops in place of straight-line C, for the functions that planning rolls; their files are part of the C
+    library.
+    """
 
     name = "rolled"
     companion = "c"

@@ -1,8 +1,10 @@
-"""Views of a model for the templates of rolled functions: tables of numbers, joints by kind, places in arrays as C expressions."""
+"""Views of a model for the templates of rolled functions: tables of numbers, joints by kind, places in arrays
+as C expressions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -29,7 +31,9 @@ class BodyRow:
 
 @dataclass(frozen=True)
 class Tables:
-    """The numbers of the tables, separated by commas; heading: what a body's row has beside what every model's has."""
+    """The numbers of the tables, separated by commas; heading: what a body's row has beside what every
+    model's has.
+    """
 
     heading: str
     body_rows: list[BodyRow]
@@ -43,8 +47,8 @@ class Tables:
 
 @dataclass(frozen=True)
 class Has:
-    """Which optional parts of the shared C a model needs: frames that are not as described, turns about z and by quaternions, axes that
-    translate and that turn.
+    """Which optional parts of the shared C a model needs: frames that are not as described, turns about z and
+    by quaternions, axes that translate and that turn.
     """
 
     turned: bool
@@ -56,7 +60,9 @@ class Has:
 
 @dataclass(frozen=True)
 class Angles:
-    """The angles of revolute joints: how many with those that fill the last vector, how many at a time, and whether that takes a loop."""
+    """The angles of revolute joints: how many with those that fill the last vector, how many at a time, and
+    whether that takes a loop.
+    """
 
     count: int
     lanes: int
@@ -73,7 +79,9 @@ class Block:
 
 @dataclass(frozen=True)
 class Blocks:
-    """How a row is taken: blocks of the usual width in its first `whole` columns, then the rest, if any; several: it is not one block."""
+    """How a row is taken: blocks of the usual width in its first `whole` columns, then the rest, if any;
+    several: it is not one block.
+    """
 
     all: list[Block]
     usual: Block
@@ -84,9 +92,10 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Expressions:
-    """Where things are, as C. Of degree of freedom k, or of the first of body b: its entry in v. Of rows i and k of M: where its path is.
-    Of entries of M: that of a row and itself, of a body's own row, of a row above, of the column above. Coupled joints add to entries
-    that others have written, and move with a multiplier.
+    """Where things are, as C. Of degree of freedom k, or of the first of body b: its entry in v. Of rows i
+    and k of M: where its path is. Of entries of M: that of a row and itself, of a body's own row, of a row
+    above, of the column above. Coupled joints add to entries that others have written, and move with a
+    multiplier.
     """
 
     column_k: str
@@ -107,7 +116,9 @@ class Expressions:
 
 @dataclass(frozen=True)
 class RolledView:
-    """The view that every template of rolled functions lays out."""
+    """The view that every template of rolled functions lays out. armature, damping: numbers for each entry of
+    v, empty where all are 0.
+    """
 
     robot: str
     p: str
@@ -132,6 +143,8 @@ class RolledView:
     tables: Tables
     at: Expressions
     scalar: ScalarType
+    armature: str
+    damping: str
 
     @property
     def context(self) -> dict[str, Any]:
@@ -139,7 +152,9 @@ class RolledView:
         return {f.name: getattr(self, f.name) for f in fields(self)} | self.scalar.words
 
 
-def rolled_view(robot: str, rolled: RolledModel, forms: Forms, version: str, scalar: ScalarType) -> RolledView:
+def rolled_view(
+    robot: str, rolled: RolledModel, forms: Forms, version: str, scalar: ScalarType
+) -> RolledView:
     """The view of a model whose types of joint have these forms."""
     model, joints = rolled.model, list(forms.values())
     switched = len(joints) > 1
@@ -167,6 +182,8 @@ def rolled_view(robot: str, rolled: RolledModel, forms: Forms, version: str, sca
         tables=_tables(rolled, forms, scalar),
         at=_expressions(f"{robot}_rolled", model),
         scalar=scalar,
+        armature=_numbers(model.armature, scalar),
+        damping=_numbers(model.damping, scalar),
     )
 
 
@@ -266,11 +283,15 @@ def _body_rows(rolled: RolledModel, forms: Forms, scalar: ScalarType) -> list[Bo
             follow = f", {scalar.literal(body.coupling.multiplier)}, {scalar.literal(body.coupling.offset)}"
         kind = kinds[type(body.joint)]
         integers = f"{parent}, {body.index_q}, {starts[index]}, {body.joint.nv}{kind}{follow}{constants}"
-        rows.append(_body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia, scalar))
+        rows.append(
+            _body_row(f"{index + 1}: {comment(body.name)}", integers, own.placement, own.inertia, scalar)
+        )
     return rows
 
 
-def _body_row(title: str, integers: str, placement: Placement, inertia: RigidInertia, scalar: ScalarType) -> BodyRow:
+def _body_row(
+    title: str, integers: str, placement: Placement, inertia: RigidInertia, scalar: ScalarType
+) -> BodyRow:
     j = ", ".join(_literal(x, scalar) for x in inertia.about_origin.scalars())
     h = ", ".join(_literal(x, scalar) for x in inertia.first_moment.scalars())
     mass = f"{_literal(inertia.mass, scalar)}, {{{h}}}, {{{j}}}"
@@ -280,15 +301,24 @@ def _body_row(title: str, integers: str, placement: Placement, inertia: RigidIne
 def _placement(placement: Placement, scalar: ScalarType) -> str:
     """Axes and origin."""
     vectors = (placement.rotation.x, placement.rotation.y, placement.rotation.z, placement.translation)
-    return ", ".join("{" + ", ".join(_literal(x, scalar) for x in vector.scalars()) + "}" for vector in vectors)
+    return ", ".join(
+        "{" + ", ".join(_literal(x, scalar) for x in vector.scalars()) + "}" for vector in vectors
+    )
 
 
 def _literal(number: float, scalar: ScalarType) -> str:
     return scalar.literal(number + 0.0)  # no -0.0, which turning frames leaves
 
 
+def _numbers(numbers: Sequence[float], scalar: ScalarType) -> str:
+    return ", ".join(_literal(x, scalar) for x in numbers) if any(numbers) else ""
+
+
 def _pairs(paths: Paths) -> str:
-    return ", ".join(f"{{{place[0]}, {place[1]}, {place[2]}}}" for place in zip(paths.start, paths.depth, paths.end, strict=True))
+    return ", ".join(
+        f"{{{place[0]}, {place[1]}, {place[2]}}}"
+        for place in zip(paths.start, paths.depth, paths.end, strict=True)
+    )
 
 
 def _integers(numbers: Iterable[int]) -> str:

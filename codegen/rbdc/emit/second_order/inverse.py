@@ -33,11 +33,15 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
 def inverse_source(
     robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], model: Model, version: str
 ) -> FunctionSource:
-    """The C of the function; `programs` compute what `preparation` declares, the first of two without the optional input."""
+    """The C of the function; `programs` compute what `preparation` declares, the first of two without the
+    optional input.
+    """
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     declaration = replace(declaration, zeroed=True)
-    source = FunctionSource(declaration, cost(programs[0]) + inverse_cost(made), method="along_paths", style="paths")
+    source = FunctionSource(
+        declaration, cost(programs[0]) + inverse_cost(made), method="along_paths", style="paths"
+    )
     add_headers(source, robot, programs, version)
     source.style = "paths"
     source.files[header_name(robot)] = header(robot, made, scalar, version)

@@ -1,4 +1,6 @@
-"""The tree as its degrees of freedom lie along the paths from the root, and what the shared header of such functions has of it."""
+"""The tree as its degrees of freedom lie along the paths from the root, and what the shared header of
+such functions has of it.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,13 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import WORLD, Model
 
 BYTES = 32
-"""Of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom, and processors that compute with the
-longest ones in two halves take no longer.
+"""Of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom, and
+processors that compute with the longest ones in two halves take no longer.
 """
 STATE = 52
-"""Rows of what straight-line code gives for each degree of freedom (`rbdc.algorithms.second_order.path_quantities`)."""
+"""Rows of what straight-line code gives for each degree of freedom
+(`rbdc.algorithms.derivatives.second_order.path_quantities`).
+"""
 OPERATORS = 39
 """Rows of what is made of that."""
 
@@ -79,10 +83,18 @@ def layout(model: Model, scalar: ScalarType) -> Layout:
     joints: list[JointOnPath] = []
     for body in model.bodies:
         above = None if body.parent == WORLD else joints[body.parent]
-        joints.append(JointOnPath(body.index_v, 0 if above is None else above.position + above.size, body.joint.nv))
+        joints.append(
+            JointOnPath(body.index_v, 0 if above is None else above.position + above.size, body.joint.nv)
+        )
     longest = max(joint.position + joint.size for joint in joints)
     roots = model.children(WORLD)
-    return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, len(roots) == 1 and model.bodies[roots[0]].joint.free)
+    return Layout(
+        tuple(joints),
+        model.nv,
+        longest,
+        BYTES // scalar.size,
+        len(roots) == 1 and model.bodies[roots[0]].joint.free,
+    )
 
 
 def prefix(robot: str) -> str:

@@ -7,7 +7,9 @@ from rbdc.emit.second_order.inverse import inverse_source
 
 
 class PathsTarget(Backend):
-    """Loops along paths, for the functions that planning gives that form; their files are part of the C library."""
+    """Loops along paths, for the functions that planning gives that form; their files are part of the C
+    library.
+    """
 
     name = "paths"
     companion = "c"
@@ -15,4 +17,8 @@ class PathsTarget(Backend):
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function where its form is loops along paths."""
         if planned.form is Form.PATHS:
-            source.take(inverse_source(package.robot, planned.declaration, planned.programs, package.model, package.version))
+            source.take(
+                inverse_source(
+                    package.robot, planned.declaration, planned.programs, package.model, package.version
+                )
+            )

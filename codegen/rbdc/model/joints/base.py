@@ -13,14 +13,15 @@ from rbdc.spatial import Force, MomentInertia, Motion, Placement, Rotation, Scal
 from rbdc.spatial.vectors import motion_sum
 
 SAMPLINGS = ("revolute", "prismatic", "spherical", "planar", "floating")
-"""The ways to draw a configuration that `rbdc.runtime.robot.random_configuration` knows."""
+"""The ways to draw a configuration that `rbdc.runtime._arrays.random_configuration` knows."""
 
 
 @dataclass(frozen=True)
 class Spelling:
     """One name that a description has for a joint type.
 
-    `urdf`: whether URDF knows the name. `bounded`: whether the joint has position limits, whose absence is noted.
+    `urdf`: whether URDF knows the name. `bounded`: whether the joint has position limits, whose absence is
+    noted.
     """
 
     name: str
@@ -37,10 +38,11 @@ class PinocchioJoint:
 
 
 class JointType(ABC):
-    """A joint between a parent frame and the child body's frame, both coincident at the neutral configuration.
+    """A joint between a parent frame and the child body's frame, both coincident at the neutral
+    configuration.
 
-    A subclass is all that a joint type needs: no other code asks which type a joint has. The motion subspace S
-    is constant in the child's frame (`subspace` does not see q), hence c_J = 0 in Featherstone's notation.
+    A subclass is all that a joint type needs: no other code asks which type a joint has. The motion subspace
+    S is constant in the child's frame (`subspace` does not see q), hence c_J = 0 in Featherstone's notation.
 
     Required are the class attributes without a default and the abstract methods. The other attributes allow
     reductions that do not hold for every type: with the defaults a type takes more operations, as correctly.
@@ -53,7 +55,9 @@ class JointType(ABC):
     nv: ClassVar[int]
     """The size of its velocity: its degrees of freedom."""
     sampling: ClassVar[str]
-    """How a configuration is drawn, one of `SAMPLINGS`; "revolute": an angle, "prismatic": a length, in its limits."""
+    """How a configuration is drawn, one of `SAMPLINGS`; "revolute": an angle, "prismatic": a length, in its
+    limits.
+    """
     lengths: ClassVar[int] = 0
     """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
     euclidean: ClassVar[bool] = False
@@ -65,7 +69,8 @@ class JointType(ABC):
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: any motion is the joint's own."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
-    """How it moves its body: without turning it; about `main_axis` by the angle q[0] and no more; otherwise."""
+    """How it moves its body: without turning it; about `main_axis` by the angle q[0] and no more; otherwise.
+    """
     in_lanes: ClassVar[bool] = False
     """Whether limbs with it may run side by side: `rotation` and `main_axis` then say all about it."""
 

@@ -23,7 +23,9 @@ from rbdc.spatial.quaternions import (
 
 @dataclass(frozen=True)
 class FreeFlyer(JointType):
-    """q = (x, y, z, qx, qy, qz, qw): position (m) in the parent, unit quaternion; v = body-frame [linear; angular]."""
+    """q = (x, y, z, qx, qy, qz, qw): position (m) in the parent, unit quaternion; v = body-frame [linear;
+    angular].
+    """
 
     kind: ClassVar[str] = "floating"
     nq: ClassVar[int] = 7

@@ -1,4 +1,4 @@
-"""The joints with one degree of freedom about or along a fixed axis have most of their interface in common."""
+"""What the joints with one degree of freedom, about or along a fixed axis, have in common."""
 
 from __future__ import annotations
 
@@ -52,8 +52,12 @@ class OneAxis(JointType, ABC):
         return Rotation(first.x, first.y, self.axis)
 
 
-def aligned_or_not(axis: Vector3, aligned: str, unaligned: str) -> tuple[str, tuple[float, float, float] | None]:
-    """Pinocchio's names of a joint about or along an axis: with the letter of the coordinate axis, or a name that takes the axis."""
+def aligned_or_not(
+    axis: Vector3, aligned: str, unaligned: str
+) -> tuple[str, tuple[float, float, float] | None]:
+    """Pinocchio's names of a joint about or along an axis: with the letter of the coordinate axis, or a name
+    that takes the axis.
+    """
     entries = [float(x) for x in axis.scalars()]
     for letter, unit in zip("XYZ", AXES, strict=True):
         if entries == unit.scalars():

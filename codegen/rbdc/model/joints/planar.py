@@ -15,10 +15,11 @@ from rbdc.spatial.vectors import AXES
 
 @dataclass(frozen=True)
 class Planar(JointType):
-    """q = (x, y, cos, sin) as Pinocchio has it; v = body-frame (vx, vy, rate); `normal` is the plane's unit normal.
+    """q = (x, y, cos, sin) as Pinocchio has it; v = body-frame (vx, vy, rate); `normal` is the plane's unit
+    normal.
 
-    The plane's first two axes are the child's x and y turned by the smallest rotation that takes z to the normal, so that for
-    the usual normal z they are x and y themselves; for -z by half a turn about x.
+    The plane's first two axes are the child's x and y turned by the smallest rotation that takes z to the
+    normal, so that for the usual normal z they are x and y themselves; for -z by half a turn about x.
     """
 
     normal: Vector3
@@ -37,7 +38,9 @@ class Planar(JointType):
 
     def placement(self, q: Sequence[Scalar]) -> Placement:
         first, second = self.plane_axes()
-        return Placement(Rotation.about_axis(self.normal, q[2], q[3]), first.scaled(q[0]) + second.scaled(q[1]))
+        return Placement(
+            Rotation.about_axis(self.normal, q[2], q[3]), first.scaled(q[0]) + second.scaled(q[1])
+        )
 
     def subspace(self) -> tuple[Motion, ...]:
         first, second = self.plane_axes()
@@ -53,7 +56,10 @@ class Planar(JointType):
 
     def integrate(self, q: Sequence[Scalar], dv: Sequence[Scalar]) -> list[Scalar]:
         turn = planar_exponential(dv[2])
-        x, y = turn.cosine_part * dv[0] - turn.sine_part * dv[1], turn.sine_part * dv[0] + turn.cosine_part * dv[1]
+        x, y = (
+            turn.cosine_part * dv[0] - turn.sine_part * dv[1],
+            turn.sine_part * dv[0] + turn.cosine_part * dv[1],
+        )
         c, s = normalized(q[2:])
         rotation = [c * turn.cosine - s * turn.sine, s * turn.cosine + c * turn.sine]
         return [q[0] + q[2] * x - q[3] * y, q[1] + q[3] * x + q[2] * y, *rotation]

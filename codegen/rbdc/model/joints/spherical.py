@@ -15,7 +15,9 @@ from rbdc.spatial.vectors import AXES
 
 @dataclass(frozen=True)
 class Spherical(JointType):
-    """Orientation q = (x, y, z, w), a unit quaternion; v is the angular velocity in the child's frame (rad/s)."""
+    """Orientation q = (x, y, z, w), a unit quaternion; v is the angular velocity in the child's frame
+    (rad/s).
+    """
 
     kind: ClassVar[str] = "spherical"
     nq: ClassVar[int] = 4

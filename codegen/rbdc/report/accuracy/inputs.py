@@ -11,7 +11,7 @@ from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Kind
 from rbdc.model import Model
-from rbdc.runtime.robot import random_configuration
+from rbdc.runtime._arrays import random_configuration
 
 SEED = 20180706
 ARBITRARY = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.FORCE, Kind.WEIGHTS, Kind.TANGENT})

@@ -94,9 +94,8 @@ def _evaluate(model: Model, function: Function, inputs: Mapping[str, Array]) -> 
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}
-    exact = with_numbers(
-        model, context.mpf
-    )  # products and sums of its constants are not to be rounded either
+    # Products and sums of the model's constants are not to be rounded either.
+    exact = with_numbers(model, context.mpf)
     return [[context.mpf(x) for x in output] for output in true_method(function)(exact, scalars, silent)]
 
 

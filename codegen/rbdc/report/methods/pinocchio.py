@@ -33,9 +33,8 @@ PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES", "SECOND")
 """Parts in which the harness is compiled: as a whole, gcc 12 takes 6 GB."""
 
 _FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
-_GCC = (
-    "-fno-gnu-unique",
-)  # else two libraries in one process share each other's statics; clang makes no such symbols
+# Else two libraries in one process share each other's statics; clang makes no such symbols.
+_GCC = ("-fno-gnu-unique",)
 _LIMITS = (  # as Pinocchio's CMake targets set them
     "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
     "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
@@ -136,6 +135,8 @@ def save_model(model: Model, path: Path) -> str | None:
     pin: Any = pinocchio
     if model.coupled:
         return "coupled mimic joints: Pinocchio's own are not used here"
+    if any(model.damping):
+        return "viscous damping: Pinocchio's functions do not have it"
     made = pin.Model()
     made.name = "robot"
     made.gravity = pin.Motion(_array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
@@ -146,6 +147,7 @@ def save_model(model: Model, path: Path) -> str | None:
         parent = 0 if body.parent == WORLD else body.parent + 1
         added = made.addJoint(parent, joint, _se3(pin, body.placement), f"joint{index}")
         made.appendBodyToJoint(added, _inertia(pin, body.inertia), pin.SE3.Identity())
+    made.armature = _array(model.armature)
     made.inertias[0] = _inertia(pin, model.base_inertia)
     for index, frame in enumerate(model.frames):
         joint_index = 0 if frame.body == WORLD else frame.body + 1

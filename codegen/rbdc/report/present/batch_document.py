@@ -33,9 +33,8 @@ def batch_data(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None)
 
 def _method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwidth) -> dict[str, Any]:
     errors = batches.errors.get(method.method)
-    single = (
-        method.dtype != "float64"
-    )  # neither the peak of double precision nor the bound of its errors applies
+    # Neither the peak of double precision nor the bound of its errors applies to single precision.
+    single = method.dtype != "float64"
     points = []
     for samples, times in zip(batches.samples, batches.times[method.method], strict=True):
         ns = times["minimum"]

@@ -1,4 +1,6 @@
-"""Tensors over the degrees of freedom, by matrices: entry [i][j][k] is that of output i, first variable j, second variable k."""
+"""Tensors over the degrees of freedom, by matrices: entry [i][j][k] is that of output i, first variable
+j, second variable k.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def rows_of(tensor: Tensor) -> Matrix:
 
 
 def reduce_tensor(model: Model, full: Tensor) -> Tensor:
-    """The tensor over the entries of v of one over all degrees of freedom of the tree: each index by G^T where joints are coupled."""
+    """The tensor over the entries of v of one over all degrees of freedom of the tree: each index by G^T
+    where joints are coupled.
+    """
     if not model.coupled:
         return full
     slabs = iter([reduce_matrix(model, slab) for slab in full])
@@ -94,7 +98,9 @@ def _row_side_by_side(factors: Sequence[Scalar], rows: Sequence[Scalar], size: i
 
 
 def _side_by_side(row: Sequence[Scalar]) -> Scalar:
-    """A row of numbers, or of scalars that have `side_by_side` (`rbdc.verification`), as one scalar; None for others."""
+    """A row of numbers, or of scalars that have `side_by_side` (`rbdc.verification`), as one scalar; None
+    for others.
+    """
     if all(is_zero(x) for x in row):
         return 0.0
     for x in row:

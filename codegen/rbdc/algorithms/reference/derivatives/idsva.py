@@ -1,15 +1,18 @@
-"""First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15), carried from the leaves up.
+"""First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15), carried
+from the leaves up.
 
-With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and sdot_j = v_j x s_j for each degree of freedom,
-I, B and f the composite inertia, Coriolis factor (without the paper's doubling) and force of the subtree of i, and j above i:
+With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and sdot_j = v_j x s_j for
+each degree of freedom, I, B and f the composite inertia, Coriolis factor (without the paper's doubling) and
+force of the subtree of i, and j above i:
 
     dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
     dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
     dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
-All in body frames: for each degree of freedom i the four forces c_q = 2 B psidot_i + I psiddot_i, c_v = 2 B s_i + I (psidot_i +
-sdot_i), r_b = 2 B^T s_i and r = I s_i climb to the root, and each ancestor takes its entries from them.
+All in body frames: for each degree of freedom i the four forces c_q = 2 B psidot_i + I psiddot_i, c_v = 2 B
+s_i + I (psidot_i + sdot_i), r_b = 2 B^T s_i and r = I s_i climb to the root, and each ancestor takes its
+entries from them.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
 from rbdc.algorithms.reference.crba import composite_inertias
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -46,7 +50,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Subtrees:
-    """Per body: placement in the parent, the directions of its joint, and composite inertia, Coriolis factor and force."""
+    """Per body: placement in the parent, the directions of its joint, and composite inertia, Coriolis factor
+    and force.
+    """
 
     placements: list[Placement]
     directions: list[list[Direction]]
@@ -63,7 +69,9 @@ def subtrees(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Subtrees:
-    """Everything that the derivatives of inverse dynamics are made of; forward pass, then composites from the leaves up."""
+    """Everything that the derivatives of inverse dynamics are made of; forward pass, then composites from the
+    leaves up.
+    """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
@@ -71,7 +79,12 @@ def subtrees(
     factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", factors[index].scalars())
+        trace(
+            body.name,
+            "p = sum m rdot, N = sum m r rdot^T of the subtree",
+            f"B{index}",
+            factors[index].scalars(),
+        )
         trace(body.name, "fC: force of the subtree", f"fC{index}", forces[index].scalars())
         if body.parent != WORLD:
             factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
@@ -95,7 +108,10 @@ def _directions(
             velocity, acceleration = Motion.zero(), Motion(-model.gravity, Vector3.zero())
         else:
             velocity, acceleration = velocities[body.parent], accelerations[body.parent]
-        velocity, acceleration = placements[index].act_inverse(velocity), placements[index].act_inverse(acceleration)
+        velocity, acceleration = (
+            placements[index].act_inverse(velocity),
+            placements[index].act_inverse(acceleration),
+        )
         joint_velocity = body.joint.motion(rates[index])
         own = []
         for s in body.joint.subspace():
@@ -104,7 +120,12 @@ def _directions(
             # psidot + sdot = v_parent x s + (v_parent + v_joint) x s
             own.append(Direction(s, psi_rate, psi_second, psi_rate.scaled(2.0) + joint_velocity.cross(s)))
         values = [x for d in own for m in (d.psi_rate, d.psi_second) for x in m.scalars()]
-        trace(body.name, "psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", f"psi{index}", values)
+        trace(
+            body.name,
+            "psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot",
+            f"psi{index}",
+            values,
+        )
         result.append(own)
     return result
 
@@ -117,9 +138,11 @@ def rnea_derivatives(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+) dq.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
+    dq.
 
-    External forces are constant in their bodies' frames. Tests: complex-step of the tangent recursion, Pinocchio.
+    External forces are constant in their bodies' frames. Tests: complex-step of the tangent recursion,
+    Pinocchio.
     """
     tree = subtrees(model, q, v, a, fext, trace)
     starts = first_dofs(model)
@@ -144,10 +167,13 @@ def rnea_derivatives(
                     c_q = c_q + direction.s.cross_force(tree.forces[index])
                 c_q, c_v, r_b, r = (tree.placements[ancestor].act_force(f) for f in (c_q, c_v, r_b, r))
                 ancestor = model.bodies[ancestor].parent
-            made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in (dq, dv, inertia))
+            made = (
+                [*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in (dq, dv, inertia)
+            )
             values = [x for entries in made for x in entries]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
-    return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
+    by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
+    return by_q, plus_diagonal(by_v, model.damping), plus_diagonal(by_a, model.armature)
 
 
 def column_forces(tree: Subtrees, index: int, direction: Direction) -> tuple[Force, Force, Force, Force]:

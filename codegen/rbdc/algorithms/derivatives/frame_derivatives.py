@@ -1,13 +1,16 @@
-"""Derivatives of a frame's velocity and acceleration by q, v and a, in the form of Carpentier and Mansard, section III-D.
+"""Derivatives of a frame's velocity and acceleration by q, v and a, in the form of Carpentier and Mansard,
+section III-D.
 
-In the frame's own coordinates a step of degree of freedom k moves all that is above its joint by -s_k x, s_k = X^-1 S_k, and leaves
-what is from the joint on to the frame alone. With v_l, a_l the velocity and acceleration of the body above the joint, d the velocity
-of the frame relative to that body, and b relative to the body that the joint carries (d = S_k qdot + b):
+In the frame's own coordinates a step of degree of freedom k moves all that is above its joint by -s_k x, s_k
+= X^-1 S_k, and leaves what is from the joint on to the frame alone. With v_l, a_l the velocity and
+acceleration of the body above the joint, d the velocity of the frame relative to that body, and b relative to
+the body that the joint carries (d = S_k qdot + b):
 
-    dv/dq_k = v_l x s_k                                dv/dv_k = s_k
-    da/dq_k = a_l x s_k + (v_l x s_k) x d              da/dv_k = v_l x s_k + s_k x b               da/da_k = s_k
+    dv/dq_k = v_l x s_k                        dv/dv_k = s_k
+    da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
-In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m changes by X (s_k x m), R m by R (w_k x m).
+In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m changes by X (s_k x m), R m by R
+(w_k x m).
 """
 
 from __future__ import annotations
@@ -38,7 +41,12 @@ def frame_velocity_derivatives(
 
 
 def frame_acceleration_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    frame: int,
+    reference: str = "LOCAL",
 ) -> tuple[Matrix, Matrix, Matrix]:
     """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
     columns, world = frame_columns(model, q, frame)
@@ -69,11 +77,13 @@ def frame_acceleration_derivatives(
 
 
 def turning(s: Motion, motion: Motion, reference: str) -> Motion:
-    """The term of the derivative of a LOCAL motion that is due to axes of `reference` not going along with s."""
+    """The term of the derivative of a LOCAL motion due to axes of `reference` not going along with s."""
     if reference == "LOCAL":
         return Motion.zero()
     return (s if reference == "WORLD" else Motion(Vector3.zero(), s.angular)).cross(motion)
 
 
 def _expressed(model: Model, columns: dict[int, list[Motion]], world: Placement, reference: str) -> Matrix:
-    return frame_matrix(model, {index: [express(m, world, reference) for m in own] for index, own in columns.items()})
+    return frame_matrix(
+        model, {index: [express(m, world, reference) for m in own] for index, own in columns.items()}
+    )

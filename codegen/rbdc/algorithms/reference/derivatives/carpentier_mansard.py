@@ -1,7 +1,9 @@
-"""First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2 and 3 with section III-C.
+"""First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2
+and 3 with section III-C.
 
-Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent space) or qdot. In the
-frame of body i, a set has a column for each degree of freedom that carries (down) or is carried by (up) that body.
+Motion sets dv_i/du and da_i/du go down the tree, force sets df_i/du come back up; u is q (in the tangent
+space) or qdot. In the frame of body i, a set has a column for each degree of freedom that carries (down) or
+is carried by (up) that body.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -37,7 +40,8 @@ def rnea_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
-    The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`, `idsva`.
+    The paper takes dtau_da = M from the composite-rigid-body algorithm. Tests: complex-step of `rnea`,
+    `idsva`.
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
@@ -50,7 +54,7 @@ def rnea_derivatives(
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
     dtau_dq = _backward_pass(model, placements, forces, by_q, True)
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
-    return dtau_dq, dtau_dv, crba(model, q, trace)
+    return dtau_dq, plus_diagonal(dtau_dv, model.damping), crba(model, q, trace)
 
 
 def _forward_pass(
@@ -68,7 +72,9 @@ def _forward_pass(
     for index, body in enumerate(model.bodies):
         x, joint_velocity, root = placements[index], body.joint.motion(rates[index]), body.parent == WORLD
         above_v = Motion.zero() if root else x.act_inverse(velocities[body.parent])
-        above_a = x.act_inverse(Motion(-model.gravity, Vector3.zero()) if root else accelerations[body.parent])
+        above_a = x.act_inverse(
+            Motion(-model.gravity, Vector3.zero()) if root else accelerations[body.parent]
+        )
         for u in ("q", "v"):
             # Lines 3 and 5: X dv_parent, and X da_parent + dv x v_J.
             own_v = {} if root else {k: x.act_inverse(m) for k, m in dv[u][body.parent].items()}
@@ -78,7 +84,8 @@ def _forward_pass(
                 if u == "q":  # equation (13), for v and for a
                     own_v[k] = above_v.cross(s)
                     own_a[k] = above_a.cross(s) + own_v[k].cross(joint_velocity)
-                else:  # III-C5 drops v x S as zero, which it is not: only S x v_J is, and only for one degree of freedom
+                else:
+                    # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
                     own_v[k] = s
                     own_a[k] = s.cross(joint_velocity) + velocities[index].cross(s)
             # Line 6, with h = I v.
@@ -101,7 +108,9 @@ def _backward_pass(
     sets: Sequence[ForceSet],
     by_q: bool,
 ) -> Matrix:
-    """Algorithm 3: rows of the derivative, S^T df_i, and df_parent += X* df_i, plus equation (14) where u = q."""
+    """Algorithm 3: rows of the derivative, S^T df_i, and df_parent += X* df_i, plus equation (14) where u =
+    q.
+    """
     starts = first_dofs(model)
     total = [dict(own) for own in sets]
     size = full_size(model)

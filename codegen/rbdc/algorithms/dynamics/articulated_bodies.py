@@ -1,21 +1,26 @@
-"""Articulated bodies, which forward dynamics and the inverse of M share: Featherstone, Rigid Body Dynamics Algorithms, table 7.1."""
+"""Articulated bodies, which forward dynamics and the inverse of M share: Featherstone, Rigid Body Dynamics
+Algorithms, table 7.1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.dynamics.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import joint_velocities
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 @dataclass(frozen=True)
 class ArticulatedJoint:
-    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U,
-    U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of the joint it is exactly zero.
+    """One joint with the articulated inertia IA of its body: U = IA S by columns, the factors of D = S^T U +
+    armature, U D^-1 by columns, and Ia = IA - U D^-1 U^T, which the parent feels: along the axis of a joint
+    without armature it is exactly zero.
     """
 
     u: list[Force]
@@ -34,15 +39,19 @@ def articulated_accelerations(
     trace: Trace = silent,
     reference: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent + c + S qddot and need I a + p;
-    the world accelerates by -g. `reference` is added to what comes out.
+    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent +
+    c + S qddot and need I a + p; the world accelerates by -g. `reference` is added to what comes out.
     """
-    u = _force_pass(model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace)
+    u = _force_pass(
+        model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace
+    )
     beyond = joint_velocities(model, reference or [0.0] * model.nv)
     return _acceleration_pass(model, placements, bias_accelerations, joints, u, beyond, trace)
 
 
-def articulated(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[ArticulatedJoint]:
+def articulated(
+    model: Model, placements: Sequence[Placement], trace: Trace = silent
+) -> list[ArticulatedJoint]:
     """The joints of all bodies, their articulated inertias IA from the leaves to the root."""
     inertias = [ArticulatedInertia.from_inertia(body.inertia) for body in model.bodies]
     joints: list[ArticulatedJoint] = []
@@ -57,9 +66,9 @@ def articulated(model: Model, placements: Sequence[Placement], trace: Trace = si
 
 def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Trace) -> ArticulatedJoint:
     """U, D, U D^-1 and Ia of joint `index` from the articulated inertia of its body."""
-    joint = model.bodies[index].joint
+    joint, armature = model.bodies[index].joint, model.bodies[index].armature
     u = [inertia @ column for column in joint.subspace()]
-    d = Factorisation([joint.project(column) for column in u])
+    d = Factorisation(plus_diagonal([joint.project(column) for column in u], [armature] * joint.nv))
     # Row r of D^-1 applied to U: since D is symmetric, column k of U D^-1 is sum_r U_r (D^-1)_{rk}.
     if joint.nv == 1:
         u_d = [u[0].scaled(d.inverse_pivots[0])]
@@ -68,9 +77,10 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
         u_d = [Force.of([row[k] for row in solved]) for k in range(joint.nv)]
     name = model.bodies[index].name
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
-    trace(name, "D = S^T U, U D^-1", f"UD{index}", [entry for column in u_d for entry in column.scalars()])
+    formula = "D = S^T U, U D^-1" if is_zero(armature) else "D = S^T U + armature, U D^-1"
+    trace(name, formula, f"UD{index}", [entry for column in u_d for entry in column.scalars()])
     left = inertia.minus_product(u_d, u)
-    for s in joint.subspace():
+    for s in joint.subspace() if is_zero(armature) else ():
         if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
             left = left.without_axis(s)
     return ArticulatedJoint(u, d, u_d, left)
@@ -98,7 +108,12 @@ def _force_pass(
         for column, entry in zip(joints[index].u_d, u[index], strict=True):
             force = force + column.scaled(entry)
         forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
-        trace(body.name, "pA_parent += X* (pA + Ia c + U D^-1 u)", f"pA{body.parent}_from{index}", forces[body.parent].scalars())
+        trace(
+            body.name,
+            "pA_parent += X* (pA + Ia c + U D^-1 u)",
+            f"pA{body.parent}_from{index}",
+            forces[body.parent].scalars(),
+        )
     return u
 
 
@@ -113,23 +128,33 @@ def _acceleration_pass(
 ) -> list[Scalar]:
     """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
 
-    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is rounded once.
+    At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is
+    rounded once.
     """
     accelerations: list[Motion] = []
     result: list[Scalar] = []
     for index, body in enumerate(model.bodies):
-        parent = Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
+        parent = (
+            Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
+        )
         before = placements[index].act_inverse(parent) + bias_accelerations[index]
         solved = joints[index].d.solve(u[index])
         moved = [before.dot(column) for column in joints[index].u_d]
         if not model.children(index):
             rest = [r - x for r, x in zip(reference[index], moved, strict=True)]
-            trace(body.name, "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference", f"rest{index}", rest)
+            trace(
+                body.name,
+                "qddot = D^-1 u - U^T D^-1 a': all but the first term, and the reference",
+                f"rest{index}",
+                rest,
+            )
             result += [x + r for x, r in zip(solved, rest, strict=True)]
             accelerations.append(before)
             continue
         rate = [x - y for x, y in zip(solved, moved, strict=True)]
         result += [r + x for r, x in zip(reference[index], rate, strict=True)]
         accelerations.append(before + body.joint.motion(rate))
-        trace(body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars())
+        trace(
+            body.name, "qddot = D^-1 (u - U^T a'), a = a' + S qddot", f"a{index}", accelerations[-1].scalars()
+        )
     return result

@@ -22,6 +22,7 @@ by w:
 
 so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world. From the leaves
 to the root tau = S^T f, and f of the parent takes the child's, carried over.
+`rbdc.algorithms.dynamics.drives` adds what motors and damping take.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -33,6 +34,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -44,7 +46,9 @@ from rbdc.spatial.scalars import is_zero
 
 @dataclass(frozen=True)
 class BodyMotion:
-    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the body's frame."""
+    """Angular velocity w, angular acceleration alpha, and the classical acceleration a of the origin, in the
+    body's frame.
+    """
 
     w: Vector3
     alpha: Vector3
@@ -85,17 +89,19 @@ def newton_euler(
 ) -> list[Scalar]:
     """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
-    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame. Test: tau
-    is that of `rbdc.algorithms.reference.rnea` on every model.
+    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame. Test:
+    tau is that of `rbdc.algorithms.reference.rnea` on every model.
     """
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(forces, fext)
-    return backward_pass(model, placements, forces, trace)
+    return with_drives(model, backward_pass(model, placements, forces, trace), v, a, trace)
 
 
-def nonlinear_effects(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """C(q, v) v + g(q) (nv): inverse dynamics at zero acceleration."""
+def nonlinear_effects(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """C(q, v) v + g(q), and damping (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
@@ -105,22 +111,33 @@ def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
 
 
 def forward_pass(
-    model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+    model: Model,
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    placements: Sequence[Placement],
+    trace: Trace = silent,
 ) -> list[Force]:
-    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the joint's own terms."""
+    """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the
+    joint's own terms.
+    """
     return _forward(model, v, joint_velocities(model, a), placements, trace)[0]
 
 
 def reference_pass(
     model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
 ) -> tuple[list[Force], list[Scalar]]:
-    """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from there, whatever they are.
+    """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from
+    there, whatever they are.
 
-    They are those at which no body accelerates along its own joint, which takes fewer operations than that joints do not accelerate; a
-    free root falls with the world's acceleration. Joints that are coupled do not accelerate.
+    They are those at which no body accelerates along its own joint, which takes fewer operations than that
+    joints do not accelerate; a free root falls with the world's acceleration. Joints that are coupled do not
+    accelerate, nor do those with armature, which would have to be overcome again.
     """
     own = Counter(body.index_v for body in model.bodies)
-    wrenches, seconds = _forward(model, v, [None if own[body.index_v] == 1 else [0.0] for body in model.bodies], placements, trace)
+    chosen = [
+        None if own[b.index_v] == 1 and is_zero(b.armature) else [0.0] * b.joint.nv for b in model.bodies
+    ]
+    wrenches, seconds = _forward(model, v, chosen, placements, trace)
     reference: list[Scalar] = [0.0] * model.nv
     for index, second in enumerate(seconds):
         reference[model.v_slice(index)] = second
@@ -128,15 +145,23 @@ def reference_pass(
 
 
 def _forward(
-    model: Model, v: Sequence[Scalar], seconds: Sequence[list[Scalar] | None], placements: Sequence[Placement], trace: Trace
+    model: Model,
+    v: Sequence[Scalar],
+    seconds: Sequence[list[Scalar] | None],
+    placements: Sequence[Placement],
+    trace: Trace,
 ) -> tuple[list[Force], list[list[Scalar]]]:
-    """The wrenches, and the accelerations of the joints: those of `seconds`, or in place of None those of `reference_pass`.
+    """The wrenches, and the accelerations of the joints: those of `seconds`, or in place of None those of
+    `reference_pass`.
 
-    Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a time.
+    Each wrench follows on the motion that it needs, most of which nothing else does: few values live at a
+    time.
     """
     forces: list[Force] = []
     found: list[list[Scalar]] = []
-    for body, (motion, spin, second) in zip(model.bodies, body_motions(model, v, seconds, placements, trace), strict=True):
+    for body, (motion, spin, second) in zip(
+        model.bodies, body_motions(model, v, seconds, placements, trace), strict=True
+    ):
         found.append(second)
         forces.append(wrench(body.inertia, motion, spin))
         trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{len(forces) - 1}", forces[-1].scalars())
@@ -144,9 +169,15 @@ def _forward(
 
 
 def body_motions(
-    model: Model, v: Sequence[Scalar], seconds: Sequence[list[Scalar] | None], placements: Sequence[Placement], trace: Trace = silent
+    model: Model,
+    v: Sequence[Scalar],
+    seconds: Sequence[list[Scalar] | None],
+    placements: Sequence[Placement],
+    trace: Trace = silent,
 ) -> Iterator[tuple[BodyMotion, Spin, list[Scalar]]]:
-    """Body by body from the root: its motion, U, and the accelerations of its joint as in `_forward`; each when it is asked for."""
+    """Body by body from the root: its motion, U, and the accelerations of its joint as in `_forward`; each
+    when it is asked for.
+    """
     motions: list[tuple[BodyMotion, Spin]] = []
     rates = joint_velocities(model, v)
     for index, body in enumerate(model.bodies):
@@ -163,7 +194,9 @@ def body_motions(
 
 
 def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list[Scalar]]:
-    """The motion without its acceleration along those directions of the joint that are axes, and the joint's acceleration that does it."""
+    """The motion without its acceleration along those directions of the joint that are axes, and the joint's
+    acceleration that does it.
+    """
     entries = Motion(motion.a, motion.alpha).scalars()
     seconds: list[Scalar] = []
     for direction in joint.subspace():
@@ -178,7 +211,11 @@ def _without_own(motion: BodyMotion, joint: JointType) -> tuple[BodyMotion, list
 
 
 def body_motion(
-    placement: Placement, parent: tuple[BodyMotion, Spin] | None, rate: Motion, second: Motion, gravity: Vector3
+    placement: Placement,
+    parent: tuple[BodyMotion, Spin] | None,
+    rate: Motion,
+    second: Motion,
+    gravity: Vector3,
 ) -> BodyMotion:
     """One step down the tree; no parent: the world. `rate` and `second` are S qdot and S qddot."""
     r, p = placement.rotation, placement.translation
@@ -188,7 +225,7 @@ def body_motion(
         above, spin = parent
         w, alpha = r.apply_transposed(above.w), r.apply_transposed(above.alpha)
         origin = r.apply_transposed(above.a + spin.times(p))
-    # The joint's velocity is constant in the body's frame, which turns with w + its own rate against the world.
+    # The joint's velocity is constant in the body's frame, which turns at w + its own rate in the world.
     origin = origin + second.linear + (w + w + rate.angular).cross(rate.linear)
     return BodyMotion(w + rate.angular, alpha + second.angular + w.cross(rate.angular), origin)
 
@@ -198,16 +235,28 @@ def wrench(inertia: RigidInertia, motion: BodyMotion, spin: Spin) -> Force:
     h, k, (x, y, z) = inertia.first_moment, inertia.second_moments(), spin.rows
     w, alpha = motion.w, motion.alpha
     turning = Vector3(
-        _turned(k.yy, k.zz, z.y, y.z, w.y * w.z, alpha.x) + k.yz * spin.differences.x + k.xy * z.x - k.xz * y.x,
-        _turned(k.zz, k.xx, x.z, z.x, w.x * w.z, alpha.y) + k.xz * spin.differences.y + k.yz * x.y - k.xy * z.y,
-        _turned(k.xx, k.yy, y.x, x.y, w.x * w.y, alpha.z) + k.xy * spin.differences.z + k.xz * y.z - k.yz * x.z,
+        _turned(k.yy, k.zz, z.y, y.z, w.y * w.z, alpha.x)
+        + k.yz * spin.differences.x
+        + k.xy * z.x
+        - k.xz * y.x,
+        _turned(k.zz, k.xx, x.z, z.x, w.x * w.z, alpha.y)
+        + k.xz * spin.differences.y
+        + k.yz * x.y
+        - k.xy * z.y,
+        _turned(k.xx, k.yy, y.x, x.y, w.x * w.y, alpha.z)
+        + k.xy * spin.differences.z
+        + k.xz * y.z
+        - k.yz * x.z,
     )
     return Force(motion.a.scaled(inertia.mass) + spin.times(h), h.cross(motion.a) + turning)
 
 
-def _turned(first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar) -> Scalar:
-    """first above - second below, with above = product + alpha and below = product - alpha two entries of U. Where neither moment is zero
-    by their sum and difference, which are constants: hardly ever are both entries needed for anything else.
+def _turned(
+    first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
+) -> Scalar:
+    """first above - second below, with above = product + alpha and below = product - alpha two entries of U.
+    Where neither moment is zero by their sum and difference, which are constants: hardly ever are both
+    entries needed for anything else.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

@@ -1,8 +1,9 @@
-"""Products of the derivatives with a vector, without forming the matrices: O(n), a small multiple of the function itself.
+"""Products of the derivatives with a vector, without forming the matrices: O(n), a small multiple of the
+function itself.
 
-`rnea_vjp` sums the rows of `idsva.rnea_derivatives` under weights w: what lies below joint j enters through G = sum I s w and
-G_b = sum 2 B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp` is the tangent of the recursion.
-Forward dynamics follows by Carpentier and Mansard's equation (24).
+`rnea_vjp` sums the rows of `idsva.rnea_derivatives` under weights w: what lies below joint j enters through G
+= sum I s w and G_b = sum 2 B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp`
+is the tangent of the recursion. Forward dynamics follows by Carpentier and Mansard's equation (24).
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.idsva import column_forces, subtrees
+from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
+from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external
@@ -31,7 +33,9 @@ def rnea_vjp(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of `rnea_derivatives`."""
+    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
+    `rnea_derivatives`.
+    """
     tree = subtrees(model, q, v, a, fext, trace)
     weights = joint_velocities(model, w)
     below = [Force.zero() for _ in model.bodies]  # G
@@ -42,7 +46,9 @@ def rnea_vjp(
             below[index] = below[index] + r.scaled(weight)
             below_b[index] = below_b[index] + r_b.scaled(weight)
         body = model.bodies[index]
-        trace(body.name, "G = sum of I s w, G_b = sum of 2 B^T s w below", f"G{index}", below[index].scalars())
+        trace(
+            body.name, "G = sum of I s w, G_b = sum of 2 B^T s w below", f"G{index}", below[index].scalars()
+        )
         if body.parent != WORLD:
             below[body.parent] = below[body.parent] + tree.placements[index].act_force(below[index])
             below_b[body.parent] = below_b[body.parent] + tree.placements[index].act_force(below_b[index])
@@ -51,7 +57,11 @@ def rnea_vjp(
     by_a: Vector = []
     motions: list[Motion] = []  # W, this joint included
     for index, body in enumerate(model.bodies):
-        above = Motion.zero() if body.parent == WORLD else tree.placements[index].act_inverse(motions[body.parent])
+        above = (
+            Motion.zero()
+            if body.parent == WORLD
+            else tree.placements[index].act_inverse(motions[body.parent])
+        )
         motions.append(above + body.joint.motion(weights[index]))
         trace(body.name, "W = X W_parent + S w", f"W{index}", motions[index].scalars())
         for d in tree.directions[index]:
@@ -60,7 +70,12 @@ def rnea_vjp(
             by_q.append(d.psi_rate.dot(below_b[index]) + d.psi_second.dot(below[index]) + above.dot(c_q))
             by_v.append(d.s.dot(below_b[index]) + d.both_rates.dot(below[index]) + above.dot(c_v))
             by_a.append(d.s.dot(below[index]) + above.dot(r))
-    return reduce_vector(model, by_q), reduce_vector(model, by_v), reduce_vector(model, by_a)
+    zero = [0.0] * model.nv
+    by_v, by_a = (
+        with_drives(model, reduce_vector(model, by_v), w, zero),
+        with_drives(model, reduce_vector(model, by_a), zero, w),
+    )
+    return reduce_vector(model, by_q), by_v, by_a
 
 
 def rnea_jvp(
@@ -74,7 +89,9 @@ def rnea_jvp(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """dtau_dq dq + dtau_dv dv + dtau_da da (nv): the tangent of Carpentier and Mansard's Algorithm 1 in one direction."""
+    """dtau_dq dq + dtau_dv dv + dtau_da da (nv): the tangent of Carpentier and Mansard's Algorithm 1 in one
+    direction.
+    """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
@@ -86,9 +103,15 @@ def rnea_jvp(
     daccelerations: list[Motion] = []
     for index, body in enumerate(model.bodies):
         x, joint, root = placements[index], body.joint, body.parent == WORLD
-        step, rate, rate_step = joint.motion(steps[index]), joint.motion(rates[index]), joint.motion(rate_steps[index])
+        step, rate, rate_step = (
+            joint.motion(steps[index]),
+            joint.motion(rates[index]),
+            joint.motion(rate_steps[index]),
+        )
         above_v = Motion.zero() if root else x.act_inverse(velocities[body.parent])
-        above_a = x.act_inverse(Motion(-model.gravity, Vector3.zero()) if root else accelerations[body.parent])
+        above_a = x.act_inverse(
+            Motion(-model.gravity, Vector3.zero()) if root else accelerations[body.parent]
+        )
         velocity = above_v.cross(step) + rate_step
         acceleration = above_a.cross(step) + joint.motion(second_steps[index])
         if not root:
@@ -96,19 +119,21 @@ def rnea_jvp(
             acceleration = acceleration + x.act_inverse(daccelerations[body.parent])
         acceleration = acceleration + velocity.cross(rate) + velocities[index].cross(rate_step)
         inertia, own = body.inertia, velocities[index]
-        force = inertia @ acceleration + velocity.cross_force(inertia @ own) + own.cross_force(inertia @ velocity)
+        force = (
+            inertia @ acceleration + velocity.cross_force(inertia @ own) + own.cross_force(inertia @ velocity)
+        )
         trace(body.name, "df = I da + dv x* I v + v x* I dv", f"df{index}", force.scalars())
         dvelocities.append(velocity)
         daccelerations.append(acceleration)
         tangents.append(force)
-    # The force of the subtree turns with the joint: add S dq x* f to what the parent receives (equation (14)).
+    # The force of the subtree turns with the joint: add S dq x* f to what the parent gets (equation (14)).
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent
         if parent != WORLD:
             step = model.bodies[index].joint.motion(steps[index])
             tangents[parent] = tangents[parent] + placements[index].act_force(step.cross_force(forces[index]))
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    return backward_pass(model, placements, tangents, trace)
+    return with_drives(model, backward_pass(model, placements, tangents, trace), dv, da)
 
 
 def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:

@@ -1,9 +1,12 @@
-"""Composite rigid body algorithm: Featherstone, Rigid Body Dynamics Algorithms, section 6.2; Walker and Orin (1982)."""
+"""Composite rigid body algorithm: Featherstone, Rigid Body Dynamics Algorithms, section 6.2; Walker and Orin
+(1982).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.dynamics.drives import plus_diagonal
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -12,9 +15,12 @@ from rbdc.spatial import Placement, RigidInertia, Scalar
 
 
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """M(q) (nv, nv), both triangles. Tests: symmetric, positive definite, columns are rnea(q, 0, e_k) - g(q)."""
+    """M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) - g(q)."""
     placements = joint_placements(model, q, trace)
-    return reduce_matrix(model, full_inertia(model, placements, composite_inertias(model, placements, trace), trace))
+    inertia = reduce_matrix(
+        model, full_inertia(model, placements, composite_inertias(model, placements, trace), trace)
+    )
+    return plus_diagonal(inertia, model.armature)
 
 
 def composite_inertias(
@@ -24,7 +30,12 @@ def composite_inertias(
     composite = [body.inertia for body in model.bodies]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        trace(body.name, "IC = I + sum of X* IC_child X: composite inertia", f"IC{index}", composite[index].scalars())
+        trace(
+            body.name,
+            "IC = I + sum of X* IC_child X: composite inertia",
+            f"IC{index}",
+            composite[index].scalars(),
+        )
         if body.parent != WORLD:
             composite[body.parent] = composite[body.parent] + composite[index].moved(placements[index])
     return composite
@@ -33,7 +44,9 @@ def composite_inertias(
 def full_inertia(
     model: Model, placements: Sequence[Placement], composite: Sequence[RigidInertia], trace: Trace = silent
 ) -> Matrix:
-    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor j."""
+    """M over all degrees of freedom: F = IC S, M_ii = S^T F, then M_ij = S_j^T F carried up to each ancestor
+    j.
+    """
     starts = first_dofs(model)
     size = sum(body.joint.nv for body in model.bodies)
     m = zeros(size, size)
@@ -47,5 +60,7 @@ def full_inertia(
                     break
                 force = placements[ancestor].act_force(force)
                 ancestor = model.bodies[ancestor].parent
-            trace(body.name, "M = S^T IC S, and S_j^T X* IC S for each ancestor j", f"M{dof}", m[dof][: dof + 1])
+            trace(
+                body.name, "M = S^T IC S, and S_j^T X* IC S for each ancestor j", f"M{dof}", m[dof][: dof + 1]
+            )
     return m

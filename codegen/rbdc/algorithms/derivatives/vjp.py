@@ -1,19 +1,25 @@
-"""Weighted sums of the rows of derivatives by the cheapest recursions: inverse dynamics forwards, then back over all of its steps.
+"""Weighted sums of the rows of derivatives by the cheapest recursions: inverse dynamics forwards, then back
+over all of its steps.
 
-`rbdc.algorithms.reference.products` has the same in the papers' form, by the subtrees' own quantities. Here `rnea_adjoint` runs
-`newton_euler` over scalars that remember what they were made of, and forward dynamics follows by Carpentier and Mansard's equation
-(24): the rows of -M^-1 dID weighted with w are those of -dID weighted with M^-1 w.
+`rbdc.algorithms.reference.derivatives.products` has the same in the papers' form, by the subtrees' own
+quantities. Here `rnea_adjoint` runs `newton_euler` over scalars that remember what they were made
+of, and forward dynamics follows by Carpentier and Mansard's equation (24): the rows of -M^-1 dID weighted
+with w are those of -dID weighted with M^-1 w.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import accelerations, by_articulated_bodies, inverse_inertia_product
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import (
+    accelerations,
+    by_articulated_bodies,
+    inverse_inertia_product,
+)
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import tangent_gradient
-from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
@@ -32,7 +38,9 @@ def rnea_adjoint(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of `rnea_derivatives`."""
+    """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
+    `rnea_derivatives`.
+    """
     tape = Tape()
     given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
     bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, fext, _there_and_back(tape, trace)), w)
@@ -45,7 +53,10 @@ def _there_and_back(tape: Tape, trace: Trace) -> Trace:
 
     def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
-        tape.watch(values, lambda bar: trace(section, f"adjoint of {formula}", f"{symbol}_bar", [bar(x) for x in values]))
+        tape.watch(
+            values,
+            lambda bar: trace(section, f"adjoint of {formula}", f"{symbol}_bar", [bar(x) for x in values]),
+        )
 
     return record
 
@@ -59,7 +70,9 @@ def aba_adjoint_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of `aba_derivatives`."""
+    """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of
+    `aba_derivatives`.
+    """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)
     return _aba_adjoint(model, q, v, a, w, fext, trace, solve)

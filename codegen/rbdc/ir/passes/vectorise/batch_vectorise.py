@@ -20,8 +20,8 @@ RESULTS = "results"
 class Samples:
     """A program over vectors, and where the entries of its outputs are.
 
-    constants: entries that are the same whatever the inputs. output_indices: for each output and entry the index of
-    its value in `results`, or, counted on from there, in `constants`.
+    constants: entries that are the same whatever the inputs. output_indices: for each output and entry the
+    index of its value in `results`, or, counted on from there, in `constants`.
     """
 
     program: Program

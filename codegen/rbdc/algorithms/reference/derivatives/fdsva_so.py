@@ -1,11 +1,12 @@
-"""Second derivatives of forward dynamics from those of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
-Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
+"""Second derivatives of forward dynamics from those of inverse dynamics: Singh, Russell and Wensing, On
+Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
 
-with dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1. The products can be taken in three ways, which the paper compares: as they stand (DTM),
-the outer ones by forward dynamics at rest without gravity (AZA, equation (50)), the inner ones by first derivatives of inverse dynamics
-at rest without gravity (IDFOZA, equation (52)).
+with dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1. The products can be taken in three ways, which the paper
+compares: as they stand (DTM), the outer ones by forward dynamics at rest without gravity (AZA, equation
+(50)), the inner ones by first derivatives of inverse dynamics at rest without gravity (IDFOZA, equation
+(52)).
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.idsva import rnea_derivatives
-from rbdc.algorithms.reference.idsva_so import second_derivatives
-from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
-from rbdc.algorithms.reference.tensors import (
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
+from rbdc.algorithms.reference.derivatives.tensors import (
     Tensor,
     matrix_times,
     pages_exchanged,
@@ -27,6 +27,7 @@ from rbdc.algorithms.reference.tensors import (
     sum_of,
     times_columns,
 )
+from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
@@ -59,7 +60,9 @@ def inner_by_tensor(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: 
 
 
 def inner_by_derivatives(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: Matrix) -> Tensor:
-    """dM/dq B column by column, each by first derivatives of inverse dynamics at rest without gravity (IDFOZA, equation (52))."""
+    """dM/dq B column by column, each by first derivatives of inverse dynamics at rest without gravity
+    (IDFOZA, equation (52)).
+    """
     del inertia
     weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
     pages = [rnea_derivatives(weightless, q, rest, column)[0] for column in transposed(matrix)]
@@ -108,7 +111,8 @@ def aba_second_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
 
-    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of `aba_derivatives`; the other ways.
+    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
+    `aba_derivatives`; the other ways.
     """
     return DIRECT.second_derivatives(model, q, v, tau, fext, trace)
 

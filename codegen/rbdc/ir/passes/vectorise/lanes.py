@@ -184,9 +184,8 @@ class _Packer:
         Terms with no more lanes are added one by one, those of limbs upon them by reductions.
         """
         signed: list[tuple[int, int]] = []
-        for (leaf, sign), count in sorted(
-            terms.items(), key=lambda item: (-item[0][1], item[0][0])
-        ):  # begin with what is added
+        # Begin with what is added.
+        for (leaf, sign), count in sorted(terms.items(), key=lambda item: (-item[0][1], item[0][0])):
             exchanged = self._exchanged(leaf, width)
             if any(terms[k, sign] != count for k in exchanged):
                 signed += [(self._as_lanes(leaf, width), sign)] * count

@@ -1,8 +1,9 @@
-"""First derivatives of inverse dynamics from the leaves up: IDSVA of Singh, Russell and Wensing, in body frames.
+"""First derivatives of inverse dynamics from the leaves up: IDSVA of Singh, Russell and Wensing, in body
+frames.
 
-Derivation, with spatial vectors in one frame. Body k moves by v_k and a_k (the world by an acceleration -g) and
-needs f_k = I a_k + v_k x* I v_k; joint i gives tau_i = s_i^T f for the force f of its subtree. A direction s_j
-of joint j, whose parent p moves by v_p and a_p, has
+Derivation, with spatial vectors in one frame. Body k moves by v_k and a_k (the world by an acceleration -g)
+and needs f_k = I a_k + v_k x* I v_k; joint i gives tau_i = s_i^T f for the force f of its subtree. A
+direction s_j of joint j, whose parent p moves by v_p and a_p, has
 
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
@@ -18,7 +19,7 @@ By qdot_j, v_k changes by s_j and a_k by s_j x (v_k - v_p) + v_j x s_j:
     v_k changes by s_j,          a_k by psidot_j + sdot_j - v_k x s_j
 
 A change u of v_k with y - v_k x u of a_k is one of f_k by I y + 2 B u, with the Coriolis factor B of
-`rbdc.algorithms.coriolis`:
+`rbdc.algorithms.dynamics.coriolis`:
 
     2 B u = v x* (I u) + u x* (I v) - I (v x u)
 
@@ -49,11 +50,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.algorithms.coriolis import CoriolisFactor
-from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.crba import composite_inertias
+from rbdc.algorithms.dynamics.drives import plus_diagonal
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -61,7 +63,7 @@ from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, 
 
 @dataclass(frozen=True)
 class Carried:
-    """The motion that a body has from its parent before its joint moves: w, alpha, v and a, in its own frame."""
+    """The motion a body has from its parent before its joint moves: w, alpha, v and a, in its own frame."""
 
     w: Vector3
     alpha: Vector3
@@ -81,7 +83,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Row:
-    """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart by rates, 2 B^T s, I s."""
+    """The forces of one degree of freedom on their way to the root: 2 B psidot + I psiddot, its counterpart
+    by rates, 2 B^T s, I s.
+    """
 
     c_q: Force
     c_v: Force
@@ -103,11 +107,12 @@ def rnea_derivatives(
     *,
     root_columns: bool = True,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space; SI.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space;
+    SI.
 
-    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.idsva` on every model.
-    Without `root_columns` a free root's columns are left as zero but for 2 B of its angular velocity: the rest is
-    M x with known x.
+    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.derivatives.idsva` on
+    every model. Without `root_columns` a free root's columns are left as zero but for 2 B of its
+    angular velocity: the rest is M x with known x.
     """
     placements = joint_placements(model, q, trace)
     carried, velocities, forces = _forward_pass(model, v, a, fext, placements, trace)
@@ -137,7 +142,15 @@ def rnea_derivatives(
                     start = starts[ancestor]
                     dv[dof][start + 3 : start + 6] = row.r_b.angular.scalars()
                     if root_columns:
-                        _root_columns(dq[dof], dv[dof], start, row, carried[ancestor], velocities[ancestor], rates[ancestor])
+                        _root_columns(
+                            dq[dof],
+                            dv[dof],
+                            start,
+                            row,
+                            carried[ancestor],
+                            velocities[ancestor],
+                            rates[ancestor],
+                        )
                 if above.parent == WORLD:
                     break
                 if ancestor == index:
@@ -146,7 +159,8 @@ def rnea_derivatives(
                 ancestor = above.parent
             values = [x for m in (dq, dv, inertia) for x in [*m[dof][: dof + 1], *(r[dof] for r in m[:dof])]]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
-    return reduce_matrix(model, dq), reduce_matrix(model, dv), reduce_matrix(model, inertia)
+    by_v = plus_diagonal(reduce_matrix(model, dv), model.damping)
+    return reduce_matrix(model, dq), by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
 def _forward_pass(
@@ -157,7 +171,9 @@ def _forward_pass(
     placements: Sequence[Placement],
     trace: Trace,
 ) -> tuple[list[Carried], list[Motion], list[Force]]:
-    """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves it."""
+    """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves
+    it.
+    """
     carried: list[Carried] = []
     velocities: list[Motion] = []
     forces: list[Force] = []
@@ -174,24 +190,37 @@ def _forward_pass(
             turned = (above.w, above.alpha, point, above.a + spin.times(p))
             own = Carried(*(r.apply_transposed(x) for x in turned))
         origin = own.a + second.linear + (own.w + own.w + rate.angular).cross(rate.linear)
-        motion = BodyMotion(own.w + rate.angular, own.alpha + second.angular + own.w.cross(rate.angular), origin)
+        motion = BodyMotion(
+            own.w + rate.angular, own.alpha + second.angular + own.w.cross(rate.angular), origin
+        )
         resting = body.parent == WORLD and body.joint.free
         carried.append(own)
         velocities.append(Motion(own.v if resting else own.v + rate.linear, motion.w))
         spins.append((motion, Spin.of(motion.w, motion.alpha)))
         force = wrench(body.inertia, *spins[index])
         forces.append(force if fext is None else force - fext[index])
-        values = [*motion.w.scalars(), *motion.alpha.scalars(), *velocities[index].linear.scalars(), *motion.a.scalars()]
+        values = [
+            *motion.w.scalars(),
+            *motion.alpha.scalars(),
+            *velocities[index].linear.scalars(),
+            *motion.a.scalars(),
+        ]
         trace(body.name, "w, alpha, v, and a = R^T (a_parent + U_parent P)", f"m{index}", values)
         trace(body.name, "F = m a + U h, N = h x a + n(U, K)", f"f{index}", forces[index].scalars())
     return carried, velocities, forces
 
 
 def _composites(
-    model: Model, placements: Sequence[Placement], velocities: Sequence[Motion], forces: Sequence[Force], trace: Trace
+    model: Model,
+    placements: Sequence[Placement],
+    velocities: Sequence[Motion],
+    forces: Sequence[Force],
+    trace: Trace,
 ) -> tuple[list[CoriolisFactor], list[Force]]:
     """2 B and the force of the whole subtree of each body."""
-    factors = [CoriolisFactor.of_body(_doubled(b.inertia), u) for b, u in zip(model.bodies, velocities, strict=True)]
+    factors = [
+        CoriolisFactor.of_body(_doubled(b.inertia), u) for b, u in zip(model.bodies, velocities, strict=True)
+    ]
     totals = list(forces)
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
@@ -205,7 +234,9 @@ def _composites(
 
 
 def _doubled(inertia: RigidInertia) -> MomentInertia:
-    return MomentInertia(2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0))
+    return MomentInertia(
+        2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0)
+    )
 
 
 def _directions(model: Model, index: int, own: Carried, rate: Sequence[Scalar]) -> list[Direction]:
@@ -218,7 +249,8 @@ def _directions(model: Model, index: int, own: Carried, rate: Sequence[Scalar]) 
         psi_rate = Motion(own.w.cross(s.linear) + own.v.cross(s.angular), w)
         doubled = psi_rate + psi_rate
         second = Motion(
-            spin.times(s.linear) + own.a.cross(s.angular) + own.v.cross(doubled.angular), spin.times(s.angular)
+            spin.times(s.linear) + own.a.cross(s.angular) + own.v.cross(doubled.angular),
+            spin.times(s.angular),
         )
         result.append(Direction(s, psi_rate, second, doubled + joint_velocity.cross(s)))
     return result
@@ -231,10 +263,18 @@ def _row(doubled: CoriolisFactor, inertia: RigidInertia, d: Direction) -> Row:
 
 
 def _root_columns(
-    by_q: list[Scalar], by_v: list[Scalar], start: int, row: Row, own: Carried, velocity: Motion, rate: Sequence[Scalar]
+    by_q: list[Scalar],
+    by_v: list[Scalar],
+    start: int,
+    row: Row,
+    own: Carried,
+    velocity: Motion,
+    rate: Sequence[Scalar],
 ) -> None:
     """The columns of a free root in one row; see the module's docstring."""
     f, n = row.r.linear, row.r.angular
     by_q[start : start + 6] = [0.0, 0.0, 0.0, *f.cross(own.a).scalars()]
-    turning = Vector3.of(by_v[start + 3 : start + 6]) + n.cross(velocity.angular) + Vector3.of(rate[:3]).cross(f)
+    turning = (
+        Vector3.of(by_v[start + 3 : start + 6]) + n.cross(velocity.angular) + Vector3.of(rate[:3]).cross(f)
+    )
     by_v[start : start + 6] = [*f.cross(velocity.angular).scalars(), *turning.scalars()]

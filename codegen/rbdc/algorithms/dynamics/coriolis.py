@@ -1,8 +1,9 @@
-"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as Echeandia and Wensing.
+"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as
+Echeandia and Wensing.
 
-C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both in its frame,
-B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N = sum m r rdot^T. The pair (p, N)
-of a subtree adds up like an inertia, which is what makes the recursion short.
+C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both
+in its frame, B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N =
+sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which is what makes the recursion short.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.crba import composite_inertias
+from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -71,10 +72,15 @@ def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trac
     placements = joint_placements(model, q, trace)
     velocities = body_velocities(model, v, placements, trace)
     composite = composite_inertias(model, placements, trace)
-    factors = [CoriolisFactor.of_body(body.inertia, velocity) for body, velocity in zip(model.bodies, velocities, strict=True)]
+    factors = [
+        CoriolisFactor.of_body(body.inertia, velocity)
+        for body, velocity in zip(model.bodies, velocities, strict=True)
+    ]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        values = factors[index].momentum.scalars() + [entry for row in factors[index].rows for entry in row.scalars()]
+        values = factors[index].momentum.scalars() + [
+            entry for row in factors[index].rows for entry in row.scalars()
+        ]
         trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", values)
         if body.parent != WORLD:
             factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
@@ -89,10 +95,15 @@ def _entries(
     factors: Sequence[CoriolisFactor],
     trace: Trace,
 ) -> Matrix:
-    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each ancestor's dof j."""
+    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for each dof i and each
+    ancestor's dof j.
+    """
     starts = first_dofs(model)
     derivatives = [
-        [Motion.zero() if body.parent == WORLD and body.joint.nv == 1 else velocity.cross(s) for s in body.joint.subspace()]
+        [
+            Motion.zero() if body.parent == WORLD and body.joint.nv == 1 else velocity.cross(s)
+            for s in body.joint.subspace()
+        ]
         for body, velocity in zip(model.bodies, velocities, strict=True)
     ]
     size = sum(body.joint.nv for body in model.bodies)

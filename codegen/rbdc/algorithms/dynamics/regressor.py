@@ -1,7 +1,9 @@
-"""Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach (1986).
+"""Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach
+(1986).
 
-The motions are found as `rbdc.algorithms.newton_euler` does, by classical accelerations without linear velocities; the ten unit wrenches of
-each body go up to the root, or the axes of the joints above down to the body, whichever is less work.
+The motions are found as `rbdc.algorithms.dynamics.newton_euler` does, by classical accelerations without
+linear velocities; the ten unit wrenches of each body go up to the root, or the axes of the
+joints above down to the body, whichever is less work.
 """
 
 from __future__ import annotations
@@ -9,9 +11,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_columns, transposed, zeros
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motions
+from rbdc.algorithms.joint_coordinates import (
+    Matrix,
+    first_dofs,
+    joint_velocities,
+    reduce_columns,
+    transposed,
+    zeros,
+)
 from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.newton_euler import BodyMotion, Spin, body_motions
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody
@@ -28,14 +37,16 @@ _Rows: TypeAlias = Callable[[int, list[Force]], Iterator[tuple[int, list[Scalar]
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
-"""Axes are parallel if the entries of their cross product are less; what is taken for parallel and is not costs work, not accuracy."""
+"""Axes are parallel if the entries of their cross product are less; what is taken for parallel and is not
+costs work, not accuracy.
+"""
 
 
 def regressor_by_forces(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
 ) -> Matrix:
-    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies: the ten forces of each body go
-    up the tree, past joints on parallel axes in one step.
+    """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
+    the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
     placements = joint_placements(model, q, trace)
     starts = first_dofs(model)
@@ -54,7 +65,13 @@ def regressor_by_forces(
                 forces, below = [below.act_force(force) for force in forces], None
             index = body.parent
 
-    return _by_rows(model, _motions(model, v, a, placements, trace), rows, "Y_j = S_j^T X* (F, N) of the k-th unit parameter", trace)
+    return _by_rows(
+        model,
+        _motions(model, v, a, placements, trace),
+        rows,
+        "Y_j = S_j^T X* (F, N) of the k-th unit parameter",
+        trace,
+    )
 
 
 def regressor_by_axes(
@@ -75,7 +92,13 @@ def regressor_by_axes(
         axes.append([*((row, placements[index].act_inverse(axis)) for row, axis in above), *own])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[index])
 
-    return _by_rows(model, _motions(model, v, a, placements, trace), rows, "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter", trace)
+    return _by_rows(
+        model,
+        _motions(model, v, a, placements, trace),
+        rows,
+        "Y_j = (X^-1 S_j)^T (F, N) of the k-th unit parameter",
+        trace,
+    )
 
 
 def _is_parallel(model: Model, index: int) -> bool:
@@ -107,12 +130,16 @@ def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: 
 
 
 def body_regressor(motion: BodyMotion) -> list[Force]:
-    """The ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U e; e x a], of the inertia J
-    [0; J alpha + w x J w].
+    """The ten wrenches of unit inertial parameters: of the mass [a; 0], of the first moment along e [U e; e x
+    a], of the inertia J [0; J alpha + w x J w].
     """
     w, spin, zero = motion.w, Spin.of(motion.w, motion.alpha), Vector3.zero()
     moments = [Force(spin.times(e), e.cross(motion.a)) for e in AXES]
-    return [Force(motion.a, zero), *moments, *(Force(zero, j @ motion.alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
+    return [
+        Force(motion.a, zero),
+        *moments,
+        *(Force(zero, j @ motion.alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS),
+    ]
 
 
 def regressor_of_chosen_frames(
@@ -125,15 +152,21 @@ def regressor_of_chosen_frames(
         if isinstance(body, JointSpaceBody):
             for row in found:
                 row[own] = _pulled_back(row[own], body.chosen)
-        trace(body.name, "for parameters in the body's own frame", f"O{index}", [x for row in found for x in row[own]])
+        trace(
+            body.name,
+            "for parameters in the body's own frame",
+            f"O{index}",
+            [x for row in found for x in row[own]],
+        )
     return found
 
 
 def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
-    """A row over the parameters in a frame, which is at R and p in the body's own: over those in the body's own.
+    """A row over the parameters in a frame, which is at R and p in the body's own: over those in the body's
+    own.
 
-    Written y_m m + y_h h + tr(S J), it is R y_h, R S R^T after the turn; the shift to p takes (p h) 2 - p h^T - h p^T from J and adds
-    m (p^2 - p p^T), and takes m p from h.
+    Written y_m m + y_h h + tr(S J), it is R y_h, R S R^T after the turn; the shift to p takes (p h) 2 - p h^T
+    - h p^T from J and adds m (p^2 - p p^T), and takes m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries
@@ -144,4 +177,13 @@ def _pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
     shift = doubled @ p - p.scaled(doubled.xx + doubled.yy + doubled.zz)
     moment = first + shift
     mass = entries[0] - p.dot(first) - 0.5 * p.dot(shift)
-    return [mass, *moment.scalars(), 0.5 * doubled.xx, doubled.xy, 0.5 * doubled.yy, doubled.xz, doubled.yz, 0.5 * doubled.zz]
+    return [
+        mass,
+        *moment.scalars(),
+        0.5 * doubled.xx,
+        doubled.xy,
+        0.5 * doubled.yy,
+        doubled.xz,
+        doubled.yz,
+        0.5 * doubled.zz,
+    ]

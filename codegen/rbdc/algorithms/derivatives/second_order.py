@@ -1,8 +1,9 @@
-"""Second derivatives of inverse dynamics by compact operators: IDSVA-SO of Singh, Russell and Wensing, in one frame.
+"""Second derivatives of inverse dynamics by compact operators: IDSVA-SO of Singh, Russell and Wensing, in
+one frame.
 
-Derivation. With [linear; angular] vectors s = (u, w), the operators of the paper's Algorithm 1 (`rbdc.algorithms.reference.idsva_so`)
-all have columns of zeros where they meet linear parts. For a degree of freedom i let (f, n) = I s with the inertia I of its subtree,
-and L the symmetric matrix
+Derivation. With [linear; angular] vectors s = (u, w), the operators of the paper's Algorithm 1
+(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros where they meet linear parts. For a
+degree of freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
 
     L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T
 
@@ -16,16 +17,19 @@ B of the subtree, doubled as in the paper, is a pair (p, N) with B x = (-p x w_x
 
     A3 = B(I, psidot) + s x* B - B s x:  p' = w x p + 2 f',  N' = [w]N - N[w] - [u][p] + L' - [n']
 
-with (f', n') and L' those of psidot. With b = p x u + N^T w, the angular part of B^T s, u8, u9 and u11 of the paper are, for a
-direction j above i,
+with (f', n') and L' those of psidot. With b = p x u + N^T w, the angular part of B^T s, u8, u9 and u11 of
+the paper are, for a direction j above i,
 
-    u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j,   u8 = w_j x b - (2 f x u(psidot_j) + L w(psidot_j) + n x w(psidot_j))
+    u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j
+    u8 = w_j x b - (2 f x u(psidot_j) + L w(psidot_j) + n x w(psidot_j))
 
-where u8 and u11 have no linear parts that matter. Every entry of a tensor has a deepest index d. For x, y at or above it, all that
-follows are products of s_x with what belongs to d and y, or, where the row is d itself, of u8, u9 and u11 with what belongs to y.
-`rnea_second_derivatives` writes them out, `path_quantities` gives what the rolled form (`templates/second_order.c.jinja`) takes from there.
+where u8 and u11 have no linear parts that matter. Every entry of a tensor has a deepest index d. For x, y
+at or above it, all that follows are products of s_x with what belongs to d and y, or, where the row is d
+itself, of u8, u9 and u11 with what belongs to y. `rnea_second_derivatives` writes them out,
+`path_quantities` gives what the rolled form (`templates/second_inverse.c.jinja`) takes from there.
 
-All is in the frame of the root body where the tree hangs on one free body, in that of the world otherwise.
+All is in the frame of the root body where the tree hangs on one free body, in that of the world
+otherwise.
 """
 
 from __future__ import annotations
@@ -33,7 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -66,7 +70,6 @@ class Subtree:
     n: Square
     force: Force
 
-
     def b(self, x: Motion) -> Force:
         """B x."""
         return Force(-self.p.cross(x.angular), _times(self.n, x.angular))
@@ -74,7 +77,9 @@ class Subtree:
 
 @dataclass(frozen=True)
 class Tree:
-    """The directions of all joints and the subtrees of all bodies, in one frame; the degrees of freedom at or above each, from the root."""
+    """The directions of all joints and the subtrees of all bodies, in one frame; the degrees of freedom
+    at or above each, from the root.
+    """
 
     directions: list[Direction]
     subtrees: list[Subtree]
@@ -89,8 +94,8 @@ def path_quantities(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Matrix:
-    """What the rolled form starts from, a column for each degree of freedom: s, psidot, psiddot, sigma (6 each), then of the subtree m,
-    h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
+    """What the rolled form starts from, a column for each degree of freedom: s, psidot, psiddot, sigma (6
+    each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
     """
     tree = _tree(model, q, v, a, fext, trace)
     columns = []
@@ -98,7 +103,9 @@ def path_quantities(
         own, motions = tree.subtrees[d.joint], (d.s, d.psi_rate, d.psi_second, d.sigma)
         inertia = [own.inertia.mass, *own.inertia.first_moment.scalars(), *own.inertia.about_origin.scalars()]
         coriolis = [*own.p.scalars(), *(x for row in own.n for x in row.scalars())]
-        columns.append([*(x for m in motions for x in m.scalars()), *inertia, *coriolis, *own.force.scalars()])
+        columns.append(
+            [*(x for m in motions for x in m.scalars()), *inertia, *coriolis, *own.force.scalars()]
+        )
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -110,7 +117,9 @@ def rnea_second_derivatives(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the reference."""
+    """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
+    reference.
+    """
     tree = _tree(model, q, v, a, fext, trace)
     size = len(tree.directions)
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
@@ -127,7 +136,9 @@ def rnea_second_derivatives(
 
 @dataclass(frozen=True)
 class Operators:
-    """Of one degree of freedom: (f, n) = I s, L, the pair of A3, b, and the columns (12b) and (13b) of the paper."""
+    """Of one degree of freedom: (f, n) = I s, L, the pair of A3, b, and the columns (12b) and (13b) of
+    the paper.
+    """
 
     i_s: Force
     rows: Square
@@ -143,7 +154,12 @@ class Operators:
         u, w, moved = d.s.linear, d.s.angular, own.inertia @ d.psi_rate
         turned = _sum(_cross_rows(w, own.n), _negated(_rows_cross(own.n, w)))
         double = moved.linear + moved.linear
-        n3 = _sum(turned, _negated(_cross_rows(u, _skew(own.p))), symmetric_part(own.inertia, d.psi_rate), _negated(_skew(moved.angular)))
+        n3 = _sum(
+            turned,
+            _negated(_cross_rows(u, _skew(own.p))),
+            symmetric_part(own.inertia, d.psi_rate),
+            _negated(_skew(moved.angular)),
+        )
         by_q = own.b(d.psi_rate) + own.inertia @ d.psi_second + d.s.cross_force(own.force)
         return Operators(
             own.inertia @ d.s,
@@ -191,7 +207,11 @@ def _rows_above(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Te
         second, by_q = o.a3(m.psi_rate) + o.a1(m.psi_second), m.s.cross_force(o.by_q)
         crossed, by_v = o.b_s(m.psi_rate), m.s.cross_force(o.by_v)
         moved, a1, a0 = o.a3(m.s) + o.a1(m.sigma), o.a1(m.s), o.a0(m.s)
-        turned = o.b_s(m.s) if y < own else tree.subtrees[directions[d].joint].inertia @ directions[d].s.cross(m.s) + o.b_s(m.s)
+        turned = (
+            o.b_s(m.s)
+            if y < own
+            else tree.subtrees[directions[d].joint].inertia @ directions[d].s.cross(m.s) + o.b_s(m.s)
+        )
         for x in (x for x in tree.paths[d] if x < own):
             s, above = directions[x].s, x < m.first
             qq[x][d][y] = s.dot(second + by_q if above else second)
@@ -242,7 +262,10 @@ def reduce_matrix_rows(model: Model, slabs: Sequence[Matrix]) -> Tensor:
         factor = 1.0 if body.coupling is None else body.coupling.multiplier
         for i in range(body.index_v, body.index_v + body.joint.nv):
             slab = next(given)
-            result[i] = [[x + factor * y for x, y in zip(*rows, strict=True)] for rows in zip(result[i], slab, strict=True)]
+            result[i] = [
+                [x + factor * y for x, y in zip(*rows, strict=True)]
+                for rows in zip(result[i], slab, strict=True)
+            ]
     return result
 
 
@@ -267,7 +290,9 @@ def _tree(
         columns = [here.act(column) for column in body.joint.subspace()]
         rate, second = (_combined(columns, x) for x in (rates[index], seconds[index]))
         velocity = v_parent + rate
-        acceleration = a_parent + second if top and body.joint.nv == 1 else a_parent + second + v_parent.cross(rate)
+        acceleration = (
+            a_parent + second if top and body.joint.nv == 1 else a_parent + second + v_parent.cross(rate)
+        )
         for s in columns:
             psi_rate = v_parent.cross(s)
             psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
@@ -279,19 +304,36 @@ def _tree(
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
         force = force if fext is None else force - here.act_force(fext[index])
         own.append((inertia, CoriolisFactor.of_body(_doubled(inertia), velocity), force))
-        values = [x for d in directions[starts[index] :] for m in (d.s, d.psi_rate, d.psi_second) for x in m.scalars()]
+        values = [
+            x
+            for d in directions[starts[index] :]
+            for m in (d.s, d.psi_rate, d.psi_second)
+            for x in m.scalars()
+        ]
         trace(body.name, "v, a in the one frame", f"m{index}", [*velocity.scalars(), *acceleration.scalars()])
-        trace(body.name, "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot", f"s{index}", values)
+        trace(
+            body.name,
+            "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot",
+            f"s{index}",
+            values,
+        )
         trace(body.name, "f = I a + v x* I v", f"f{index}", own[index][2].scalars())
     return Tree(directions, _subtrees(model, own, trace), _paths(model, starts))
 
 
-def _subtrees(model: Model, own: list[tuple[RigidInertia, CoriolisFactor, Force]], trace: Trace) -> list[Subtree]:
+def _subtrees(
+    model: Model, own: list[tuple[RigidInertia, CoriolisFactor, Force]], trace: Trace
+) -> list[Subtree]:
     """Sums over all that a joint carries."""
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent
         inertia, factor, force = own[index]
-        values = [*inertia.scalars(), *factor.momentum.scalars(), *(x for row in factor.rows for x in row.scalars()), *force.scalars()]
+        values = [
+            *inertia.scalars(),
+            *factor.momentum.scalars(),
+            *(x for row in factor.rows for x in row.scalars()),
+            *force.scalars(),
+        ]
         trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
         if parent != WORLD:
             above = own[parent]
@@ -306,7 +348,9 @@ def _operator(factor: CoriolisFactor) -> Square:
 
 
 def _doubled(inertia: RigidInertia) -> MomentInertia:
-    return MomentInertia(2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0))
+    return MomentInertia(
+        2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0)
+    )
 
 
 def _combined(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:

@@ -1,14 +1,18 @@
-"""Derivatives of a frame's velocity and acceleration by q (in the tangent space), v and a, derived in the world's coordinates.
+"""Derivatives of a frame's velocity and acceleration by q (in the tangent space), v and a, derived in the
+world's coordinates.
 
-A step of degree of freedom k moves all that its joint carries by the world motion J_k, so that every column J_l of the bodies from i,
-which joint k carries, to the frame changes by J_k x J_l. With V and A of the frame, V_p and A_p of the parent of i, the sums
-V = sum of J_l qdot_l and A = sum of J_l qddot_l + V_l x J_l qdot_l, and the identity of Jacobi:
+A step of degree of freedom k moves all that its joint carries by the world motion J_k, so that every column
+J_l of the bodies from i, which joint k carries, to the frame changes by J_k x J_l. With V and A of the frame,
+V_p and A_p of the parent of i, the sums V = sum of J_l qdot_l and A = sum of J_l qddot_l + V_l x J_l qdot_l,
+and the identity of Jacobi:
 
     dV/dq_k = J_k x (V - V_p)                               dV/dv_k = J_k
-    dA/dq_k = J_k x (A - A_p) + (V_p x J_k) x (V - V_p)     dA/dv_k = V_i x J_k + J_k x (V - V_p)      dA/da_k = J_k
+    dA/dq_k = J_k x (A - A_p) + (V_p x J_k) x (V - V_p)     dA/dv_k = V_i x J_k + J_k x (V - V_p)
+    dA/da_k = J_k
 
-What sees them from a place X that the step moves by U_k has X^-1 (dm - U_k x m) of a motion m: U_k is J_k for LOCAL, for
-LOCAL_WORLD_ALIGNED the velocity that J_k gives to the frame's origin, and zero for WORLD. Compare Carpentier and Mansard (2018), III-D.
+What sees them from a place X that the step moves by U_k has X^-1 (dm - U_k x m) of a motion m: U_k is J_k for
+LOCAL, for LOCAL_WORLD_ALIGNED the velocity that J_k gives to the frame's origin, and zero for WORLD. Compare
+Carpentier and Mansard (2018), III-D.
 """
 
 from __future__ import annotations
@@ -68,8 +72,8 @@ def _seen(
     reference: str,
     moved: Motion | None = None,
 ) -> Matrix:
-    """The matrix of columns in the coordinates of `reference`; those of a derivative by q of the motion `moved`, whose coordinates the step
-    moves as well.
+    """The matrix of columns in the coordinates of `reference`; those of a derivative by q of the motion
+    `moved`, whose coordinates the step moves as well.
     """
     seen = viewpoint(carried.frame, reference)
     found = []

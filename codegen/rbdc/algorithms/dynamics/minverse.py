@@ -1,11 +1,13 @@
-"""The inverse of the joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018), Algorithm 1."""
+"""The inverse of the joint-space inertia without forming it: J. Carpentier, LAAS report 18125 (2018),
+Algorithm 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.articulated_bodies import ArticulatedJoint, articulated
-from rbdc.algorithms.crba import crba
+from rbdc.algorithms.dynamics.articulated_bodies import ArticulatedJoint, articulated
+from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
@@ -18,7 +20,8 @@ from rbdc.spatial.vectors import motion_sum
 def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
-    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D L.
+    With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D
+    L.
     """
     if model.coupled:
         return inverse_by_cholesky(model, q, trace)
@@ -49,21 +52,32 @@ def inverse_of_branches(model: Model, q: Sequence[Scalar], trace: Trace = silent
 
 
 def _backward_pass(
-    model: Model, placements: Sequence[Placement], joints: Sequence[ArticulatedJoint], inverse: Matrix, trace: Trace
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    inverse: Matrix,
+    trace: Trace,
 ) -> None:
-    """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on body i."""
+    """Lines 7-26. F_i holds, for each dof of the subtree of i, the force that a unit torque there leaves on
+    body i.
+    """
     starts = first_dofs(model)
     subtree_forces: list[dict[int, Force]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):
         body, joint, forces = model.bodies[index], joints[index], subtree_forces[index]
         own = range(starts[index], starts[index] + body.joint.nv)
         columns = {dof: joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own}
-        columns |= {dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()}
+        columns |= {
+            dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()
+        }
         for dof, column in columns.items():
             for row, entry in zip(own, column, strict=True):
                 inverse[row][dof] = entry
         trace(
-            body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", [x for c in columns.values() for x in c]
+            body.name,
+            "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1",
+            f"B{index}",
+            [x for c in columns.values() for x in c],
         )
         if body.parent == WORLD:
             continue
@@ -76,9 +90,13 @@ def _backward_pass(
 
 
 def _forward_pass(
-    model: Model, placements: Sequence[Placement], joints: Sequence[ArticulatedJoint], inverse: Matrix, trace: Trace
+    model: Model,
+    placements: Sequence[Placement],
+    joints: Sequence[ArticulatedJoint],
+    inverse: Matrix,
+    trace: Trace,
 ) -> None:
-    """Lines 27-36. P_i holds, for each dof from i on, the acceleration that a unit torque there gives body i."""
+    """Lines 27-36. P_i holds for each dof from i on the acceleration of body i under a unit torque there."""
     starts = first_dofs(model)
     motions: list[dict[int, Motion]] = []
     for index, body in enumerate(model.bodies):
@@ -89,7 +107,12 @@ def _forward_pass(
                 carried[dof] = placements[index].act_inverse(motions[body.parent][dof])
                 for row, column in zip(own, joints[index].u_d, strict=True):
                     inverse[row][dof] = inverse[row][dof] - carried[dof].dot(column)
-        trace(body.name, "Minv[i, :] -= D^-1 U^T X P_parent", f"Minv{index}", [x for row in own for x in inverse[row][row:]])
+        trace(
+            body.name,
+            "Minv[i, :] -= D^-1 U^T X P_parent",
+            f"Minv{index}",
+            [x for row in own for x in inverse[row][row:]],
+        )
         subspace, motion = body.joint.subspace(), {}
         for dof in range(starts[index], model.nv):
             rates = [inverse[row][dof] for row in own]

@@ -1,25 +1,30 @@
-"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves with M.
+"""Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves
+with M.
 
-`rbdc.algorithms.reference.products` has the same in the papers' form. Here `rnea_tangent` runs `newton_euler` over values that carry
-their rates along, and forward dynamics follows by Carpentier and Mansard's equation (24), M being factored once for all its solves.
+`rbdc.algorithms.reference.derivatives.products` has the same in the papers' form. Here `rnea_tangent` runs
+`newton_euler` over values that carry their rates along, and forward dynamics follows by Carpentier and
+Mansard's equation (24), M being factored once for all its solves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from rbdc.algorithms.crba import crba
-from rbdc.algorithms.forward_dynamics import accelerations, by_articulated_bodies, inverse_inertia_product
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import (
+    accelerations,
+    by_articulated_bodies,
+    inverse_inertia_product,
+)
+from rbdc.algorithms.dynamics.newton_euler import newton_euler
 from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import configuration_rate
-from rbdc.algorithms.newton_euler import newton_euler
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
 from rbdc.spatial.tangent import rate_of, tangents, value_of
 
 Vector = list[Scalar]
-Solve = Callable[[Vector], Vector]
 
 
 def rnea_tangent(
@@ -61,10 +66,13 @@ def aba_tangent_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of `aba_derivatives`."""
+    """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of
+    `aba_derivatives`.
+    """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)
-    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, solve)
+    moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
+    return solve([x - y for x, y in zip(dtau, moved, strict=True)])
 
 
 def aba_tangent_by_articulated_bodies(
@@ -80,20 +88,5 @@ def aba_tangent_by_articulated_bodies(
 ) -> Vector:
     """The products with the articulated-body algorithm, whose inertias serve for both."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
-    return _aba_tangent(model, q, v, a, dq, dv, dtau, fext, trace, lambda x: inverse_inertia_product(model, q, x, trace))
-
-
-def _aba_tangent(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
-    solve: Solve,
-) -> Vector:
     moved = rnea_tangent(model, q, v, a, dq, dv, [0.0] * model.nv, fext, trace)
-    return solve([x - y for x, y in zip(dtau, moved, strict=True)])
+    return inverse_inertia_product(model, q, [x - y for x, y in zip(dtau, moved, strict=True)], trace)

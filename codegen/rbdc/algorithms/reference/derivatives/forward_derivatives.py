@@ -1,4 +1,5 @@
-"""First derivatives of forward dynamics from those of inverse dynamics: Carpentier and Mansard (2018), equation (24).
+"""First derivatives of forward dynamics from those of inverse dynamics: Carpentier and Mansard (2018),
+equation (24).
 
 M^-1 comes from the direct algorithm of the companion report, as the paper has it.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import aba
-from rbdc.algorithms.reference.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.trace import Trace, silent

@@ -1,12 +1,14 @@
-"""Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of Rigid-Body Dynamics,
-Algorithm 1 (IDSVA-SO).
+"""Second derivatives of inverse dynamics: Singh, Russell and Wensing, On Second-Order Derivatives of
+Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 
-Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree. For joints k above j above i
-(each may be the same) with directions r, t and p, the algorithm forms what depends on i alone (A0 .. A7), then on i and j (u1 .. u12),
-and takes every entry by one or two products with what belongs to k.
+Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
+For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
+depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
+with what belongs to k.
 
-All is in one frame: the paper's ground frame, or that of the root body where the tree hangs on one free body, which the tensors do
-not depend on, and where that body's distance from the world's origin costs no digits.
+All is in one frame: the paper's ground frame, or that of the root body where the tree hangs on one free
+body, which the tensors do not depend on, and where that body's distance from the world's origin costs no
+digits.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, zero_tensor
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, joint_velocities
 from rbdc.algorithms.reference.kinematics import world_placements
-from rbdc.algorithms.reference.tensors import Tensor, reduce_tensor, rows_of, zero_tensor
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -37,7 +39,9 @@ class Direction:
 
 @dataclass(frozen=True)
 class Subtrees:
-    """By body, in the one frame: its directions, and composite inertia, B (without the doubling) and force of its subtree."""
+    """By body, in the one frame: its directions, and composite inertia, B (without the doubling) and
+    force of its subtree.
+    """
 
     directions: list[list[Direction]]
     inertias: list[RigidInertia]
@@ -79,7 +83,11 @@ class Operators:
 
     def a3(self, x: Motion) -> Force:
         """A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
-        return _coriolis(self.inertia, self.d.psi_rate, x) + self.d.s.cross_force(self._b(x)) - self._b(self.d.s.cross(x))
+        return (
+            _coriolis(self.inertia, self.d.psi_rate, x)
+            + self.d.s.cross_force(self._b(x))
+            - self._b(self.d.s.cross(x))
+        )
 
     def a3_transposed(self, x: Motion) -> Force:
         """A3^T x, with (s x*)^T = -(s x)."""
@@ -135,7 +143,9 @@ def _coriolis(inertia: RigidInertia, v: Motion, x: Motion) -> Force:
 
 
 def _coriolis_transposed(inertia: RigidInertia, v: Motion, x: Motion) -> Force:
-    """B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for the one of f and the linear part."""
+    """B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for the one
+    of f and the linear part.
+    """
     momentum = inertia @ v
     f, n = momentum.linear, momentum.angular
     turned = Force(f.cross(x.angular), f.cross(x.linear) + n.cross(x.angular))
@@ -152,8 +162,8 @@ def rnea_second_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
-    Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their bodies' frames. Tests:
-    complex-step of `idsva.rnea_derivatives`, Pinocchio.
+    Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
+    bodies' frames. Tests: complex-step of `idsva.rnea_derivatives`, Pinocchio.
     """
     tensors = second_derivatives(model, q, v, a, fext, trace)
     qq, vv, qv, mq = (rows_of(reduce_tensor(model, tensor)) for tensor in tensors)
@@ -180,7 +190,9 @@ def second_derivatives(
     return qq, vv, qv, mq
 
 
-def _entries(u: Pair, i: Direction, j: Direction, k: Direction, tensors: tuple[Tensor, Tensor, Tensor, Tensor]) -> None:
+def _entries(
+    u: Pair, i: Direction, j: Direction, k: Direction, tensors: tuple[Tensor, Tensor, Tensor, Tensor]
+) -> None:
     """Lines 40-67."""
     qq, vv, qv, mq = tensors
     ip, jt, kr = i.dof, j.dof, k.dof
@@ -225,7 +237,9 @@ def frame_of(model: Model, q: Sequence[Scalar]) -> tuple[list[Placement], Vector
     if len(roots) == 1 and model.bodies[roots[0]].joint.free:
         root = world[roots[0]]
         inverse = root.inverse()
-        return [inverse.compose(placement) for placement in world], root.rotation.apply_transposed(model.gravity)
+        return [inverse.compose(placement) for placement in world], root.rotation.apply_transposed(
+            model.gravity
+        )
     return world, model.gravity
 
 
@@ -250,13 +264,19 @@ def _subtrees(
         here = placements[index]
         rate = here.act(body.joint.motion(rates[index]))
         velocities.append(v_parent + rate)
-        accelerations.append(a_parent + here.act(body.joint.motion(seconds[index])) + velocities[index].cross(rate))
+        accelerations.append(
+            a_parent + here.act(body.joint.motion(seconds[index])) + velocities[index].cross(rate)
+        )
         own = []
         for k, column in enumerate(body.joint.subspace()):
             s = here.act(column)
             psi_rate = v_parent.cross(s)
             psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
-            own.append(Direction(index, starts[index] + k, s, psi_rate, psi_second, psi_rate + velocities[index].cross(s)))
+            own.append(
+                Direction(
+                    index, starts[index] + k, s, psi_rate, psi_second, psi_rate + velocities[index].cross(s)
+                )
+            )
         tree.directions.append(own)
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ accelerations[index] + velocities[index].cross_force(inertia @ velocities[index])

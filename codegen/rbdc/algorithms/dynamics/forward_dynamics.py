@@ -1,20 +1,24 @@
-"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and Mansard (2018), (24)."""
+"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and
+Mansard (2018), (24).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.articulated_bodies import articulated, articulated_accelerations
-from rbdc.algorithms.crba import crba
+from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.drives import without_damping
+from rbdc.algorithms.dynamics.newton_euler import backward_pass, reference_pass, without_external
 from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
-from rbdc.algorithms.newton_euler import backward_pass, reference_pass, without_external
-from rbdc.algorithms.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 
@@ -27,7 +31,9 @@ def by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic joints."""
+    """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
+    joints.
+    """
     return accelerations(model, q, v, tau, fext, trace, Factorisation(crba(model, q, trace)).solve)
 
 
@@ -39,33 +45,40 @@ def by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference accelerations.
+    """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
+    accelerations.
 
-    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass carries them to the root together
-    with what the joints give. Gravity comes in from the world, where it meets the accelerations that it causes: a bias with it would
-    lose the digits in which the two cancel. Free roots fall with it.
+    Those hold all that velocities do to the bodies, so that no bias accelerations are left, and one pass
+    carries them to the root together with what the joints give. Gravity comes in from the world, where it
+    meets the accelerations that it causes: a bias with it would lose the digits in which the two cancel. Free
+    roots fall with it.
     """
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
     weightless = replace(model, gravity=Vector3.zero())
-    falls = all(model.bodies[root].joint.free for root in model.children(WORLD))
+    falls = all(_is_free(model, root) for root in model.children(WORLD))
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
     wrenches = without_external(wrenches, fext)
     at_rest = [Motion.zero()] * model.njoints
     still = weightless if falls else model
+    tau = without_damping(model, tau, v)
     return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
 
 
-def inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def inverse_inertia_product(
+    model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent
+) -> Vector:
     """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
     at_rest, free = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
-    return articulated_accelerations(replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace)
+    return articulated_accelerations(
+        replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace
+    )
 
 
 def accelerations(
@@ -81,6 +94,7 @@ def accelerations(
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(wrenches, fext)
+    tau = without_damping(model, tau, v)
     moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
@@ -89,11 +103,18 @@ def accelerations(
 def _free_roots(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
 ) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
-    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular velocity."""
+    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular
+    velocity.
+    """
     for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
         if body.parent == WORLD and body.joint.free:
             start = body.index_v
-            yield start, body.placement_at(own).rotation, Vector3.of(v[start : start + 3]), Vector3.of(v[start + 3 : start + 6])
+            yield (
+                start,
+                body.placement_at(own).rotation,
+                Vector3.of(v[start : start + 3]),
+                Vector3.of(v[start + 3 : start + 6]),
+            )
 
 
 def derivatives_by_factors(
@@ -104,7 +125,9 @@ def derivatives_by_factors(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test: the reference."""
+    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test:
+    the reference.
+    """
     factors = Factorisation(crba(model, q, trace))
     return _derivatives(model, q, v, tau, fext, trace, factors, factors)
 
@@ -140,7 +163,9 @@ def derivatives_of_branches(
 
 
 def inverse_factors(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not written out."""
+    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not
+    written out.
+    """
     return _as_matrices(InverseFactor(Factorisation(crba(model, q, trace))), trace)
 
 
@@ -152,8 +177,8 @@ def derivatives_to_solve(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do is the same for every column,
-    so that columns can run side by side.
+    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do
+    is the same for every column, so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -172,11 +197,23 @@ def _inverse_dynamics_derivatives(
     trace: Trace,
     factors: Factorisation,
 ) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no solve."""
+    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no
+    solve.
+    """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=False)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=not _are_known(model))
     return by_q, by_v
+
+
+def _is_free(model: Model, root: int) -> bool:
+    """Whether a root moves in any direction with nothing but the inertia of bodies."""
+    return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)
+
+
+def _are_known(model: Model) -> bool:
+    """Whether the columns of free roots are M x with known x, which armature there would spoil."""
+    return all(_is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
 def _as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
@@ -212,13 +249,16 @@ def _derivatives(
     return result[0], result[1], inverse
 
 
-def _add_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix) -> None:
-    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is known: -x.
+def _add_root_columns(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix
+) -> None:
+    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is
+    known: -x.
 
-    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its linear velocity,
-    and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
+    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its
+    linear velocity, and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
     """
-    for start, rotation, linear, w in _free_roots(model, q, v):
+    for start, rotation, linear, w in _free_roots(model, q, v) if _are_known(model) else ():
         gravity = rotation.apply_transposed(-model.gravity)
         for k in range(3):
             unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])

@@ -1,0 +1,1 @@
+"""The recursions of dynamics: inverse and forward dynamics, inertia matrices, the regressor."""

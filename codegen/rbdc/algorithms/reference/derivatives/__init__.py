@@ -1,0 +1,1 @@
+"""Derivatives of dynamics and of frames' motions as the literature has them."""

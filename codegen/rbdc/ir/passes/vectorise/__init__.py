@@ -1,0 +1,1 @@
+"""Passes that put operations side by side into the lanes of vectors."""

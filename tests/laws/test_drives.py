@@ -1,0 +1,176 @@
+"""Armature and viscous damping in every function that they enter, against Pinocchio, MuJoCo and complex
+steps.
+
+Every build compares what it compiled, in all ways of calling it, with the references; here these are tried
+too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import mujoco
+import numpy as np
+import pinocchio
+import pytest
+
+from rbdc import Model
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.report.methods.pinocchio import save_model
+from rbdc.resources import resolve
+from tests.laws.test_derivatives import complex_step
+from tests.laws.test_lanes import creature
+from tests.laws.test_mimic import OFFSET, G
+from tests.support import UNOPTIMISED, Array, assert_close, build_module, full_module, slow_but
+from tests.support_mujoco import MujocoPeer
+from tests.support_trees import mimic_tree, random_tree
+
+FUNCTIONS = (
+    "rnea",
+    "nle",
+    "gravity_torque",
+    "crba",
+    "minverse",
+    "aba",
+    "rnea_derivatives",
+    "aba_derivatives",
+    "kinetic_energy",
+)
+PRODUCTS = ("rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+ROLLED = tuple(name for name in FUNCTIONS if name != "kinetic_energy")
+
+pin: Any = pinocchio
+mj: Any = mujoco
+
+
+def driven(model: Model, seed: int = 0, *, root: bool = False) -> Model:
+    """The model with armature and damping at every joint but its root's, or there too; damping counts."""
+    rng = np.random.default_rng(seed)
+    bodies = [
+        replace(body, armature=float(rng.uniform(0.01, 0.5)), damping=float(rng.uniform(0.1, 2.0)))
+        if body.parent >= 0 or root
+        else body
+        for body in model.bodies
+    ]
+    return replace(model, name=f"driven_{model.name}", bodies=tuple(bodies), damped=True)
+
+
+MODELS = {
+    "fixed": lambda: driven(random_tree(0, size=4), root=True),
+    "free-flyer": lambda: driven(random_tree(1, size=3)),
+    "driven free-flyer": lambda: driven(random_tree(3, size=2), root=True),
+    "limbs in lanes": lambda: driven(creature(1), root=True),
+}
+
+
+@pytest.fixture(params=slow_but(MODELS, ("fixed", "driven free-flyer", "limbs in lanes")), scope="module")
+def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+    model = MODELS[request.param]()
+    functions = FUNCTIONS if request.param == "limbs in lanes" else FUNCTIONS + PRODUCTS
+    return model, build_module(model, functions=functions, cflags=UNOPTIMISED)
+
+
+def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    return module.random_configuration(rng), *rng.standard_normal((2, module.nv))
+
+
+def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) -> None:
+    model, module = pair
+    assert (
+        save_model(model, tmp_path / "model.txt") == "viscous damping: Pinocchio's functions do not have it"
+    )
+    assert save_model(replace(model, damped=False), tmp_path / "model.txt") is None
+    peer = pin.Model()
+    peer.loadFromText(str(tmp_path / "model.txt"))
+    assert np.all(np.asarray(peer.armature)[-3:] > 0.0)
+    data, damping = peer.createData(), np.array(model.damping)
+    q, v, a = state(module)
+    assert_close(module.rnea(q, v, a), pin.rnea(peer, data, q, v, a) + damping * v)
+    assert_close(module.nle(q, v), pin.nonLinearEffects(peer, data, q, v) + damping * v)
+    assert_close(module.gravity_torque(q), pin.computeGeneralizedGravity(peer, data, q))
+    assert_close(module.aba(q, v, a), pin.aba(peer, data, q, v, a - damping * v))
+    upper = pin.crba(peer, data, q)
+    assert_close(module.crba(q), np.triu(upper) + np.triu(upper, 1).T)
+    inverse = pin.computeMinverse(peer, data, q)
+    assert_close(module.minverse(q), np.triu(inverse) + np.triu(inverse, 1).T)
+    assert_close(module.kinetic_energy(q, v), 0.5 * v @ module.crba(q) @ v)
+    by_q, by_v, _ = pin.computeRNEADerivatives(peer, data, q, v, a)
+    found = module.rnea_derivatives(q, v, a)
+    assert_close(found[0], by_q)
+    assert_close(found[1], by_v + np.diag(damping))
+    assert_close(found[2], module.crba(q))
+
+
+def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
+    model, module = pair
+    q, v, a = state(module, 1)
+    fext = np.random.default_rng(2).standard_normal((module.njoints, 6))
+    for name, algorithm in (("rnea", rnea), ("aba", aba)):
+        found = getattr(module, f"{name}_derivatives")(q, v, a, fext)
+        for got, expected in zip(found, complex_step(algorithm, model, q, v, a, fext), strict=True):
+            assert_close(got, expected)
+
+
+def test_rolled_and_single_precision() -> None:
+    for model in (
+        driven(random_tree(1, size=3), root=True),
+        replace(driven(mimic_tree("coupled"), root=True), name="driven_mimics"),
+    ):
+        straight = build_module(model, functions=ROLLED, cflags=UNOPTIMISED)
+        rolled = build_module(
+            model, functions=ROLLED, style="rolled", name=f"{model.name}_rolled", cflags=UNOPTIMISED
+        )
+        q, v, a = state(straight)
+        for name in ("rnea", "aba", "rnea_derivatives", "aba_derivatives"):
+            for got, expected in zip(
+                getattr(rolled, name)(q, v, a), getattr(straight, name)(q, v, a), strict=True
+            ):
+                assert_close(got, expected)
+        assert_close(rolled.crba(q), straight.crba(q))
+        assert_close(rolled.nle(q, v), straight.nle(q, v))
+    build_module(
+        model,
+        functions=("rnea", "aba", "crba"),
+        targets=("c", "batch"),
+        dtype="float32",
+        name="driven_float",
+        cflags=UNOPTIMISED,
+    )
+
+
+def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None:
+    coupled, full = driven(mimic_tree("coupled"), root=True), driven(mimic_tree("independent"), root=True)
+    one, other = (
+        build_module(m, functions=FUNCTIONS + PRODUCTS, cflags=UNOPTIMISED) for m in (coupled, full)
+    )
+    q, v, a = state(one)
+    Q, V, A = G @ q + OFFSET, G @ v, G @ a
+    assert_close(one.rnea(q, v, a), G.T @ other.rnea(Q, V, A), 1e-12)
+    assert_close(one.crba(q), G.T @ other.crba(Q) @ G, 1e-12)
+    assert_close(one.aba(q, v, one.rnea(q, v, a)), a, 1e-11)
+    assert_close(one.kinetic_energy(q, v), other.kinetic_energy(Q, V), 1e-12)
+    assert_close(one.rnea_derivatives(q, v, a)[1], G.T @ other.rnea_derivatives(Q, V, A)[1] @ G, 1e-12)
+
+
+def test_both_are_mujocos() -> None:
+    peer, plain = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed"), full_module("ur5", "fixed")
+    names = plain.joint_names
+    armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
+    model = Model.from_urdf(
+        resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
+    )
+    bodies = [replace(body, damping=float(d)) for body, d in zip(model.bodies, damping, strict=True)]
+    model = replace(model, name="driven_ur5", bodies=tuple(bodies))
+    module = build_module(model, functions=("rnea", "aba", "crba"), cflags=UNOPTIMISED)
+    for joint, k, d in zip(peer.joints(names), armature, damping, strict=True):
+        peer.model.dof_armature[joint.qvel], peer.model.dof_damping[joint.qvel] = k, d
+    q, v, a = state(module)
+    g = peer.set_state(names, q, v, a)
+    assert_close(module.rnea(q, v, a), g.T @ peer.data.qfrc_inverse)
+    assert_close(module.crba(q), g.T @ peer.inertia() @ g)
+    assert_close(module.aba(q, v, a), peer.forward_dynamics(names, q, v, a))

@@ -1,0 +1,113 @@
+"""Armature from descriptions and options, and damping that is asked for."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rbdc.errors import DescriptionError, OptionError
+from tests.cli.test_bad_input import run
+from tests.support_urdf import joint, link, messages, model, pair, robot
+
+DRAKE = '<robot name="r" xmlns:drake="http://drake.mit.edu">'
+
+
+def motor(inertia: str, ratio: str = "", name: str = "j") -> str:
+    gear = f'<drake:gear_ratio value="{ratio}"/>' if ratio else ""
+    actuator = f'<actuator name="m"><drake:rotor_inertia value="{inertia}"/>{gear}</actuator>'
+    return f'<transmission><joint name="{name}"/>{actuator}</transmission>'
+
+
+def with_motors(*motors: str) -> str:
+    parts = (
+        link("base"),
+        link("arm"),
+        link("hand"),
+        joint("j", "base", "arm"),
+        joint("k", "arm", "hand"),
+        *motors,
+    )
+    return robot(*parts).replace('<robot name="r">', DRAKE)
+
+
+def test_rotors_count_by_the_square_of_their_gear(tmp_path: Path) -> None:
+    read = model(tmp_path, with_motors(motor("0.002", "10"), motor("0.1"), motor("0.5", name="k")))
+    assert [body.armature for body in read.bodies] == pytest.approx([0.3, 0.5])
+    assert not any("transmission" in message for message in messages(read))
+    assert read.armature == pytest.approx([0.3, 0.5])
+
+
+def test_transmissions_without_an_inertia_are_named(tmp_path: Path) -> None:
+    actuator = '<actuator name="m"><mechanicalReduction>9</mechanicalReduction></actuator>'
+    plain = f'<transmission><joint name="j"/>{actuator}</transmission>'
+    read = model(tmp_path, with_motors(plain))
+    assert read.armature == [0.0, 0.0]
+    assert "1 x <transmission> in <robot>: not used" in messages(read)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (with_motors(motor("0.1", name="nobody")), 'names the joint "nobody", which does not exist'),
+        (with_motors(motor("much")), "much"),
+        (with_motors(motor("-1")), "the negative armature -1.0"),
+        (with_motors(motor("1").replace('<joint name="j"/>', "")), "names 0 joints"),
+    ],
+)
+def test_refused_motors(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(DescriptionError, match=message):
+        model(tmp_path, text)
+
+
+def test_options_come_before_the_description(tmp_path: Path) -> None:
+    read = model(tmp_path, with_motors(motor("0.1")), armature=(("j", 0.7),))
+    assert read.armature == [0.7, 0.0]
+    with pytest.raises(OptionError, match='joint "x" does not exist; there are j, k'):
+        model(tmp_path, with_motors(), armature=(("x", 0.7),))
+    with pytest.raises(OptionError, match="not negative"):
+        model(tmp_path, with_motors(), armature=(("j", -0.7),))
+
+
+def test_damping_counts_if_included(tmp_path: Path) -> None:
+    damped = pair('<dynamics damping="0.25"/><limit effort="1" velocity="1" lower="0" upper="1"/>')
+    assert model(tmp_path, damped).damping == [0.0]
+    included = model(tmp_path, damped, damping="include")
+    assert included.damping == [0.25]
+    assert not any("damping" in message for message in messages(included))
+    with pytest.raises(OptionError, match="--damping 'yes' is none of report, include"):
+        model(tmp_path, damped, damping="yes")
+
+
+def test_command_line(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(with_motors())
+    (tmp_path / "motors.json").write_text('{"k": 0.5}')
+    command = [
+        "build",
+        str(tmp_path / "r.urdf"),
+        "--functions",
+        "crba",
+        "--cflags",
+        "-O0",
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    result = run(
+        *command, "--armature", "j=0.25", "--armature", str(tmp_path / "motors.json"), "--damping", "include"
+    )
+    assert result.exit_code == 0, result.output
+    options = json.loads((tmp_path / "out" / "r" / "manifest.json").read_text())["options"]
+    assert (options["armature"], options["damping"]) == ({"j": 0.25, "k": 0.5}, "include")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [("j=a", "'a' is not a number"), ("nowhere.json", "No such file"), ("x=1", 'joint "x"')],
+)
+def test_refused_on_the_command_line(given: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(with_motors())
+    result = run("build", str(tmp_path / "r.urdf"), "--armature", given, "--out", str(tmp_path / "out"))
+    assert (result.exit_code, result.stderr.count("rbdc: error:")) == (2, 1)
+    assert message in result.stderr
+    assert not (tmp_path / "out").exists()
