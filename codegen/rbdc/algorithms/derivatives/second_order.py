@@ -2,8 +2,8 @@
 one frame.
 
 Derivation. With [linear; angular] vectors s = (u, w), the operators of the paper's Algorithm 1
-(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros where they meet linear parts. For a
-degree of freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
+(`rbdc.algorithms.reference.derivatives.idsva_so`) all have columns of zeros where they meet linear parts. For
+a degree of freedom i let (f, n) = I s with the inertia I of its subtree, and L the symmetric matrix
 
     L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T
 
@@ -37,6 +37,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.derivatives.squares import (
+    Square,
+    cross_rows,
+    negated,
+    rows_cross,
+    skew,
+    sum_of,
+    symmetric_part,
+    times,
+    transposed_times,
+)
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
 from rbdc.algorithms.kinematics import joint_placements
@@ -44,8 +55,6 @@ from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
 
-Square = tuple[Vector3, Vector3, Vector3]
-"""A 3x3 matrix by rows."""
 Tensor = list[Matrix]
 
 
@@ -72,7 +81,7 @@ class Subtree:
 
     def b(self, x: Motion) -> Force:
         """B x."""
-        return Force(-self.p.cross(x.angular), _times(self.n, x.angular))
+        return Force(-self.p.cross(x.angular), times(self.n, x.angular))
 
 
 @dataclass(frozen=True)
@@ -152,13 +161,13 @@ class Operators:
     def of(d: Direction, own: Subtree) -> Operators:
         """From the direction and its subtree."""
         u, w, moved = d.s.linear, d.s.angular, own.inertia @ d.psi_rate
-        turned = _sum(_cross_rows(w, own.n), _negated(_rows_cross(own.n, w)))
+        turned = sum_of(cross_rows(w, own.n), negated(rows_cross(own.n, w)))
         double = moved.linear + moved.linear
-        n3 = _sum(
+        n3 = sum_of(
             turned,
-            _negated(_cross_rows(u, _skew(own.p))),
+            negated(cross_rows(u, skew(own.p))),
             symmetric_part(own.inertia, d.psi_rate),
-            _negated(_skew(moved.angular)),
+            negated(skew(moved.angular)),
         )
         by_q = own.b(d.psi_rate) + own.inertia @ d.psi_second + d.s.cross_force(own.force)
         return Operators(
@@ -166,7 +175,7 @@ class Operators:
             symmetric_part(own.inertia, d.s),
             w.cross(own.p) + double,
             n3,
-            own.p.cross(u) + _transposed_times(own.n, w),
+            own.p.cross(u) + transposed_times(own.n, w),
             by_q,
             own.b(d.s) + own.inertia @ d.sigma,
         )
@@ -174,7 +183,7 @@ class Operators:
     def a1(self, x: Motion) -> Force:
         """A1 x."""
         f = self.i_s.linear
-        return Force(-f.cross(x.angular), f.cross(x.linear) + _times(self.rows, x.angular))
+        return Force(-f.cross(x.angular), f.cross(x.linear) + times(self.rows, x.angular))
 
     def a0(self, x: Motion) -> Force:
         """A0 x."""
@@ -182,17 +191,17 @@ class Operators:
 
     def a3(self, x: Motion) -> Force:
         """A3 x."""
-        return Force(-self.p3.cross(x.angular), _times(self.n3, x.angular))
+        return Force(-self.p3.cross(x.angular), times(self.n3, x.angular))
 
     def b_s(self, x: Motion) -> Force:
         """B(I, s) x."""
         f, n, w = self.i_s.linear, self.i_s.angular, x.angular
-        return Force(-(f + f).cross(w), _times(self.rows, w) - n.cross(w))
+        return Force(-(f + f).cross(w), times(self.rows, w) - n.cross(w))
 
     def u11(self, x: Motion) -> Vector3:
         """The angular part of B(I, s)^T x."""
         f, n, w = self.i_s.linear, self.i_s.angular, x.angular
-        return (f + f).cross(x.linear) + _times(self.rows, w) + n.cross(w)
+        return (f + f).cross(x.linear) + times(self.rows, w) + n.cross(w)
 
     def u8(self, d: Direction) -> Vector3:
         """The angular part of A4 s - B(I, s)^T psidot."""
@@ -382,54 +391,3 @@ def _paths(model: Model, starts: Sequence[int]) -> list[list[int]]:
         own = list(range(starts[index], starts[index] + body.joint.nv))
         paths += [[*above, *own] for _ in own]
     return paths
-
-
-def symmetric_part(inertia: RigidInertia, s: Motion) -> Square:
-    """L of a motion; see the module's docstring."""
-    u, w, h = s.linear, s.angular, inertia.first_moment
-    rows = [Vector3.of(row) for row in inertia.about_origin.rows()]
-    g = _cross_rows(w, (rows[0], rows[1], rows[2]))
-    double = u.dot(h)
-    double = double + double
-    xx = g[0].x + g[0].x + double - (h.x * u.x + h.x * u.x)
-    yy = g[1].y + g[1].y + double - (h.y * u.y + h.y * u.y)
-    zz = g[2].z + g[2].z + double - (h.z * u.z + h.z * u.z)
-    xy = g[0].y + g[1].x - (h.x * u.y + h.y * u.x)
-    xz = g[0].z + g[2].x - (h.x * u.z + h.z * u.x)
-    yz = g[1].z + g[2].y - (h.y * u.z + h.z * u.y)
-    return (Vector3(xx, xy, xz), Vector3(xy, yy, yz), Vector3(xz, yz, zz))
-
-
-def _cross_rows(w: Vector3, rows: Square) -> Square:
-    """[w] A."""
-    x, y, z = rows
-    return (y.scaled(-w.z) + z.scaled(w.y), x.scaled(w.z) + z.scaled(-w.x), x.scaled(-w.y) + y.scaled(w.x))
-
-
-def _rows_cross(rows: Square, w: Vector3) -> Square:
-    """A [w]: each row crossed with w."""
-    x, y, z = (row.cross(w) for row in rows)
-    return (x, y, z)
-
-
-def _skew(w: Vector3) -> Square:
-    return (Vector3(0.0, -w.z, w.y), Vector3(w.z, 0.0, -w.x), Vector3(-w.y, w.x, 0.0))
-
-
-def _sum(*matrices: Square) -> Square:
-    x, y, z = matrices[0]
-    for other in matrices[1:]:
-        x, y, z = x + other[0], y + other[1], z + other[2]
-    return (x, y, z)
-
-
-def _negated(rows: Square) -> Square:
-    return (-rows[0], -rows[1], -rows[2])
-
-
-def _times(rows: Square, x: Vector3) -> Vector3:
-    return Vector3(rows[0].dot(x), rows[1].dot(x), rows[2].dot(x))
-
-
-def _transposed_times(rows: Square, x: Vector3) -> Vector3:
-    return rows[0].scaled(x.x) + rows[1].scaled(x.y) + rows[2].scaled(x.z)
