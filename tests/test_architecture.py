@@ -28,6 +28,7 @@ ORDER = [
     ["planning"],
     ["verification"],
     ["options", "build_result"],
+    ["progress"],
     ["pipeline"],
     ["model_summary"],
     ["report"],
@@ -122,7 +123,19 @@ OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "tra
 
 READING = {
     f"rbdc.model.{name}"
-    for name in ("tree", "description", "lumping", "options", "urdf", "transmissions", "validation", "xml")
+    for name in (
+        "tree",
+        "description",
+        "lumping",
+        "options",
+        "reading",
+        "urdf",
+        "mjcf",
+        "mjcf_refusals",
+        "transmissions",
+        "validation",
+        "xml",
+    )
 }
 READING |= {
     f"rbdc.model.joints.{path.stem}"
@@ -226,10 +239,12 @@ def test_emit_and_model_know_no_casadi() -> None:
 
 def test_runtime_support_needs_numpy_only() -> None:
     files = [
-        SOURCE / "runtime" / f"{name}.py" for name in ("robot", "_arrays", "_named", "_threads", "processor")
+        SOURCE / "runtime" / f"{name}.py"
+        for name in ("robot", "_arrays", "_named", "_threads", "conversions", "processor")
     ]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}
+    plain |= {"hashlib", "html", "inspect", "sys", "types"}
     assert tops <= plain | {"numpy", "_arrays", "_named", "_threads"}
 
 

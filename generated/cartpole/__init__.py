@@ -4,13 +4,17 @@ Arrays may have leading batch dimensions, which broadcast; shapes below are with
 [linear; angular]. README.md says more.
 """
 
+import sys
 from math import inf
 
 import numpy as np
 
-from . import _arrays, _named, _native, _processor, _runtime
+from . import _arrays, _conversions, _named, _native, _processor, _runtime
+
+sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
 
 name = "cartpole"
+model_hash = "0ba370753c71267f34039231384d3079d60e4413e94a9e7114607e47e20a23a5"
 variant, _PREFIX = _processor.choose(_native, name)
 nq = 2
 nv = 2
@@ -26,11 +30,15 @@ lower_position_limit = np.array([-15.0, -inf], dtype)
 upper_position_limit = np.array([15.0, inf], dtype)
 velocity_limit = np.array([5.0, inf], dtype)
 effort_limit = np.array([1000.0, inf], dtype)
+armature = np.array([0.0, 0.0], dtype)
 gravity = np.array([0.0, 0.0, -9.81], dtype)
-for _constant in (q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, gravity):
+for _constant in (
+    *(q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity),
+):
     _constant.flags.writeable = False
 
 _JOINTS = (('prismatic', 0), ('revolute', 1))
+_CONVERTER = _conversions.Converter((("slider_to_cart", 'scalar', 1, 1, 0, 0), ("cart_to_pole", 'continuous', 1, 1, 1, 1),), nq, nv, dtype)
 _SAMPLES = "samples"  # identity is cheapest; where it finds too little, `lanes` finds the rest
 
 _rnea = _runtime.Entry(
@@ -843,9 +851,52 @@ def random_configuration(_, /, rng=None):
     return _arrays.random_configuration(np.random.default_rng(rng), _JOINTS, lower_position_limit, upper_position_limit)
 
 
-def __reduce_ex__(protocol):
-    """Refuse to be pickled, with what to do instead."""
-    _named.refuse_pickle(f"module {name!r}")
+_to_mujoco = _named.Named("to_mujoco")
+
+
+@_to_mujoco.function
+def to_mujoco(_, /, q, v=None, a=None, tau=None):
+    """MuJoCo's qpos, qvel, qacc and generalised force of this module's.
+
+    One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
+    """
+    return _CONVERTER.to_mujoco(q, v, a, tau)
+
+
+_from_mujoco = _named.Named("from_mujoco")
+
+
+@_from_mujoco.function
+def from_mujoco(_, /, qpos, qvel=None, qacc=None, tau=None):
+    """This module's q, v, a and tau of MuJoCo's.
+
+    One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
+    """
+    return _CONVERTER.from_mujoco(qpos, qvel, qacc, tau)
+
+
+_to_pinocchio = _named.Named("to_pinocchio")
+
+
+@_to_pinocchio.function
+def to_pinocchio(_, /, q, v=None, a=None, tau=None):
+    """Pinocchio's q, v, a and tau of this module's.
+
+    One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
+    """
+    return _CONVERTER.to_pinocchio(q, v, a, tau)
+
+
+_from_pinocchio = _named.Named("from_pinocchio")
+
+
+@_from_pinocchio.function
+def from_pinocchio(_, /, q, v=None, a=None, tau=None):
+    """This module's q, v, a and tau of Pinocchio's.
+
+    One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
+    """
+    return _CONVERTER.from_pinocchio(q, v, a, tau)
 
 
 def __getattr__(attribute):

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 name: str
+model_hash: str
 variant: str
 nq: int
 nv: int
@@ -19,6 +20,7 @@ lower_position_limit: NDArray[np.float64]
 upper_position_limit: NDArray[np.float64]
 velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
+armature: NDArray[np.float64]
 gravity: NDArray[np.float64]
 
 def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -103,3 +105,15 @@ def difference(q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal
     """The dv with q0 (+) dv = q1."""
 
 def random_configuration(rng: np.random.Generator | int | None = None) -> NDArray[np.float64]: ...
+def to_mujoco(
+    q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> Any: ...
+def from_mujoco(
+    qpos: ArrayLike, qvel: ArrayLike | None = None, qacc: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> Any: ...
+def to_pinocchio(
+    q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> Any: ...
+def from_pinocchio(
+    q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, tau: ArrayLike | None = None
+) -> Any: ...

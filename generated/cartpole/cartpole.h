@@ -24,6 +24,14 @@ enum {
     CARTPOLE_NFRAMES = 3
 };
 
+/* Limits of the joints and the armature of their motors, to initialise arrays with; INFINITY of math.h where there is none:
+ *   static const double upper[CARTPOLE_NQ] = CARTPOLE_UPPER_POSITION_LIMIT; */
+#define CARTPOLE_LOWER_POSITION_LIMIT {-15.0, -INFINITY}
+#define CARTPOLE_UPPER_POSITION_LIMIT {15.0, INFINITY}
+#define CARTPOLE_VELOCITY_LIMIT {5.0, INFINITY}
+#define CARTPOLE_EFFORT_LIMIT {1000.0, INFINITY}
+#define CARTPOLE_ARMATURE {0.0, 0.0}
+
 /* Values of the argument `reference`. */
 enum { CARTPOLE_LOCAL = 0, CARTPOLE_WORLD = 1, CARTPOLE_LOCAL_WORLD_ALIGNED = 2 };
 

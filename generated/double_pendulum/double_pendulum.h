@@ -24,6 +24,14 @@ enum {
     DOUBLE_PENDULUM_NFRAMES = 3
 };
 
+/* Limits of the joints and the armature of their motors, to initialise arrays with; INFINITY of math.h where there is none:
+ *   static const double upper[DOUBLE_PENDULUM_NQ] = DOUBLE_PENDULUM_UPPER_POSITION_LIMIT; */
+#define DOUBLE_PENDULUM_LOWER_POSITION_LIMIT {0.0, 0.0}
+#define DOUBLE_PENDULUM_UPPER_POSITION_LIMIT {0.0, 0.0}
+#define DOUBLE_PENDULUM_VELOCITY_LIMIT {0.0, 0.0}
+#define DOUBLE_PENDULUM_EFFORT_LIMIT {0.0, 0.0}
+#define DOUBLE_PENDULUM_ARMATURE {0.0, 0.0}
+
 /* Values of the argument `reference`. */
 enum { DOUBLE_PENDULUM_LOCAL = 0, DOUBLE_PENDULUM_WORLD = 1, DOUBLE_PENDULUM_LOCAL_WORLD_ALIGNED = 2 };
 

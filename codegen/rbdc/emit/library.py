@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,8 +13,9 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
-from rbdc.model import Model
+from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
 
@@ -158,8 +160,40 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
         block=declarations[0].scalar.block,
         **declarations[0].scalar.words,
         frame_names=[comment(frame.name) for frame in model.frames],
+        limits=_limits(model, declarations[0].scalar),
         functions=functions,
     )
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A macro of the header with a number for each entry of q or v."""
+
+    name: str
+    numbers: str
+
+
+def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
+    """Limits and armature as C; a joint whose q is no vector has no position limits."""
+    bodies = [body for body in model.bodies if body.coupling is None]
+    of_q = [
+        (body.limits if body.joint.euclidean else Limits()) for body in bodies for _ in range(body.joint.nq)
+    ]
+    of_v = [body.limits for body in bodies for _ in range(body.joint.nv)]
+    rows = {
+        "LOWER_POSITION_LIMIT": [limits.lower for limits in of_q],
+        "UPPER_POSITION_LIMIT": [limits.upper for limits in of_q],
+        "VELOCITY_LIMIT": [limits.velocity for limits in of_v],
+        "EFFORT_LIMIT": [limits.effort for limits in of_v],
+        "ARMATURE": list(model.armature),
+    }
+    return [_Limit(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
+
+
+def _bound(x: float, scalar: ScalarType) -> str:
+    if math.isfinite(x):
+        return scalar.literal(x)
+    return "INFINITY" if x > 0.0 else "-INFINITY"
 
 
 def _readme(

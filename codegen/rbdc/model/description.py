@@ -80,7 +80,8 @@ class Note:
 @dataclass(frozen=True)
 class Description:
     """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the
-    SHA-256 of its text.
+    SHA-256 of its text. `gravity` (m/s^2) where it has one; `in_order`: joints are as listed whatever the
+    option says.
     """
 
     name: str
@@ -89,3 +90,5 @@ class Description:
     notes: tuple[Note, ...] = ()
     file: str | None = None
     text_hash: str | None = None
+    gravity: tuple[float, float, float] | None = None
+    in_order: bool = False

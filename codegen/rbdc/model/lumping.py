@@ -27,12 +27,13 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
     """
     options = ModelOptions(**keywords)
     options.check()
-    field = gravity_of(options.gravity)
+    field, gravity_notes = _gravity(description, options)
     description = _with_armature(description, options.armature)
     damped = options.damping == "include"
     notes = validate(description, coupled=options.mimic == "coupled", damped=damped)
     description = _in_floats(description)
-    walk = _Walk(description, options.root_joint == "free-flyer", options.joint_order == "name")
+    by_name = options.joint_order == "name" and not description.in_order
+    walk = _Walk(description, options.root_joint == "free-flyer", by_name)
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed",
@@ -47,6 +48,7 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
         *coupling_notes,
         *_namesake_notes(description, options.root_joint),
         *_massless_notes(bodies),
+        *gravity_notes,
     ]
     return Model(
         description.name,
@@ -61,6 +63,17 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
         description.text_hash,
         damped=damped,
     )
+
+
+def _gravity(
+    description: Description, options: ModelOptions
+) -> tuple[tuple[float, float, float], list[Note]]:
+    """Gravity by the options, or, where these have the standard one, by the description, with a note."""
+    given = gravity_of(options.gravity)
+    if description.gravity in (None, given) or given != ModelOptions.gravity:
+        return given, []
+    field = gravity_of(description.gravity)
+    return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 
 def _with_armature(description: Description, given: JointNumbers) -> Description:
@@ -142,6 +155,7 @@ class _Walk:
         if joint is not None:
             damping, friction, armature = joint.damping, joint.friction, joint.armature
             body = replace(body, limits=joint.limits, damping=damping, friction=friction, armature=armature)
+            body = replace(body, described=joint.kind)
         self.bodies.append(body)
 
 

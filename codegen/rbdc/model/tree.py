@@ -40,7 +40,7 @@ class Body:
     origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
     `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
     those of its leader. `armature` is what the joint's motor adds to its inertia, along each of its
-    directions (kg, kg m^2).
+    directions (kg, kg m^2), `described` its kind in the description.
     """
 
     name: str
@@ -56,6 +56,7 @@ class Body:
     damping: Scalar = 0.0
     friction: float = 0.0
     armature: Scalar = 0.0
+    described: str = ""
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """X_T X_J(q): the body's frame in its parent's at the joint's configuration q."""
@@ -120,6 +121,18 @@ class Model:
         from rbdc.model.lumping import lump
 
         return lump(Description(name, tuple(links), tuple(joints)), **options)
+
+    @staticmethod
+    def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:
+        """The model of a URDF, xacro or MJCF file; arguments as in `assemble`, `snap` as in `read_urdf`.
+
+        Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
+        supported.
+        """
+        from rbdc.model.lumping import lump
+        from rbdc.model.reading import read_description
+
+        return lump(read_description(path, snap), **options)
 
     @staticmethod
     def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:

@@ -34,7 +34,12 @@ def read_urdf(path: str | PathLike[str], snap: float = 0.0) -> Description:
     Raises DescriptionError with file and line for anything malformed; whether links and joints make a tree is
     checked by `rbdc.model.validation`.
     """
-    return _Reader(Document(fspath(path)), snap).description()
+    return description_of(Document(fspath(path)), snap)
+
+
+def description_of(document: Document, snap: float) -> Description:
+    """The links and joints of a document that is read; likewise."""
+    return _Reader(document, snap).description()
 
 
 class _Reader:
@@ -51,7 +56,9 @@ class _Reader:
         document, root = self.document, self.document.root
         if root.tag != "robot":
             document.fail(
-                f"the root element is <{shown(str(root.tag))}>, not <robot>", "give a URDF file", root
+                f"the root element is <{shown(str(root.tag))}>, not <robot> or <mujoco>",
+                "give a URDF file",
+                root,
             )
         name = root.get("name") or Path(document.file).stem
         links, joints, transmissions = [], [], Transmissions(document)
@@ -185,9 +192,9 @@ class _Reader:
         return Placement(self._snapped(rotation) if snap else rotation, Vector3(*translation))
 
     def _snapped(self, rotation: Rotation) -> Rotation:
-        rows = _snapped_rows(rotation.rows(), self.snap)
-        self.snapped += _moved(rotation.rows(), rows)
-        self.kept += _moved(rows, _snapped_rows(rows, LIKELY_MEANT))
+        rows = snapped_rows(rotation.rows(), self.snap)
+        self.snapped += moved(rotation.rows(), rows)
+        self.kept += moved(rows, snapped_rows(rows, LIKELY_MEANT))
         return Rotation.from_rows(rows)
 
     def _parts(
@@ -243,7 +250,7 @@ def _uses_axis(joint: Joint) -> bool:
     return joint.kind in DESCRIBED and DESCRIBED[joint.kind].uses_axis
 
 
-def _snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:
+def snapped_rows(rows: list[list[float]], snap: float) -> list[list[float]]:
     """A rotation with what is meant to be 0, 1 or -1 made so; as it is where that leaves no rotation: an
     entry may also be small as the product of the sines of two small angles that are meant.
     """
@@ -263,7 +270,7 @@ def _snapped_row(row: list[float], snap: float) -> list[float]:
     return [math.copysign(1.0, entry) if abs(abs(entry) - 1.0) <= tolerance else entry for entry in zeroed]
 
 
-def _moved(before: list[list[float]], after: list[list[float]]) -> int:
+def moved(before: list[list[float]], after: list[list[float]]) -> int:
     """How many entries changed by more than rounding."""
     pairs = zip((x for row in before for x in row), (x for row in after for x in row), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)

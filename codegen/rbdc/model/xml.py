@@ -23,10 +23,10 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 class Document:
     """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, text: bytes | None = None) -> None:
         self.file = str(path)
         self.notes: list[Note] = []
-        self.text = self._read(Path(path))
+        self.text = self._read(Path(path)) if text is None else text
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,

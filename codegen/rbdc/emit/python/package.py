@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
@@ -34,6 +36,7 @@ def render_python(
         "scalar": declarations[0].scalar,
         "version": version,
         "robot": string_literal(robot),
+        "model_hash": _content_hash(model),
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,
@@ -45,6 +48,9 @@ def render_python(
         "upper": repr(upper),
         "velocity": repr([bound.velocity for bound in limits]),
         "effort": repr([bound.effort for bound in limits]),
+        "armature": repr(model.armature),
+        "every_joint": _joint_literals(model),
+        "conversions": _CONVERSIONS,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "functions": views,
@@ -52,7 +58,10 @@ def render_python(
     }
     return {
         "__init__.py": render("package_init.py.jinja", **context),
-        "__init__.pyi": render("package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar),
+        "__init__.pyi": render(
+            "package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar, conversions=_CONVERSIONS
+        ),
+        "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
         "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
         "_named.py": files("rbdc.runtime").joinpath("_named.py").read_text(encoding="utf-8"),
         "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
@@ -60,6 +69,50 @@ def render_python(
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
+
+
+def _content_hash(model: Model) -> str:
+    """What tells one robot from another: the model with all that the options made of its description."""
+    content = (model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)
+    return hashlib.sha256(repr(content).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Conversion:
+    """A conversion of states: its name, the names of what it takes, and a summary."""
+
+    name: str
+    q: str
+    v: str
+    a: str
+    summary: str
+
+
+_CONVERSIONS = [
+    _Conversion(
+        "to_mujoco", "q", "v", "a", "MuJoCo's qpos, qvel, qacc and generalised force of this module's."
+    ),
+    _Conversion("from_mujoco", "qpos", "qvel", "qacc", "This module's q, v, a and tau of MuJoCo's."),
+    _Conversion("to_pinocchio", "q", "v", "a", "Pinocchio's q, v, a and tau of this module's."),
+    _Conversion("from_pinocchio", "q", "v", "a", "This module's q, v, a and tau of Pinocchio's."),
+]
+
+
+def every_joint(model: Model) -> list[tuple[Any, ...]]:
+    """The joints as `rbdc.runtime.conversions.Joint` takes them, followers among them."""
+    rows: list[tuple[Any, ...]] = []
+    for body in model.bodies:
+        kind = "scalar" if body.joint.nv == 1 and body.joint.euclidean else body.joint.kind
+        kind = "continuous" if body.described == "continuous" else kind
+        row = (body.joint_name, kind, body.joint.nq, body.joint.nv, body.index_q, body.index_v)
+        follow = body.coupling
+        rows.append(row if follow is None else (*row, True, follow.multiplier, follow.offset))
+    return rows
+
+
+def _joint_literals(model: Model) -> str:
+    rows = (f"({string_literal(name)}, {', '.join(map(repr, rest))})," for name, *rest in every_joint(model))
+    return f"({' '.join(rows)})"
 
 
 def _names(names: Iterable[str]) -> str:

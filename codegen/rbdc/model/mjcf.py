@@ -1,0 +1,253 @@
+"""Reading MJCF by MuJoCo's own compiler: defaults, inertias from geoms and the like are what MuJoCo makes of
+them.
+
+A body with k joints becomes k links, all but the last without mass. In MuJoCo a joint of a body turns about
+the point `pos` of the body's frame as the joints before it have left it, from qpos0 (`ref`), so that joint
+after joint
+
+    X = X_body  prod_k  T(pos_k) J_k(-ref_k) J_k(qpos_k) T(-pos_k)
+
+A free joint takes the place of the body's own pose. So q is qpos, but for the order of quaternions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.mjcf_refusals import ignored, refuse
+from rbdc.model.urdf import snapped_rows
+from rbdc.model.xml import Document, shown
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+
+FREE, BALL, SLIDE, HINGE = range(4)
+"""MuJoCo's types of joints."""
+_KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
+
+_ROUNDING = 1e-15
+
+WORLD_LINK = "world"
+"""MuJoCo's name of the body 0."""
+
+
+def read_mjcf(document: Document, snap: float = 0.0) -> Description:
+    """The links and joints of an MJCF file; `snap` as in `rbdc.model.urdf.read_urdf`.
+
+    Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
+    supported, and where MuJoCo is not installed.
+    """
+    compiled, noted = _compiled(document)
+    refuse(compiled, document.file)
+    reader = _Reader(compiled, document.file, max(snap, _ROUNDING))
+    links, joints = reader.tree()
+    notes = [*document.notes, *noted, *(Note(message) for message in ignored(compiled))]
+    gravity = [0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity]
+    digest = hashlib.sha256(document.text).hexdigest()
+    description = Description(
+        _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
+    )
+    return replace(description, gravity=(gravity[0], gravity[1], gravity[2]), in_order=True)
+
+
+def _name(document: Document) -> str:
+    return document.root.get("model") or "robot"
+
+
+def _compiled(document: Document) -> tuple[Any, list[Note]]:
+    """MuJoCo's compiled model, and what MuJoCo warns of."""
+    try:
+        import mujoco
+    except ImportError as error:
+        raise UnsupportedError(
+            f"{document.file}: MJCF is read by the package mujoco, which is not installed: "
+            "pip install 'rbdc[mjcf]'"
+        ) from error
+    mj: Any = mujoco
+    said: list[str] = []
+    mj.set_mju_user_warning(said.append)  # else MuJoCo writes a file in the working directory
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            compiled = mj.MjSpec.from_file(document.file).compile()
+    except (ValueError, OSError, RuntimeError) as error:
+        problem = shown(" ".join(str(error).split()))
+        raise DescriptionError(
+            f"MuJoCo refuses it: {problem}", "mend the MJCF", document.file, None
+        ) from error
+    finally:
+        mj.set_mju_user_warning(None)
+    return compiled, [Note(f"MuJoCo: {shown(str(text))}") for text in [*said, *(w.message for w in caught)]]
+
+
+def _disabled(compiled: Any, what: str) -> bool:
+    import mujoco
+
+    bit: Any = getattr(mujoco.mjtDisableBit, f"mjDSBL_{what}")
+    return bool(compiled.opt.disableflags & int(bit))
+
+
+@dataclass(frozen=True)
+class _Drive:
+    """What a joint's motors and its damper do: armature and damping of each of its directions."""
+
+    armature: float
+    damping: float
+
+
+class _Reader:
+    def __init__(self, compiled: Any, file: str, snap: float) -> None:
+        self.m, self.file, self.snap = compiled, file, snap
+        self.taken: set[str] = set()
+        self.joint_names = [self._unique(compiled.joint(j).name, f"joint{j}") for j in range(compiled.njnt)]
+        self.taken = set()
+        self.body_names = [
+            self._unique(compiled.body(b).name, f"body{b}" if b else WORLD_LINK)
+            for b in range(compiled.nbody)
+        ]
+
+    def _unique(self, name: str, otherwise: str) -> str:
+        """A name of one thing; `otherwise`, with underscores as needed, for what has none."""
+        name = name or otherwise
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def tree(self) -> tuple[list[Link], list[Joint]]:
+        """Links and joints, bodies in MuJoCo's order."""
+        links, joints = [Link(WORLD_LINK, self._inertia(0))], list[Joint]()
+        for body in range(1, self.m.nbody):
+            above = self.body_names[int(self.m.body_parentid[body])]
+            for joint, link in self._chain(body, above):
+                joints.append(joint)
+                links.append(link)
+        return links, self._coupled(joints)
+
+    def _chain(self, body: int, above: str) -> Iterator[tuple[Joint, Link]]:
+        """The joints of a body with the links that they carry, the last of which is the body's own."""
+        name, link = self.body_names[body], Link(self.body_names[body], self._inertia(body))
+        first, count = int(self.m.body_jntadr[body]), int(self.m.body_jntnum[body])
+        at = _pose(self.m.body_pos[body], self.m.body_quat[body])
+        at = Placement(Rotation.from_rows(snapped_rows(at.rotation.rows(), self.snap)), at.translation)
+        for j in range(first, first + count):
+            at = Placement.identity() if int(self.m.jnt_type[j]) == FREE else at
+            here = _vector(self.m.jnt_pos[j])
+            joint = self._joint(j, above, at)
+            at = Placement(Rotation.identity(), -here)
+            if j == first + count - 1 and not any(here.scalars()):
+                yield replace(joint, child=name), link
+                return
+            above = self._unique(f"{name}:{self.joint_names[j]}", "")
+            yield replace(joint, child=above), Link(above)
+        yield Joint(self._fixed_name(name), "fixed", above, name, at), link
+
+    def _fixed_name(self, body: str) -> str:
+        taken = set(self.joint_names)
+        name = f"{body}:fixed"
+        while name in taken:
+            name += "_"
+        return name
+
+    def _joint(self, j: int, above: str, at: Placement) -> Joint:
+        """A joint of MuJoCo's; `at` is the body's frame as the joints before have left it, in the link
+        above.
+        """
+        kind, address = int(self.m.jnt_type[j]), int(self.m.jnt_qposadr[j])
+        axis, ref = _vector(self.m.jnt_axis[j]), float(self.m.qpos0[address])
+        place = Placement.identity()
+        if kind != FREE:
+            place = at.compose(Placement(Rotation.identity(), _vector(self.m.jnt_pos[j])))
+        if kind == HINGE and ref != 0.0:
+            back = Rotation.about_axis(axis, math.cos(ref), -math.sin(ref))
+            place = place.compose(Placement(back, Vector3.zero()))
+        elif kind == SLIDE and ref != 0.0:
+            place = place.compose(Placement(Rotation.identity(), axis.scaled(-ref)))
+        drive = self._drive(j)
+        friction = float(self.m.dof_frictionloss[int(self.m.jnt_dofadr[j])])
+        return Joint(
+            self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j),
+            drive.damping, friction, armature=drive.armature,
+        )  # fmt: skip
+
+    def _drive(self, j: int) -> _Drive:
+        """Armature and damping of a joint, those of its actuators by the square of their gears."""
+        dof, kind = int(self.m.jnt_dofadr[j]), int(self.m.jnt_type[j])
+        size = {FREE: 6, BALL: 3}.get(kind, 1)
+        sums = []
+        for of_dof, of_actuator in (
+            ("dof_armature", "actuator_armature"),
+            ("dof_damping", "actuator_damping"),
+        ):
+            values = [float(x) for x in getattr(self.m, of_dof)[dof : dof + size]]
+            for actuator in self._actuators(j):
+                own = float(getattr(self.m, of_actuator)[actuator])
+                gear = [float(x) for x in self.m.actuator_gear[actuator][:size]]
+                values = [value + own * g * g for value, g in zip(values, gear, strict=True)]
+            if max(values) - min(values) > 1e-12 * max(map(abs, values)):
+                self._unsupported(j, f"{of_dof[4:]} that differs by direction: {values}")
+            sums.append(values[0])
+        if kind == FREE and sums[0] != 0.0:
+            self._unsupported(
+                j, "armature, which MuJoCo counts along the world's axes; give the body more mass"
+            )
+        return _Drive(*sums)
+
+    def _actuators(self, j: int) -> list[int]:
+        """Those that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""
+        kinds, ids = self.m.actuator_trntype, self.m.actuator_trnid
+        return [a for a in range(self.m.nu) if int(kinds[a]) in (0, 1) and int(ids[a][0]) == j]
+
+    def _unsupported(self, j: int, problem: str) -> None:
+        name = shown(self.joint_names[j])
+        raise UnsupportedError(f'{self.file}: joint "{name}" has {problem}')
+
+    def _limits(self, j: int) -> Limits:
+        limits = Limits()
+        if self.m.jnt_limited[j] and int(self.m.jnt_type[j]) in (SLIDE, HINGE):
+            lower, upper = (float(x) for x in self.m.jnt_range[j])
+            limits = replace(limits, lower=lower, upper=upper)
+        if self.m.jnt_actfrclimited[j]:
+            limits = replace(limits, effort=max(abs(float(x)) for x in self.m.jnt_actfrcrange[j]))
+        return limits
+
+    def _inertia(self, body: int) -> Inertia | None:
+        mass, moments = float(self.m.body_mass[body]), [float(x) for x in self.m.body_inertia[body]]
+        if mass == 0.0 and not any(moments):
+            return None
+        pose = _pose(self.m.body_ipos[body], self.m.body_iquat[body])
+        xx, yy, zz = moments
+        about = pose.rotation.rotate_symmetric(Symmetric3(xx, 0.0, yy, 0.0, 0.0, zz))
+        return Inertia.about_com(mass, pose.translation, about)
+
+    def _coupled(self, joints: list[Joint]) -> list[Joint]:
+        """The joints with those that equality constraints bind to others as mimics:
+        q1 - ref1 = c0 + c1 (q2 - ref2).
+        """
+        mimics: dict[str, Mimic] = {}
+        for e in range(self.m.neq):
+            if not self.m.eq_active0[e]:
+                continue
+            follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
+            c0, c1 = (float(x) for x in self.m.eq_data[e][:2])
+            refs = [float(self.m.qpos0[int(self.m.jnt_qposadr[j])]) for j in (follower, leader)]
+            mimics[self.joint_names[follower]] = Mimic(
+                self.joint_names[leader], c1, refs[0] + c0 - c1 * refs[1]
+            )
+        return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
+
+
+def _vector(values: Any) -> Vector3:
+    return Vector3.of([float(x) for x in values])
+
+
+def _pose(position: Any, quaternion: Any) -> Placement:
+    """A pose of MuJoCo's, whose quaternions have the real part first."""
+    w, x, y, z = (float(value) for value in quaternion)
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    return Placement(Rotation.from_quaternion(x / size, y / size, z / size, w / size), _vector(position))

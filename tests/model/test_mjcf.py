@@ -1,0 +1,305 @@
+"""MJCF: what rbdc reads is what MuJoCo computes with; what it does not have is refused, or named."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+import pytest
+
+from rbdc import Model
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.manifold import integrate
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.emit.python.package import every_joint
+from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.runtime.conversions import Converter
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+
+mj: Any = mujoco
+ROBOTS = Path(__file__).parents[1] / "mjcf"
+"""From gymnasium, whose licence is beside them."""
+BALL = '<geom type="sphere" size=".1" mass="1.3" pos=".05 -.02 .1"/>'
+BOX = '<geom type="box" size=".1 .2 .05" pos="0 .03 .1" euler="10 20 30" mass="2"/>'
+
+
+def scene(*bodies: str, before: str = "", after: str = "") -> str:
+    return f'<mujoco model="scene">{before}<worldbody>{"".join(bodies)}</worldbody>{after}</mujoco>'
+
+
+def body(name: str, inside: str, where: str = 'pos=".1 .2 .3" euler="20 40 10"') -> str:
+    named = f'name="{name}"' if name else ""
+    return f"<body {named} {where}>{inside}</body>"
+
+
+HINGE = '<joint name="{}" type="hinge" axis="1 2 .5" pos=".1 -.05 .02" ref="30"/>'
+SLIDE = '<joint name="{}" type="slide" axis="0 1 1" ref=".2"/>'
+
+SCENES = {
+    "free joint": scene(body("a", f'<freejoint name="f"/>{BOX}{body("b", HINGE.format("h") + BALL)}')),
+    "joints in a body": scene(body("a", HINGE.format("h") + SLIDE.format("s") + HINGE.format("k") + BOX)),
+    "ball": scene(
+        body(
+            "a",
+            f'<joint name="b" type="ball" pos=".1 0 .2" damping=".3" armature=".2"/>{BOX}'
+            + body("c", f'<joint name="d" type="ball"/>{BALL}'),
+        )
+    ),
+    "references": scene(
+        body("a", SLIDE.format("s") + BOX + body("b", HINGE.format("h") + BALL)),
+        before='<compiler angle="degree"/>',
+    ),
+    "fixed bodies": scene(
+        body("a", BOX + body("b", HINGE.format("h") + BALL + body("c", BOX + body("d", BALL)))),
+        body("e", SLIDE.format("s") + BALL),
+    ),
+    "motors": scene(
+        body("a", HINGE.format("h") + BOX + body("b", SLIDE.format("s") + BALL)),
+        after='<actuator><motor joint="h" gear="7" armature=".02" damping=".01"/>'
+        '<position joint="s" kp="3" armature=".1"/></actuator>',
+    ),
+    "a tree with two roots": scene(
+        body("z", f"<freejoint/>{BOX}{body('y', HINGE.format('h') + BALL)}"), body("a", f"<freejoint/>{BALL}")
+    ),
+    "defaults": scene(
+        body("a", f'<joint name="h"/>{BOX}' + body("b", f'<joint name="k"/>{BALL}')),
+        before='<default><joint armature=".3" damping="2" axis="0 1 0" pos="0 0 .1" frictionloss=".4"/>'
+        "</default>"
+        '<option gravity="1 2 -3"/><compiler angle="radian" boundmass=".5" boundinertia=".01"/>',
+    ),
+    "without names": scene(
+        body("", f'<joint axis="1 0 0"/><joint axis="0 1 0"/>{BOX}{body("", f"<joint/>{BALL}")}')
+    ),
+    "inertial": scene(
+        body(
+            "a",
+            '<inertial pos=".1 .2 .3" quat=".5 .1 -.3 .2" mass="3" diaginertia=".3 .2 .15"/>'
+            + HINGE.format("h")
+            + body(
+                "b",
+                '<inertial pos="0 0 .1" mass="1" fullinertia=".3 .2 .4 .01 .02 -.03"/>' + SLIDE.format("s"),
+            ),
+        )
+    ),
+}
+
+
+class Peer:
+    """MuJoCo's model without constraints, springs and dry friction, and the module's way to its
+    coordinates.
+    """
+
+    def __init__(self, model: Model, path: Path) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.model = mj.MjSpec.from_file(str(path)).compile()
+        self.data = mj.MjData(self.model)
+        self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
+        self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_ACTUATION)
+        self.model.jnt_stiffness[:] = 0.0
+        self.model.dof_frictionloss[:] = 0.0
+        self.converter = Converter(every_joint(model), model.nq, model.nv, np.dtype(float))
+
+    def inverse(self, q: Array, v: Array, a: Array) -> Array:
+        self.data.qpos[:], self.data.qvel[:], self.data.qacc[:] = self.converter.to_mujoco(q, v, a, None)
+        mj.mj_inverse(self.model, self.data)
+        return np.array(self.data.qfrc_inverse)
+
+    def forward(self, q: Array, v: Array, tau: Array) -> Array:
+        self.data.qpos[:], self.data.qvel[:], force = self.converter.to_mujoco(q, v, None, tau)
+        self.data.qfrc_applied[:] = force
+        mj.mj_forward(self.model, self.data)
+        return np.array(self.data.qacc)
+
+
+def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    q = integrate(model, model.neutral(), [float(x) for x in rng.normal(size=model.nv)])
+    return np.array(q, dtype=float), rng.normal(size=model.nv), rng.normal(size=model.nv)
+
+
+def check(path: Path, seed: int) -> None:
+    model = Model.from_file(path, damping="include")
+    peer = Peer(model, path)
+    q, v, a = state(model, seed)
+    given = [[float(x) for x in y] for y in (q, v, a)]
+    at, moving, forced = given
+    back = peer.converter.from_mujoco
+    qpos, qvel, qacc = peer.converter.to_mujoco(q, v, a, None)
+    assert qpos.shape == (peer.model.nq,)
+    for got, expected in zip(back(qpos, qvel, qacc, None), (q, v, a), strict=True):
+        assert_close(got, expected, 1e-13)
+    force = peer.inverse(q, v, a)
+    assert_close(rnea(model, at, moving, forced), back(qpos, None, None, force)[1])
+    acceleration = peer.forward(q, v, a)
+    condition = max(1e-10, 1e-15 * float(np.linalg.cond(np.array(crba(model, at), dtype=float))))
+    assert_close(aba(model, at, moving, forced), back(qpos, qvel, acceleration, None)[2], condition)
+    frames = {frame.name: k for k, frame in enumerate(model.frames)}
+    found = np.array(forward_kinematics(model, at), dtype=float)
+    for number in range(peer.model.nbody):
+        name = peer.model.body(number).name or f"body{number}"
+        placement = np.eye(4)
+        placement[:3, :3], placement[:3, 3] = peer.data.xmat[number].reshape(3, 3), peer.data.xpos[number]
+        assert_close(found[frames[name]].reshape(4, 4), placement, what=name)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_scenes_agree_with_mujoco(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENES[name])
+    for seed in range(3):
+        check(path, seed)
+
+
+@pytest.mark.parametrize("name", ["ant", "half_cheetah", "humanoid"])
+def test_robots_agree_with_mujoco(name: str) -> None:
+    check(ROBOTS / f"{name}.xml", 0)
+
+
+MIMIC = scene(
+    body(
+        "a",
+        HINGE.format("h") + BOX + body("b", HINGE.format("k") + BALL) + body("c", SLIDE.format("s") + BALL),
+    ),
+    after='<equality><joint joint1="k" joint2="h" polycoef=".1 -2"/>'
+    '<joint joint1="s" joint2="k"/></equality>',
+)
+
+
+def test_equalities_of_joints_are_mimics(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(MIMIC)
+    check(path, 0)
+    model = Model.from_file(path, mimic="coupled")
+    peer = Peer(model, path)
+    assert (model.nq, peer.model.nq) == (1, 3)
+    q, v, a = state(model, 1)
+    qpos = peer.converter.to_mujoco(q, None, None, None)
+    ref, poly = np.deg2rad(30.0), (0.1, -2.0)
+    assert qpos[1] - ref == pytest.approx(poly[0] + poly[1] * (qpos[0] - ref))
+    assert qpos[2] - 0.2 == pytest.approx(qpos[1] - ref)
+    force = peer.inverse(q, v, a)
+    expected = peer.converter.from_mujoco(qpos, None, None, force)[1]
+    at, moving, forced = ([float(x) for x in y] for y in (q, v, a))
+    assert_close(rnea(model, at, moving, forced), expected)
+
+
+def test_a_module_converts_batches(tmp_path: Path) -> None:
+    path = tmp_path / "scene.xml"
+    path.write_text(SCENES["free joint"])
+    module = build_module(str(path), functions=("rnea", "integrate"), cflags=UNOPTIMISED)
+    assert list(module.joint_names) == ["f", "h"]
+    peer = Peer(Model.from_file(path), path)
+    q = np.array([module.random_configuration(k) for k in range(4)])
+    v, a = np.random.default_rng(0).normal(size=(2, 4, module.nv))
+    qpos, qvel, qacc, force = module.to_mujoco(q, v, a, module.rnea(q, v, a))
+    for k in range(4):
+        assert_close(force[k], peer.inverse(q[k], v[k], a[k]))
+    for got, expected in zip(module.from_mujoco(qpos, qvel, qacc), (q, v, a), strict=True):
+        assert_close(got, expected, 1e-13)
+    with pytest.raises(ValueError, match="its last dimension is 8"):
+        module.to_mujoco(q[:, :3])
+    with pytest.raises(ValueError, match="give the velocity"):
+        module.to_mujoco(q, a=a)
+
+
+JOINT = body("a", HINGE.format("h") + BOX + '<site name="s"/>')
+REFUSED = {
+    "gravcomp": (
+        scene(body("a", HINGE.format("h") + BOX).replace("<body ", '<body gravcomp="1" ')),
+        "gravcomp",
+    ),
+    "medium": (scene(JOINT, before='<option density="1"/>'), "a medium"),
+    "mocap": (scene(JOINT, '<body mocap="true"/>'), "mocap bodies"),
+    "tendon": (
+        scene(JOINT, after='<tendon><fixed stiffness="3"><joint joint="h" coef="1"/></fixed></tendon>'),
+        "has stiffness",
+    ),
+    "tendon's armature": (
+        scene(
+            JOINT, after='<tendon><fixed name="t" armature="3"><joint joint="h" coef="1"/></fixed></tendon>'
+        ),
+        'tendon "t" has armature',
+    ),
+    "weld": (
+        scene(JOINT, body("b", BOX), after='<equality><weld body1="a" body2="b"/></equality>'),
+        "does not bind a joint",
+    ),
+    "held": (scene(JOINT, after='<equality><joint joint1="h"/></equality>'), "--lock"),
+    "bent": (
+        scene(
+            JOINT,
+            body("b", HINGE.format("k") + BOX),
+            after='<equality><joint joint1="h" joint2="k" polycoef="0 1 2"/></equality>',
+        ),
+        "not affine",
+    ),
+    "armature at a tendon": (
+        scene(
+            JOINT,
+            after='<tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>'
+            '<actuator><motor tendon="t" armature="2"/></actuator>',
+        ),
+        "does not act on a joint",
+    ),
+    "free armature": (scene(body("a", f'<joint type="free" armature="1"/>{BOX}')), "along the world's axes"),
+    "uneven armature": (
+        scene(
+            body("a", f'<joint name="b" type="ball"/>{BOX}'),
+            after='<actuator><motor joint="b" gear="1 2 3" armature="2"/></actuator>',
+        ),
+        "differs by direction",
+    ),
+    "polynomial": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "by a polynomial"),
+    "flexible": (
+        scene('<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" mass="1"/>'),
+        "flexible bodies",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_supported_is_refused(name: str, tmp_path: Path) -> None:
+    text, message = REFUSED[name]
+    (tmp_path / "scene.xml").write_text(text)
+    with pytest.raises(UnsupportedError, match=message):
+        Model.from_file(tmp_path / "scene.xml")
+
+
+def test_what_is_left_out_is_named(tmp_path: Path) -> None:
+    springs = JOINT.replace('ref="30"', 'stiffness="3"')
+    after = '<actuator><motor joint="h"/></actuator>'
+    after += '<equality><weld body1="a" body2="world" active="false"/></equality>'
+    after += '<tendon><fixed limited="true" range="0 1"><joint joint="h" coef="1"/></fixed></tendon>'
+    (tmp_path / "scene.xml").write_text(scene(springs, before='<option gravity="0 0 -1.62"/>', after=after))
+    model = Model.from_file(tmp_path / "scene.xml")
+    said = " ".join(note.message for note in model.notes)
+    for part in (
+        "a spring",
+        "1 actuators",
+        "contacts",
+        "not active",
+        "1 tendons",
+        "gravity is the description's",
+    ):
+        assert part in said
+    assert model.gravity.z == -1.62
+    assert Model.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0)).gravity.z == -1.0
+
+
+def test_what_mujoco_refuses(tmp_path: Path) -> None:
+    (tmp_path / "scene.xml").write_text("<mujoco><worldbody><body/><nonsense/></worldbody></mujoco>")
+    with pytest.raises(DescriptionError, match="MuJoCo refuses it"):
+        Model.from_file(tmp_path / "scene.xml")
+
+
+def test_without_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scene.xml").write_text(SCENES["ball"])
+    monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
+    with pytest.raises(UnsupportedError, match=r"pip install 'rbdc\[mjcf\]'"):
+        Model.from_file(tmp_path / "scene.xml")

@@ -1,0 +1,61 @@
+"""xacro files, expanded by the package of that name; formats are told by their content."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from rbdc import Model
+from rbdc.errors import DescriptionError, UnsupportedError
+from tests.support_urdf import INERTIAL, LIMIT, pair
+
+ROBOT = f"""<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
+  <xacro:property name="reach" value="0.25"/>
+  <xacro:macro name="arm" params="name parent">
+    <link name="${{name}}">{INERTIAL}</link>
+    <joint name="${{name}}_joint" type="revolute">
+      <parent link="${{parent}}"/><child link="${{name}}"/><origin xyz="0 0 ${{2 * reach}}"/>{LIMIT}
+    </joint>
+  </xacro:macro>
+  <link name="base"/>
+  <xacro:arm name="upper" parent="base"/>
+  <xacro:arm name="lower" parent="upper"/>
+</robot>
+"""
+
+
+def test_macros_and_expressions(tmp_path: Path) -> None:
+    (tmp_path / "robot.txt").write_text(ROBOT)
+    model = Model.from_file(tmp_path / "robot.txt")
+    assert [body.joint_name for body in model.bodies] == ["upper_joint", "lower_joint"]
+    assert [body.placement.translation.z for body in model.bodies] == [0.5, 0.5]
+
+
+def test_a_namespace_alone_is_no_xacro(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    named = pair().replace("<robot ", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" ')
+    (tmp_path / "plain.xacro").write_text(named)
+    assert Model.from_file(tmp_path / "plain.xacro").nv == 1
+
+
+def test_what_xacro_refuses(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(ROBOT.replace("2 * reach", "2 * nothing"))
+    with pytest.raises(DescriptionError, match=r"r\.urdf: xacro refuses it: .*nothing"):
+        Model.from_file(tmp_path / "r.urdf")
+
+
+def test_errors_in_what_it_expands_to(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(ROBOT.replace('type="revolute"', 'type="odd"'))
+    with pytest.raises(
+        DescriptionError, match=r'r\.urdf \(expanded\):\d+: joint "upper_joint" has the unknown type'
+    ):
+        Model.from_file(tmp_path / "r.urdf")
+
+
+def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "xacro", None)
+    (tmp_path / "r.urdf").write_text(ROBOT)
+    with pytest.raises(UnsupportedError, match=r"pip install 'rbdc\[xacro\]'"):
+        Model.from_file(tmp_path / "r.urdf")
