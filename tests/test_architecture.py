@@ -28,6 +28,7 @@ ORDER = [
     ["planning"],
     ["verification"],
     ["options", "build_result"],
+    ["progress"],
     ["pipeline"],
     ["model_summary"],
     ["report"],
@@ -233,6 +234,7 @@ def test_runtime_support_needs_numpy_only() -> None:
     ]
     tops = {module.split(".")[0] for file in files for module, _ in imports(file)}
     plain = {"__future__", "collections", "math", "operator", "os", "pathlib", "threading", "typing"}
+    plain |= {"hashlib", "html", "inspect", "sys", "types"}
     assert tops <= plain | {"numpy", "_arrays", "_named", "_threads"}
 
 

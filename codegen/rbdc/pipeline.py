@@ -33,6 +33,7 @@ from rbdc.native.install import (
 from rbdc.native.scratch import sweep_temporary
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.options import BuildOptions, Progress, check_options, recorded_options
+from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 
@@ -44,11 +45,12 @@ if TYPE_CHECKING:
 Description = str | PathLike[str] | Model
 
 
-def build(description: Description, **options: Any) -> ModuleType:
+def build(description: Description, *, progress: bool | None = None, **options: Any) -> ModuleType:
     """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
 
     Args:
         description: a path, the name of a robot that ships with rbdc, or a `rbdc.Model`.
+        progress: whether to show what is going on; by default on terminals and in notebooks.
         options: those of `BuildOptions`.
 
     Raises:
@@ -70,7 +72,9 @@ def build(description: Description, **options: Any) -> ModuleType:
         if name in options:
             options[name] = tuple((str(joint), float(x)) for joint, x in dict(options[name]).items())
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
-    return load(build_package(description, BuildOptions(**options)).directory)
+    title = description.name if isinstance(description, Model) else fspath(description)
+    with shown(f"building {ascii(title)[1:-1]}", progress) as show:
+        return load(build_package(description, BuildOptions(**options), show).directory)
 
 
 def build_package(

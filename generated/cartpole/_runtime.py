@@ -80,6 +80,14 @@ class Entry(Named):
         entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
 
+    def arrays(self) -> tuple[str, str]:
+        """The shapes of what the function takes and returns, without batch dimensions."""
+        takes = [
+            f"{name} {shape}{' or None' if optional else ''}" for name, shape, optional, _ in self._inputs
+        ]
+        place = ["frame", "reference"] if self._frames else []
+        return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self._outputs)
+
     def call(
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
     ) -> Any:

@@ -4,13 +4,17 @@ Arrays may have leading batch dimensions, which broadcast; shapes below are with
 [linear; angular]. README.md says more.
 """
 
+import sys
 from math import inf
 
 import numpy as np
 
 from . import _arrays, _conversions, _named, _native, _processor, _runtime
 
+sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
+
 name = "double_pendulum"
+model_hash = "cf6b7b326b10f8b052e510b14f8ce7f6032dfb96c1e6b4487692823fe240c31d"
 variant, _PREFIX = _processor.choose(_native, name)
 nq = 2
 nv = 2
@@ -893,11 +897,6 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
     One array for q alone, otherwise a tuple; leading batch dimensions. An acceleration needs its velocity.
     """
     return _CONVERTER.from_pinocchio(q, v, a, tau)
-
-
-def __reduce_ex__(protocol):
-    """Refuse to be pickled, with what to do instead."""
-    _named.refuse_pickle(f"module {name!r}")
 
 
 def __getattr__(attribute):

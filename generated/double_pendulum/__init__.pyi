@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 name: str
+model_hash: str
 variant: str
 nq: int
 nv: int

@@ -1,10 +1,56 @@
-"""Functions of a module, and what pickle makes of them. It is copied into each generated package."""
+"""What a module and its functions look like, and the handles that pickle makes of them. It is copied into
+each generated package.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Callable
+from html import escape
+from inspect import getdoc, signature
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+Restore = Callable[..., Any]
+
+loader: Restore | None = None
+"""Finds this package again in another process: (folder, name, identity, function) -> `restore` there.
+`rbdc.load` sets it; a package that was imported by its own name is found by that.
+"""
+
+
+class Module(ModuleType):
+    """A generated module: it pickles as a handle, and says what it is."""
+
+    def __repr__(self) -> str:
+        sizes = f"nq {self.nq}, nv {self.nv}, {self.dtype}, {self.variant}"
+        count = len(self.functions)
+        return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"<tr><td><code>{name}</code></td>{_cells(vars(self)[f'_{name}'])}</tr>"
+            for name in self.functions
+        ]
+        heading = "<tr><th>function</th><th>takes</th><th>returns</th><th></th></tr>"
+        sizes = f"nq {self.nq}, nv {self.nv}, {self.njoints} joints, {self.dtype}, {escape(self.variant)}"
+        return (
+            f"<p><b>{escape(self.name)}</b>: rigid-body dynamics, {sizes}</p>"
+            f"<table>{heading}{''.join(rows)}</table>"
+            f"<p>joints: {escape(', '.join(self.joint_names))}</p>"
+            f"<p>frames: {escape(', '.join(self.frame_names))}</p>"
+        )
+
+    def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
+        return handle(None)
+
+    def __copy__(self) -> Module:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        return self
 
 
 class Named:
@@ -20,12 +66,20 @@ class Named:
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with this as its first argument; a decorator."""
         method: Callable[..., Any] = function.__get__(self)
+        vars(function)["_repr_html_"] = lambda: _page(method)
         setattr(self, self._name, method)  # where pickle and copy look for it
         return method
 
-    def __reduce__(self) -> str:
-        refuse_pickle(self._name, unless_named=True)
-        return f"_{self._name}"
+    def arrays(self) -> tuple[str, str]:
+        """What the function takes and returns, in words."""
+        return "", ""
+
+    def __repr__(self) -> str:
+        takes, gives = self.arrays()
+        return f"{self._name}({takes}) -> {gives}" if gives else self._name
+
+    def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
+        return handle(self._name)
 
     def __copy__(self) -> Named:
         return self
@@ -34,13 +88,61 @@ class Named:
         return self
 
 
-def refuse_pickle(what: str, *, unless_named: bool = False) -> None:
-    """Raise TypeError, which says what to send instead; `unless_named`: but for a module that was imported by
-    its folder's name, by which other processes can find it.
+def handle(function: str | None) -> tuple[Restore, tuple[Any, ...]]:
+    """What pickle writes of the module, or of what stands behind one of its functions: how to find the
+    package, and its identity.
+
+    Raises TypeError where no other process could find it.
     """
-    folder = Path(__file__).absolute().parent
-    if not (unless_named and __name__.split(".")[-2:-1] == [folder.name]):
-        raise TypeError(
-            f"{what} cannot be pickled: send the path of its folder and load it there, "
-            f"with rbdc.load({str(folder)!r})"
+    folder, module = _folder(), _module()
+    if loader is not None:
+        return loader, (str(folder), module.name, identity(), function)
+    if __name__.split(".")[-2:-1] == [folder.name]:
+        return restore, (identity(), function)
+    what = f"module {module.name!r}" if function is None else function
+    raise TypeError(
+        f"{what} cannot be pickled: load the module with rbdc.load({str(folder)!r}), by which workers find it"
+    )
+
+
+def restore(expected: str, function: str | None) -> Any:
+    """This module, or what stands behind one of its functions.
+
+    Raises ImportError where the robot is another one than that which was pickled, AttributeError where the
+    function was not built.
+    """
+    module = _module()
+    if identity() != expected:
+        raise ImportError(
+            f"{_folder()}: not the {module.name} that was pickled: its description, options that bear on the "
+            "model or precision are others; give all processes the same package",
+            name=module.name,
         )
+    if function is None:
+        return module
+    getattr(module, function)  # which raises what to do about a function that was not built
+    return vars(module)[f"_{function}"]
+
+
+def identity() -> str:
+    """What tells the numbers of one module from those of another."""
+    m = _module()
+    return hashlib.sha256(repr((m.name, m.model_hash, m.dtype.name)).encode()).hexdigest()
+
+
+def _module() -> Any:
+    return sys.modules[__name__.rpartition(".")[0]]
+
+
+def _folder() -> Path:
+    return Path(__file__).absolute().parent
+
+
+def _cells(named: Named) -> str:
+    summary = (getdoc(getattr(named, named._name)) or "").splitlines()[0]
+    return "".join(f"<td>{escape(text)}</td>" for text in (*named.arrays(), summary))
+
+
+def _page(method: Callable[..., Any]) -> str:
+    """A function's signature and documentation."""
+    return f"<pre>{escape(f'{method.__name__}{signature(method)}')}\n\n{escape(getdoc(method) or '')}</pre>"

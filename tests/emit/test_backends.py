@@ -41,7 +41,8 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Backend]:
 def module(toy: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """A module that was built with it."""
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
-    options = {"functions": FUNCTIONS, "targets": ("c", "toy"), "cflags": UNOPTIMISED, "jobs": 1}
+    options: dict[str, Any] = {"functions": FUNCTIONS, "targets": ("c", "toy"), "cflags": UNOPTIMISED}
+    options["jobs"] = 1
     return rbdc.build("double_pendulum", out=tmp_path, root_joint="free-flyer", **options)
 
 

@@ -13,6 +13,7 @@ from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from rbdc.errors import LoadError
 
@@ -108,6 +109,8 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
     try:
         sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
         spec.loader.exec_module(module)
+        if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
+            vars(named)["loader"] = _restored
     except BaseException as error:
         refusal = getattr(sys.modules.get(f"{name}._processor"), "ProcessorError", ())
         _forget(name)
@@ -118,3 +121,10 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
         raise LoadError(
             f"{shown}: {error}; build it again for this interpreter with: rbdc build --force"
         ) from error
+
+
+def _restored(folder: str, name: str, identity: str, function: str | None) -> Any:
+    """The module of a handle, see `rbdc.runtime.handle`."""
+    from rbdc.runtime.handle import restored
+
+    return restored(folder, name, identity, function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -35,6 +36,7 @@ def render_python(
         "scalar": declarations[0].scalar,
         "version": version,
         "robot": string_literal(robot),
+        "model_hash": _content_hash(model),
         "nq": model.nq,
         "nv": model.nv,
         "njoints": model.njoints,
@@ -67,6 +69,12 @@ def render_python(
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
+
+
+def _content_hash(model: Model) -> str:
+    """What tells one robot from another: the model with all that the options made of its description."""
+    content = (model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)
+    return hashlib.sha256(repr(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

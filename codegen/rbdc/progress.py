@@ -1,0 +1,54 @@
+"""What a build called from Python shows while it runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from rbdc.options import Progress
+
+
+@contextmanager
+def shown(title: str, wanted: bool | None = None) -> Iterator[Progress]:
+    """Show what is told on one line, which changes: in a notebook in its cell, on a terminal on standard
+    error. wanted: False for silence; None for what suits, which elsewhere is silence; True for lines of text
+    there.
+    """
+    if wanted is False:
+        yield _nothing
+    elif _in_notebook():
+        yield _cell(title)
+    elif sys.stderr is not None and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.markup import escape
+
+        with Console(stderr=True).status(escape(title)) as status:
+            yield lambda text: status.update(escape(f"{title}: {text}"))
+    elif wanted and sys.stderr is not None:
+        yield lambda text: _write(f"{title}: {text}")
+    else:
+        yield _nothing
+
+
+def _nothing(text: str) -> None:
+    return
+
+
+def _write(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def _in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    interactive: Any = sys.modules.get("IPython")
+    shell = None if interactive is None else interactive.get_ipython()
+    return shell is not None and hasattr(shell, "kernel")
+
+
+def _cell(title: str) -> Progress:
+    display: Any = import_module("IPython.display").display
+    place = display({"text/plain": title}, raw=True, display_id=True)
+    return lambda text: place.update({"text/plain": f"{title}: {text}"}, raw=True)

@@ -1,0 +1,133 @@
+"""What a notebook or a terminal shows: of a module, of a function, of a build."""
+
+from __future__ import annotations
+
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import rbdc
+from rbdc.progress import shown
+from tests.support_handmade import AWKWARD, build_tiny, load_tiny
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
+    return load_tiny(tmp_path_factory.mktemp("shown"))
+
+
+class _Page(HTMLParser):
+    """The tags of a page, all of them closed, and its text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.words = ""
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.open.append(tag)
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_repr(tiny: ModuleType) -> None:
+    folder = Path(str(tiny.__file__)).parent
+    expected = f"<tiny: rigid-body dynamics, nq 2, nv 2, float64, {tiny.variant}, 4 functions, from {folder}>"
+    assert repr(tiny) == expected
+    assert "mix(q (2,), v (2,), fext (2, 6) or None) -> tau (2,)" in repr(tiny.mix)
+    assert "where(q (2,), frame, reference) -> w (3,)" in repr(tiny.where)
+
+
+def test_html(tiny: ModuleType) -> None:
+    """Names of joints and links are text there, whatever they hold."""
+    page = _Page(tiny._repr_html_())
+    assert page.tags == {"p", "b", "table", "tr", "th", "td", "code"}
+    assert AWKWARD in page.words
+    for name in tiny.functions:
+        assert name in page.words
+    assert "fext (2, 6) or None" in page.words
+    function = _Page(tiny.mix._repr_html_())
+    assert function.tags == {"pre"}
+    assert "q (2,): configuration (rad)" in function.words
+
+
+def test_markup_in_names_is_text(tmp_path: Path) -> None:
+    folder = build_tiny(tmp_path / "tiny")
+    initial = folder / "__init__.py"
+    lines = initial.read_text().splitlines()
+    initial.write_text(
+        "\n".join('joint_names = ("<b>&",)' if x.startswith("joint_names") else x for x in lines)
+    )
+    assert "&lt;b&gt;&amp;" in rbdc.load(folder)._repr_html_()
+
+
+def test_progress_elsewhere_than_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown("building x") as show:
+        show("emitting")
+    assert capsys.readouterr().err == ""
+    with shown("building x", True) as show:
+        show("emitting")
+    assert capsys.readouterr().err == "building x: emitting\n"
+
+
+class _Terminal:
+    """A standard error that is a terminal."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        self.text += text
+        return len(text)
+
+    def flush(self) -> None:
+        return
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wanted in (None, False):
+        terminal = _Terminal()
+        monkeypatch.setattr(sys, "stderr", terminal)
+        monkeypatch.setenv("TERM", "xterm")
+        with shown("building x", wanted) as show:
+            show("emitting [b]")
+        assert ("building x" in terminal.text) == (wanted is None)
+
+
+def test_progress_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cell's one output changes. The kernel is made up: IPython is no dependency of the tests."""
+    cell: list[str] = []
+
+    class Place:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            cell[0] = data["text/plain"]
+
+    def display(data: dict[str, str], raw: bool, display_id: bool) -> Place:
+        cell.append(data["text/plain"])
+        return Place()
+
+    kernel: Any = ModuleType("IPython")
+    kernel.get_ipython = lambda: type("Shell", (), {"kernel": None})()
+    page: Any = ModuleType("IPython.display")
+    page.display = display
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setitem(sys.modules, "IPython.display", page)
+    with shown("building x") as show:
+        show("emitting")
+        show("verifying")
+    assert cell == ["building x: verifying"]
