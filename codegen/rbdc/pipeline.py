@@ -69,8 +69,9 @@ def build(description: Description, *, progress: bool | None = None, **options: 
             options[name] = tuple(options[name])
     if "gravity" in options:
         options["gravity"] = gravity_of(options["gravity"])
-    if "armature" in options:
-        options["armature"] = tuple((str(joint), float(x)) for joint, x in dict(options["armature"]).items())
+    for name in ("armature", "lock"):
+        if name in options:
+            options[name] = tuple((str(joint), float(x)) for joint, x in dict(options[name]).items())
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     title = description.name if isinstance(description, Model) else fspath(description)
     with shown(f"building {ascii(title)[1:-1]}", progress) as show:

@@ -30,7 +30,8 @@ class _Build(click.Command):
         less: tuple[str, ...] = ()
         for name, functions in presets().items():
             more = ", ".join(function for function in functions if function not in less)
-            listed.append((name, f"those of {listed[-1][0]}, {more}" if listed else more))
+            nested = set(less) <= set(functions)
+            listed.append((name, f"those of {listed[-1][0]}, {more}" if listed and nested else more))
             less = functions
         with formatter.section("Presets"):
             formatter.write_dl(listed)
@@ -120,6 +121,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         allow_invalid_inertia=given["allow_invalid_inertia"],
         armature=given["armature"],
         damping=given["damping"],
+        lock=given["lock"],
+        base=given["base"],
+        frames=given["frames"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),
