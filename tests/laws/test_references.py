@@ -133,7 +133,7 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
     given = {key: values[0].tolist() for key, values in states(model, 1).items()}
     inputs = own(name, model, given)
     tolerance = 1e-12
-    if name in ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp"):
+    if name in ("aba", "minverse", "aba_derivatives", "aba_vjp", "aba_jvp", "aba_second_derivatives"):
         condition = float(np.linalg.cond(np.array(reference_of("crba")(model, given["q"]), dtype=float)))
         tolerance = max(tolerance, 1e-14 * condition)
     for where in places(name, model):

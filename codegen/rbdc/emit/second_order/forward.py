@@ -57,6 +57,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         joints=made.joints,
         joint_count=len(made.joints),
         tile=(0, 1, 2, 3),
+        four=4 * scalar.size,
         row=3 * made.columns,
         state=STATE * made.size + made.lanes,
         used=STATE * made.size,

@@ -137,7 +137,7 @@ def view(robot: str, made: Layout, scalar: ScalarType, version: str) -> dict[str
     }
 
 
-_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "minus_one": -1.0}
+_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5, "minus_one": -1.0}
 
 
 def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:
