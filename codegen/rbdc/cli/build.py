@@ -110,9 +110,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         raise OptionError("--name names one module; build the descriptions one at a time")
     options = BuildOptions(
         name=given["name"],
-        functions=None if given["functions"] is None else _names(given["functions"]),
+        functions=None if given["functions"] is None else names_in(given["functions"]),
         preset=given["preset"],
-        fuse=tuple(_names(group) for group in given["fuse"]),
+        fuse=tuple(names_in(group) for group in given["fuse"]),
         root_joint=given["root_joint"],
         mimic=given["mimic"],
         joint_order=given["joint_order"],
@@ -146,7 +146,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         raise Failure(messages, max(failed.exit_status for failed in failures))
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
     """The names in a comma-separated list."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
