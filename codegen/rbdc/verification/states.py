@@ -22,7 +22,7 @@ STATES = 20
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
-"""Those of the states at which tensors of more than `MANY` entries together are compared: of every kind one."""
+"""Those of the states at which tensors of more than `MANY` entries are compared: of every kind one."""
 MANY = 8000
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
