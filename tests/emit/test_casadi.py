@@ -279,7 +279,11 @@ def test_without_casadi_the_error_says_what_to_install() -> None:
 
 
 def test_a_fused_function_has_its_frame(tmp_path: Path) -> None:
-    options = {"functions": ("rnea",), "fuse": (("com", "frame_jacobian@link2@WORLD"),), "out": tmp_path}
+    options: dict[str, Any] = {
+        "functions": ("rnea",),
+        "fuse": (("com", "frame_jacobian@link2@WORLD"),),
+        "out": tmp_path,
+    }
     m = rbdc.build("double_pendulum", targets=("c", "casadi"), cflags=UNOPTIMISED, **options)
     q = np.array([0.3, -0.4])
     position, J = m.casadi("com_and_frame_jacobian")(q)

@@ -1,5 +1,5 @@
-"""Optimal control problems over the external functions of CasADi, by ipopt with exact Hessians: few iterations,
-and motions that the module's forward dynamics gives too.
+"""Optimal control over the external functions of CasADi, by ipopt with exact Hessians: few iterations, and
+motions that the module's forward dynamics gives too.
 """
 
 from __future__ import annotations
