@@ -23,6 +23,7 @@ from rbdc.model.options import ModelOptions, gravity_of
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
+    EXTENSION_SOURCE,
     MANIFEST,
     install,
     is_generated,
@@ -243,6 +244,8 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     contents = {name: text.encode() for name, text in generated.files.items()} | {
         EXTENSION: native.extension.read_bytes()
     }
+    if job.options.march == "portable":
+        contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
         "key": job.key(),
         "left_out": plan.left_out,

@@ -10,12 +10,14 @@ from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
+from rbdc.emit.second_order.target import PathsTarget
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.ir.cost import Cost
 
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
     "rolled": RolledTarget(),
+    "paths": PathsTarget(),
     "batch": BatchTarget(),
     "python": PythonTarget(),
 }

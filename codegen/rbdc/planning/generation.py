@@ -21,7 +21,15 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.candidates import finished, is_in_columns, least, left_to_solve, of_samples, tried
+from rbdc.planning.candidates import (
+    along_paths,
+    finished,
+    is_in_columns,
+    least,
+    left_to_solve,
+    of_samples,
+    tried,
+)
 from rbdc.planning.fusion import fused
 from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
 from rbdc.planning.tracing import frame_step_programs
@@ -157,6 +165,9 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
     """
     if function.declaration.framed:
         return _climb(model, function, batch=batch)
+    start = along_paths(model, function)
+    if start is not None:
+        return PlannedFunction(function, Form.PATHS, programs=tuple(start))
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))

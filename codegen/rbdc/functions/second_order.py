@@ -1,0 +1,36 @@
+"""The records of the second derivatives of inverse and forward dynamics."""
+
+from __future__ import annotations
+
+from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.inputs import acceleration, configuration, external_forces, velocity
+from rbdc.functions.record import SECOND, Comparison, Function
+from rbdc.model import Model
+
+
+def second_order(model: Model) -> list[Function]:
+    """Every one of them, in the order of the documentation."""
+    q, v, a = configuration(model), velocity(model), acceleration(model)
+    fext = external_forces(model)
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea_second_derivatives",
+                "Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.",
+                (q, v, a, fext),
+                _tensors(model, "d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq"),
+            ),
+            {"compact": JointSpace(rnea_second_derivatives)},
+            along_paths=JointSpace(path_quantities),
+            preset=SECOND,
+            references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
+            comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
+        )
+    ]
+
+
+def _tensors(model: Model, *names: str) -> tuple[Parameter, ...]:
+    meaning = "[i, j, k]: of output i by the first, then by the second variable"
+    return tuple(Parameter(name, (model.nv, model.nv, model.nv), meaning, Kind.JOINT_ROWS) for name in names)
