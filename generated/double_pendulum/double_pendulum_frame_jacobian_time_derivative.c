@@ -12,20 +12,25 @@ void double_pendulum_frame_jacobian_time_derivative(const double *restrict q, co
     const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dJ);
 
-    /* of the frame, of the body that the joint carries seen from where it is seen, LOCAL */
-    double velocity[6] = {0.0}, carrying[6] = {0.0};
+    /* LOCAL: the frame's velocity relative to each body of the path, and that of the body that the joint carries */
+    double relative[BODIES + 1][6], carrying[6] = {0.0};
+    fill(0.0, 6, relative[0]);
     for (int i = 0; i < length; ++i) {
-        add_rates(path[i], columns, v, velocity);
-    }
-    for (int k = 0; k < 6; ++k) {
-        const int along = reference == 0 || (reference == 2 && k < 3);
-        carrying[k] = along ? carrying[k] - velocity[k] : carrying[k];
+        for (int k = 0; k < 6; ++k) {
+            relative[i + 1][k] = relative[i][k];
+        }
+        add_rates(path[i], columns, v, relative[i + 1]);
     }
     for (int i = length - 1; i >= 0; --i) {
+        double seen[6]; /* the body's velocity as the reference sees it */
         add_rates(path[i], columns, v, carrying);
+        for (int k = 0; k < 6; ++k) {
+            const int along = reference == 0 || (reference == 2 && k < 3);
+            seen[k] = along ? -relative[i][k] : carrying[k];
+        }
         for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
             double rate[6] = {0.0};
-            add_cross(carrying, columns[dof], rate);
+            add_cross(seen, columns[dof], rate);
             put(reference, world, dof, rate, dJ);
         }
     }

@@ -103,20 +103,24 @@ def frame_jacobian_time_derivative(
     columns, world = frame_columns(model, q, frame)
     rates = joint_velocities(model, v)
     steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
-    velocity, carrying = sum(steps.values(), Motion.zero()), Motion.zero()
-    moved = seen_from(velocity, reference)
+    relative, below, carrying = {}, Motion.zero(), Motion.zero()
+    for index, step in steps.items():
+        relative[index], below = below, below + step
     made: dict[int, list[Motion]] = {}
     for index in reversed(columns):
         carrying = carrying + steps[index]
-        made[index] = [express((carrying - moved).cross(s), world, reference) for s in columns[index]]
+        seen = _as_seen(carrying, relative[index], reference)
+        made[index] = [express(seen.cross(s), world, reference) for s in columns[index]]
     return frame_matrix(model, made)
 
 
-def seen_from(velocity: Motion, reference: str) -> Motion:
-    """The velocity, LOCAL, of the coordinates in which a frame of some velocity is seen."""
+def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
+    """A body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is the
+    frame's velocity relative to the body.
+    """
     if reference == "WORLD":
-        return Motion.zero()
-    return velocity if reference == "LOCAL" else Motion(velocity.linear, Vector3.zero())
+        return velocity
+    return -relative if reference == "LOCAL" else Motion(-relative.linear, velocity.angular)
 
 
 def frame_drift(
