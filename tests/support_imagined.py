@@ -68,7 +68,7 @@ def _compared(
             if entries:
                 error = right.error(states_of(entries))
                 state, entry = np.unravel_index(np.argmax(error), error.shape)
-                where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
+                where = f"{output.name}, entry {entry}, {name_of_state(function.declaration, int(state))}"
                 yield Found(f"{part.name} {way}", float(error.max()), where)
 
 

@@ -167,11 +167,18 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
         return _climb(model, function, batch=batch)
     start = along_paths(model, function)
     if start is not None:
-        return PlannedFunction(function, Form.PATHS, programs=tuple(start))
+        uses = tuple(_planned(model, _within(model, function, name), batch=False) for name in function.uses)
+        return PlannedFunction(function, Form.PATHS, programs=tuple(start), uses=uses)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
     return _tried_form(model, function, solved, batch=batch)
+
+
+def _within(model: Model, function: Function, name: str) -> Function:
+    """Another function of the catalogue under a name of its own, for this one to call."""
+    other, own = functions_of(model)[name], function.declaration
+    return over(replace(other, declaration=replace(other.declaration, name=f"{own.name}_{name}")), own.scalar)
 
 
 def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:

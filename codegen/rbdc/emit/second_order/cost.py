@@ -17,6 +17,10 @@ OWN = 47
 """A row of the own torque."""
 
 
+WEIGHTS_OF = 140
+"""What belongs to a vector of rows of M^-1 and one degree of freedom."""
+
+
 def inverse_cost(layout: Layout) -> Cost:
     """Of the tensors of inverse dynamics, without the straight-line code before."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
@@ -24,6 +28,18 @@ def inverse_cost(layout: Layout) -> Cost:
         vectors = -(-length // layout.lanes)
         own = sum(length - min(k, length) for k in range(0, vectors * layout.lanes, layout.lanes))
         operations += vectors * (COLUMNS_OF + ABOVE * above) + OWN * own
+    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+
+
+def forward_cost(layout: Layout) -> Cost:
+    """Of the tensors of forward dynamics from first derivatives on: the products of weights and terms,
+    and what makes these.
+    """
+    vectors, size = layout.columns // layout.lanes, layout.size
+    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors
+    for length, _ in _deepest(layout):
+        products = 2 * (12 + 15 + 15) * vectors * size
+        operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 

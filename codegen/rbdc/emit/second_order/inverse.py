@@ -11,7 +11,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import inverse_cost
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
@@ -26,8 +26,10 @@ class Variant:
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The outputs of the straight-line code that the loops start from."""
-    return replace(declaration, outputs=(Parameter("state", (STATE, size), ""),))
+    """The straight-line code that the loops start from: of accelerations, whatever the function is given."""
+    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in declaration.inputs)
+    return replace(declaration, inputs=inputs, outputs=(Parameter("state", (STATE, size), ""),))
 
 
 def inverse_source(

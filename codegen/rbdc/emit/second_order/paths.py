@@ -26,11 +26,17 @@ OPERATORS = 39
 
 @dataclass(frozen=True)
 class JointOnPath:
-    """A joint: its first degree of freedom, how many come before it on its path, and how many it has."""
+    """A joint: its first degree of freedom, how many come before it on its path, and how many it has.
+
+    above: the number of the joint above, of a root its own. end: the first degree of freedom after all
+    that it carries.
+    """
 
     dof: int
     position: int
     size: int
+    above: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,20 +87,18 @@ class Layout:
 def layout(model: Model, scalar: ScalarType) -> Layout:
     """The layout of a model whose joints are not coupled."""
     joints: list[JointOnPath] = []
-    for body in model.bodies:
-        above = None if body.parent == WORLD else joints[body.parent]
-        joints.append(
-            JointOnPath(body.index_v, 0 if above is None else above.position + above.size, body.joint.nv)
-        )
-    longest = max(joint.position + joint.size for joint in joints)
-    roots = model.children(WORLD)
-    return Layout(
-        tuple(joints),
-        model.nv,
-        longest,
-        BYTES // scalar.size,
-        len(roots) == 1 and model.bodies[roots[0]].joint.free,
-    )
+    ends = [body.index_v + body.joint.nv for body in model.bodies]
+    for index, body in reversed(list(enumerate(model.bodies))):
+        if body.parent != WORLD:
+            ends[body.parent] = max(ends[body.parent], ends[index])
+    for index, body in enumerate(model.bodies):
+        top = body.parent == WORLD
+        position = 0 if top else joints[body.parent].position + joints[body.parent].size
+        above = index if top else body.parent
+        joints.append(JointOnPath(body.index_v, position, body.joint.nv, above, ends[index]))
+    longest, roots = max(joint.position + joint.size for joint in joints), model.children(WORLD)
+    free = len(roots) == 1 and model.bodies[roots[0]].joint.free
+    return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, free)
 
 
 def prefix(robot: str) -> str:
@@ -133,7 +137,7 @@ def view(robot: str, made: Layout, scalar: ScalarType, version: str) -> dict[str
     }
 
 
-_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "minus_one": -1.0}
+_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5, "minus_one": -1.0}
 
 
 def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
+from rbdc.emit.second_order.forward import forward_source
 from rbdc.emit.second_order.inverse import inverse_source
 
 
@@ -16,9 +17,10 @@ class PathsTarget(Backend):
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function where its form is loops along paths."""
-        if planned.form is Form.PATHS:
-            source.take(
-                inverse_source(
-                    package.robot, planned.declaration, planned.programs, package.model, package.version
-                )
-            )
+        if planned.form is not Form.PATHS:
+            return
+        robot, model, version = package.robot, package.model, package.version
+        if planned.uses:
+            source.take(forward_source(robot, planned, model, version))
+        else:
+            source.take(inverse_source(robot, planned.declaration, planned.programs, model, version))
