@@ -119,6 +119,18 @@ inline void frame_jacobian(const double *q, int frame, int reference, double *J)
     double_pendulum_frame_jacobian(q, frame, reference, J);
 }
 
+/* Time derivative of a frame's Jacobian, in the coordinates of the reference. */
+inline void frame_jacobian_time_derivative(const double *q, const double *v, int frame, int reference, double *dJ)
+{
+    double_pendulum_frame_jacobian_time_derivative(q, v, frame, reference, dJ);
+}
+
+/* Time derivative of a frame's Jacobian times v. */
+inline void frame_drift(const double *q, const double *v, int frame, int reference, double *drift)
+{
+    double_pendulum_frame_drift(q, v, frame, reference, drift);
+}
+
 /* Spatial velocity of a frame. */
 inline void frame_velocity(const double *q, const double *v, int frame, int reference, double *velocity)
 {
@@ -161,6 +173,24 @@ inline void centroidal_momentum_matrix(const double *q, double *A)
     double_pendulum_centroidal_momentum_matrix(q, A);
 }
 
+/* Acceleration of the centre of mass of all links, in the world. */
+inline void com_acceleration(const double *q, const double *v, const double *a, double *acceleration)
+{
+    double_pendulum_com_acceleration(q, v, a, acceleration);
+}
+
+/* Rate of the momentum about the centre of mass of the moving links, linear part first. */
+inline void centroidal_momentum_derivative(const double *q, const double *v, const double *a, double *dh)
+{
+    double_pendulum_centroidal_momentum_derivative(q, v, a, dh);
+}
+
+/* Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a. */
+inline void centroidal_dynamics_derivatives(const double *q, const double *v, const double *a, double *dh_dq, double *dhdot_dq, double *dhdot_dv, double *dhdot_da)
+{
+    double_pendulum_centroidal_dynamics_derivatives(q, v, a, dh_dq, dhdot_dq, dhdot_dv, dhdot_da);
+}
+
 /* Kinetic energy: v^T M(q) v / 2. */
 inline void kinetic_energy(const double *q, const double *v, double *energy)
 {
@@ -171,6 +201,24 @@ inline void kinetic_energy(const double *q, const double *v, double *energy)
 inline void potential_energy(const double *q, double *energy)
 {
     double_pendulum_potential_energy(q, energy);
+}
+
+/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3). */
+inline void static_regressor(const double *q, double *Y)
+{
+    double_pendulum_static_regressor(q, Y);
+}
+
+/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body. */
+inline void kinetic_energy_regressor(const double *q, const double *v, double *y)
+{
+    double_pendulum_kinetic_energy_regressor(q, v, y);
+}
+
+/* y with y . parameters = the potential energy of the moving links; 10 parameters a body. */
+inline void potential_energy_regressor(const double *q, double *y)
+{
+    double_pendulum_potential_energy_regressor(q, y);
 }
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time. */
@@ -397,6 +445,30 @@ inline Matrix<6, 2> frame_jacobian(In<2, 1> q, int frame, int reference = LOCAL)
     return J;
 }
 
+/* Time derivative of a frame's Jacobian, in the coordinates of the reference. */
+inline void frame_jacobian_time_derivative(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 2> dJ)
+{
+    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), frame, reference, dJ.data());
+}
+inline Matrix<6, 2> frame_jacobian_time_derivative(In<2, 1> q, In<2, 1> v, int frame, int reference = LOCAL)
+{
+    Matrix<6, 2> dJ;
+    double_pendulum_frame_jacobian_time_derivative(q.data(), v.data(), frame, reference, dJ.data());
+    return dJ;
+}
+
+/* Time derivative of a frame's Jacobian times v. */
+inline void frame_drift(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 1> drift)
+{
+    double_pendulum_frame_drift(q.data(), v.data(), frame, reference, drift.data());
+}
+inline Matrix<6, 1> frame_drift(In<2, 1> q, In<2, 1> v, int frame, int reference = LOCAL)
+{
+    Matrix<6, 1> drift;
+    double_pendulum_frame_drift(q.data(), v.data(), frame, reference, drift.data());
+    return drift;
+}
+
 /* Spatial velocity of a frame. */
 inline void frame_velocity(In<2, 1> q, In<2, 1> v, int frame, int reference, Out<6, 1> velocity)
 {
@@ -469,6 +541,36 @@ inline Matrix<6, 2> centroidal_momentum_matrix(In<2, 1> q)
     return A;
 }
 
+/* Acceleration of the centre of mass of all links, in the world. */
+inline void com_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a, Out<3, 1> acceleration)
+{
+    double_pendulum_com_acceleration(q.data(), v.data(), a.data(), acceleration.data());
+}
+inline Matrix<3, 1> com_acceleration(In<2, 1> q, In<2, 1> v, In<2, 1> a)
+{
+    Matrix<3, 1> acceleration;
+    double_pendulum_com_acceleration(q.data(), v.data(), a.data(), acceleration.data());
+    return acceleration;
+}
+
+/* Rate of the momentum about the centre of mass of the moving links, linear part first. */
+inline void centroidal_momentum_derivative(In<2, 1> q, In<2, 1> v, In<2, 1> a, Out<6, 1> dh)
+{
+    double_pendulum_centroidal_momentum_derivative(q.data(), v.data(), a.data(), dh.data());
+}
+inline Matrix<6, 1> centroidal_momentum_derivative(In<2, 1> q, In<2, 1> v, In<2, 1> a)
+{
+    Matrix<6, 1> dh;
+    double_pendulum_centroidal_momentum_derivative(q.data(), v.data(), a.data(), dh.data());
+    return dh;
+}
+
+/* Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a. */
+inline void centroidal_dynamics_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, Out<6, 2> dh_dq, Out<6, 2> dhdot_dq, Out<6, 2> dhdot_dv, Out<6, 2> dhdot_da)
+{
+    double_pendulum_centroidal_dynamics_derivatives(q.data(), v.data(), a.data(), dh_dq.data(), dhdot_dq.data(), dhdot_dv.data(), dhdot_da.data());
+}
+
 /* Kinetic energy: v^T M(q) v / 2. */
 inline void kinetic_energy(In<2, 1> q, In<2, 1> v, double &energy)
 {
@@ -491,6 +593,42 @@ inline double potential_energy(In<2, 1> q)
     double energy;
     double_pendulum_potential_energy(q.data(), &energy);
     return energy;
+}
+
+/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3). */
+inline void static_regressor(In<2, 1> q, Out<3, 8> Y)
+{
+    double_pendulum_static_regressor(q.data(), Y.data());
+}
+inline Matrix<3, 8> static_regressor(In<2, 1> q)
+{
+    Matrix<3, 8> Y;
+    double_pendulum_static_regressor(q.data(), Y.data());
+    return Y;
+}
+
+/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body. */
+inline void kinetic_energy_regressor(In<2, 1> q, In<2, 1> v, Out<20, 1> y)
+{
+    double_pendulum_kinetic_energy_regressor(q.data(), v.data(), y.data());
+}
+inline Matrix<20, 1> kinetic_energy_regressor(In<2, 1> q, In<2, 1> v)
+{
+    Matrix<20, 1> y;
+    double_pendulum_kinetic_energy_regressor(q.data(), v.data(), y.data());
+    return y;
+}
+
+/* y with y . parameters = the potential energy of the moving links; 10 parameters a body. */
+inline void potential_energy_regressor(In<2, 1> q, Out<20, 1> y)
+{
+    double_pendulum_potential_energy_regressor(q.data(), y.data());
+}
+inline Matrix<20, 1> potential_energy_regressor(In<2, 1> q)
+{
+    Matrix<20, 1> y;
+    double_pendulum_potential_energy_regressor(q.data(), y.data());
+    return y;
 }
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time. */

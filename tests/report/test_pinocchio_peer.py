@@ -129,7 +129,7 @@ def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
-    joint: Any = SimpleNamespace(kind="screw", pinocchio=lambda: None)
+    joint: Any = SimpleNamespace(kind="screw", nv=1, pinocchio=lambda: None)
     model = Model.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
     assert (
