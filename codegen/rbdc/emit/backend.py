@@ -27,6 +27,7 @@ class Form(Enum):
     COLUMNS = auto()
     CLIMB = auto()
     LOOPS = auto()
+    PATHS = auto()
 
 
 @dataclass(frozen=True)

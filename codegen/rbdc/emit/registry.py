@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
+from rbdc.emit.paths.target import PathsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
 from rbdc.errors import OptionError, UnsupportedError
@@ -16,6 +17,7 @@ from rbdc.ir.cost import Cost
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
     "rolled": RolledTarget(),
+    "paths": PathsTarget(),
     "batch": BatchTarget(),
     "python": PythonTarget(),
 }

@@ -40,6 +40,7 @@ class Policy:
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
+    paths: str = ""
 
 
 @dataclass(frozen=True)

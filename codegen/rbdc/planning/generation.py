@@ -11,6 +11,7 @@ from functools import partial
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
+from rbdc.emit.paths.layout import goes_along_paths
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -23,7 +24,7 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import finished, is_in_columns, least, left_to_solve, of_samples, tried
 from rbdc.planning.fusion import fused
-from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
+from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_PATHS, WORTH_ROLLING
 from rbdc.planning.tracing import frame_step_programs
 from rbdc.workers import spread
 
@@ -144,11 +145,26 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     may_roll = bool(function.policy.rolled) and asked
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return emitted(package, _with_program(model, loops, backends), backends)
-    planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
+    batch = any(backend.needs_samples for backend in backends)
+    if is_along_paths(model, function):
+        planned = _along_paths(model, function, batch=batch)
+        return emitted(package, _with_program(model, planned, backends), backends)
+    planned = _planned(model, function, batch=batch)
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
+
+
+def is_along_paths(model: Model, function: Function) -> bool:
+    """Whether the function is a kernel along ancestor paths for this model."""
+    return bool(function.policy.paths) and model.nv >= WORTH_PATHS and goes_along_paths(model)
+
+
+def _along_paths(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
+    """The function along paths; `batch`: with programs for several samples where they are not too large."""
+    samples = _tried_form(model, function, None, batch=True).samples if batch else ()
+    return PlannedFunction(function, Form.PATHS, samples=samples)
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

@@ -49,3 +49,6 @@ both.
 
 WORTH_LANES = 0.8
 """Limbs run in lanes if that takes less than this part of the work."""
+
+WORTH_PATHS = 24
+"""Functions that have a kernel along ancestor paths take it from so many degrees of freedom on."""
