@@ -23,7 +23,9 @@ AXES_AT, ORIGIN, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 9, 12, 18, 24
 # Of a subtree: K, h, Q by columns, p, force, and mass where bodies have one.
 SECOND, FIRST, FACTOR, MOMENTUM, FORCE, MASS, COMPOSITE_SIZE = 0, 6, 9, 18, 21, 27, 28
 # Of a joint: s, 2 psidot, psiddot; then the forces.
-AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, TRANSPOSED, HALF_TRANSPOSED, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36, 39, 42
+AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
+# Of a joint by itself: F_a, then t, and how long it is.
+OWN, OWN_TRANSPOSED, OWN_SIZE = 0, 6, 12
 
 
 @dataclass(frozen=True)
@@ -191,9 +193,9 @@ def backward(trace: Trace, *, massive: bool) -> None:
     doubled = trace.let_vector("doubled", s.angular + s.angular)
     by_v = whole.half_factor_times(doubled, trace_q) + whole.inertia_times(rate, trace_k)
     trace.store("joint", BY_V, by_v.scalars())
-    trace.begin("F_a = I s")
-    trace.store("joint", BY_A, whole.inertia_times(s, trace_k).scalars())
-    trace.begin("t = B^T s, and half of it")
-    half = trace.let_vector("half", whole.transposed_factor_times(s, trace_q))
-    trace.store("joint", TRANSPOSED, (half + half).scalars())
-    trace.store("joint", HALF_TRANSPOSED, half.scalars())
+    trace.begin("F_a = I s, t = B^T s")
+    by_a = whole.inertia_times(s, trace_k)
+    linear, angular = trace.let_vector("f", by_a.linear), trace.let_vector("n", by_a.angular)
+    trace.store("joint", BY_A, [*linear.scalars(), *angular.scalars()])
+    half = whole.transposed_factor_times(s, trace_q)
+    trace.let_vector("t", half.scaled(2.0))

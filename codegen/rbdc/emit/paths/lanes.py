@@ -124,10 +124,6 @@ class Trace:
     def store(self, array: str, start: int, values: Iterable[Scalar]) -> None:
         """Write consecutive entries of an array of lanes; what is constant as well."""
         for k, value in enumerate(values, start):
-            text = f"({self.kind}){{0}} + {_text(value, self.scalar)}" if is_number(value) else value.text
+            constant = f"({self.kind}){{0}} + " if self.kind != self.scalar.name else ""
+            text = constant + _text(value, self.scalar) if is_number(value) else value.text
             self._lines[-1].append(f"{array}[{k}] = {text};")
-
-    def store_column(self, array: str, start: int, column: int, values: Iterable[Scalar]) -> None:
-        """Write one column of consecutive rows of an array of scalars."""
-        for k, value in enumerate(values, start):
-            self._lines[-1].append(f"{array}[{k}][{column}] = {_text(value, self.scalar)};")

@@ -74,8 +74,8 @@ class Places:
     by_q: int = bodies.BY_Q
     by_v: int = bodies.BY_V
     by_a: int = bodies.BY_A
-    transposed: int = bodies.TRANSPOSED
-    half: int = bodies.HALF_TRANSPOSED
+    transposed: int = bodies.OWN_TRANSPOSED
+    own: int = bodies.OWN_SIZE
     force: int = bodies.FORCE
 
 
@@ -99,12 +99,14 @@ class Group:
 
 @dataclass(frozen=True)
 class WidthView:
-    """The tables for one width of registers, under the condition that chooses it. root: entries of a row of a free root's columns."""
+    """The tables for one width of registers, under the condition that chooses it. root: entries of a row of a free root's columns. most: rows of a
+    window with entries on both sides."""
 
     condition: str
     lanes: int
     bytes: int
     root: int
+    most: int
     padded: int
     count: int
     windows: list[str]
@@ -159,6 +161,12 @@ def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str
     slots = -(-schedule.rows * LIMBS // sincos) * sincos
     return {
         "limbs": LIMBS,
+        "lanes_of_limbs": range(LIMBS),
+        "three": range(3),
+        "six": range(6),
+        "five": range(1, 6),
+        "half": scalar.literal(0.5),
+        "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
         "slots": slots,
@@ -201,7 +209,16 @@ def _tables(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dic
         "place_of": _braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
         "coupled": coupled,
+        "slot_of": _braced(_slots(schedule)),
     }
+
+
+def _slots(schedule: Schedule) -> list[int]:
+    """The slot of each column; those of a free root follow on the others."""
+    slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
+    for body, place in schedule.places.items():
+        slots[schedule.column(body)] = (place.row - 1) * LIMBS + place.lane
+    return slots
 
 
 def _columns(model: Model) -> list[tuple[int, int]]:
@@ -294,6 +311,7 @@ def _split(schedule: Schedule, scalar: ScalarType, macro: str, size: int) -> tup
         lanes,
         lanes * scalar.size,
         max(8, lanes),
+        max(1, *(sum(bool(t.above and t.below) for t in window.tiles) for window in found)),
         -(-schedule.columns // 8) * 8,
         len(found),
         lines,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rbdc.emit.paths.bodies import (
     ACCELERATION,
-    BY_A,
     FACTOR,
     FIRST,
     MASS,
     MOMENTUM,
+    OWN,
+    OWN_TRANSPOSED,
     SECOND,
-    TRANSPOSED,
     VELOCITY,
     Composite,
 )
@@ -86,7 +86,7 @@ def root_blocks(constants: Constants, scalar: ScalarType, *, massive: bool) -> t
     trace.begin("F_a = I e, t = B^T e")
     for column in range(6):
         unit = Motion.of([float(n == column) for n in range(6)])
-        trace.store_column("by", BY_A, column, whole.inertia_times(unit, trace_k).scalars())
+        trace.store(f"own[{column}]", OWN, whole.inertia_times(unit, trace_k).scalars())
         half = whole.transposed_factor_times(unit, trace_q)
-        trace.store_column("by", TRANSPOSED, column, (half + half).scalars())
+        trace.store(f"own[{column}]", OWN_TRANSPOSED, half.scaled(2.0).scalars())
     return trace.blocks
