@@ -33,7 +33,8 @@ class Policy:
     leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
-    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives.
+    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. paths: its kernel
+    along ancestor paths (`rbdc.emit.paths`), if it has one.
     """
 
     leader: str | None = None

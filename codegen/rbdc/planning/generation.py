@@ -12,6 +12,7 @@ from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFun
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
 from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.paths import kernel_of
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -145,26 +146,31 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     may_roll = bool(function.policy.rolled) and asked
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return emitted(package, _with_program(model, loops, backends), backends)
+    if has_path_form(model, function) and model.nv > MAXIMUM_DOF:
+        return emitted(
+            package, _with_program(model, PlannedFunction(function, Form.PATHS), backends), backends
+        )
     batch = any(backend.needs_samples for backend in backends)
-    if is_along_paths(model, function):
-        planned = _along_paths(model, function, batch=batch)
-        return emitted(package, _with_program(model, planned, backends), backends)
-    planned = _planned(model, function, batch=batch)
+    planned = _along_paths_if_cheaper(model, _planned(model, function, batch=batch))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
 
 
-def is_along_paths(model: Model, function: Function) -> bool:
-    """Whether the function is a kernel along ancestor paths for this model."""
-    return bool(function.policy.paths) and model.nv >= WORTH_PATHS and goes_along_paths(model)
+def has_path_form(model: Model, function: Function) -> bool:
+    """Whether the function can be a kernel along ancestor paths for this model."""
+    return bool(function.policy.paths) and goes_along_paths(model)
 
 
-def _along_paths(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
-    """The function along paths; `batch`: with programs for several samples where they are not too large."""
-    samples = _tried_form(model, function, None, batch=True).samples if batch else ()
-    return PlannedFunction(function, Form.PATHS, samples=samples)
+def _along_paths_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
+    """The function along paths where that takes less time than straight-line code; its batch stays as it is."""
+    if planned.form is not Form.STRAIGHT_LINE or not has_path_form(model, planned.function):
+        return planned
+    work = kernel_of(model, planned.declaration.scalar).cost.weight
+    if work > WORTH_PATHS * cost(planned.programs[0]).weight:
+        return planned
+    return replace(planned, form=Form.PATHS, programs=())
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

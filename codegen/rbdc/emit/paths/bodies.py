@@ -1,17 +1,21 @@
-"""The loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what each joint gives to the matrices.
+"""The loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what each
+joint gives to the matrices.
 
-Everything is in one frame, [linear; angular], about its origin. With K the second moments of a body (or of the subtree, C), h and m the
-first moment and the mass, (u, w) the velocity, p = m u + w x h and Q = u h^T + [w] K:
+Everything is in one frame, [linear; angular], about its origin. With K the second moments of a body (or of
+the subtree, C), h and m the first moment and the mass, (u, w) the velocity, p = m u + w x h and Q = u h^T +
+[w] K:
 
     I (u, w) = (m u + w x h, tr(K) w - K w + h x u)
     B (u, w) = (-2 p x w, 2 (tr(Q) w - Q w))                       the factor of Coriolis terms, doubled
     F_q = B psidot + I psiddot + s x* f,   F_v = B s + 2 I psidot,   F_a = I s,   t = B^T s
 
-(Singh, Russell and Wensing 2022, equations 12 to 15.) Regrouping leaves no mass to bodies on revolute joints: most of this is then zero.
+(Singh, Russell and Wensing 2022, equations 12 to 15.) Regrouping leaves no mass to bodies on revolute joints:
+most of this is then zero.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rbdc.emit.paths.constants import Constants
@@ -67,8 +71,9 @@ class Composite:
 
 
 def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
-    """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and `sine`, `cosine`, `slide`, `rate`
-    and `second` of the row's joints; writes the row's `own` motion, its `joint` columns, and the `sum` of its subtree's bodies.
+    """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
+    `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
+    `joint` columns, and the `sum` of its subtree's bodies.
     """
 
     def constant(name: str) -> Scalar:
@@ -86,14 +91,18 @@ def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
         return above[0].scaled(v.x) + above[1].scaled(v.y) + above[2].scaled(v.z)
 
     trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
-    x0, y0, z = (trace.let_vector(name, rotated(vector(a))) for name, a in (("x0", "x"), ("y0", "y"), ("z", "z")))
+    x0, y0, z = (
+        trace.let_vector(name, rotated(vector(a))) for name, a in (("x0", "x"), ("y0", "y"), ("z", "z"))
+    )
     sine, cosine = trace.read("sine"), trace.read("cosine")
     x = trace.let_vector("x", x0.scaled(cosine) + y0.scaled(sine))
     y = trace.let_vector("y", y0.scaled(cosine) - x0.scaled(sine))
     p = trace.vector("up", ORIGIN) + rotated(vector("p"))
     p = trace.let_vector("p", p if only_turns else p + z.scaled(trace.read("slide")))
     if coupled or not only_turns:
-        s = Motion(p.cross(z).scaled(scale) + (Vector3.zero() if only_turns else z.scaled(sliding)), z.scaled(scale))
+        s = Motion(
+            p.cross(z).scaled(scale) + (Vector3.zero() if only_turns else z.scaled(sliding)), z.scaled(scale)
+        )
     else:
         s = Motion(p.cross(z), z)
     s = _velocities(trace, s)
@@ -103,7 +112,9 @@ def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
 
 
 def _velocities(trace: Trace, s: Motion) -> Motion:
-    trace.begin("s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ...")
+    trace.begin(
+        "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
+    )
     s = trace.let_motion("s", s)
     v, a = trace.motion("up", VELOCITY), trace.motion("up", ACCELERATION)
     psi = trace.let_motion("psi", v.cross(s))
@@ -119,12 +130,12 @@ def _velocities(trace: Trace, s: Motion) -> Motion:
     return s
 
 
-def _inertia(trace: Trace, constant: object, frame: tuple[Vector3, ...]) -> tuple[Symmetric3, Vector3, Scalar]:
+def _inertia(
+    trace: Trace, get: Callable[[str], Scalar], frame: tuple[Vector3, ...]
+) -> tuple[Symmetric3, Vector3, Scalar]:
     """K, h and m about the origin of all."""
-    get = constant
-    assert callable(get)
     x, y, z, p = frame
-    trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + (R h_0) p^T + m p p^T = sum over axes of e b^T + b e^T")
+    trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + (R h_0) p^T + m p p^T = sum of e b^T + b e^T")
     mass = trace.let("mass", get("mass"))
     moments = [
         x.scaled(get("k_xx")) + y.scaled(get("k_xy")) + z.scaled(get("k_xz")) + p.scaled(get("h_x")),
@@ -139,10 +150,14 @@ def _inertia(trace: Trace, constant: object, frame: tuple[Vector3, ...]) -> tupl
         terms: Scalar = 0.0
         for e, b in pairs:
             left, right = e.scalars(), b.scalars()
-            terms = terms + (2.0 * (left[i] * right[i]) if i == j else left[i] * right[j] + left[j] * right[i])
+            terms = terms + (
+                2.0 * (left[i] * right[i]) if i == j else left[i] * right[j] + left[j] * right[i]
+            )
         return terms
 
-    k = trace.let_symmetric("k", Symmetric3(*(entry(i, j) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)))))
+    k = trace.let_symmetric(
+        "k", Symmetric3(*(entry(i, j) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
+    )
     h = x.scaled(get("h_x")) + y.scaled(get("h_y")) + z.scaled(get("h_z")) + p.scaled(mass)
     return k, trace.let_vector("h", h), mass
 
@@ -150,7 +165,8 @@ def _inertia(trace: Trace, constant: object, frame: tuple[Vector3, ...]) -> tupl
 def _forces(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
     trace.begin("p = m u + w x h, Q = u h^T + [w] K, f = I a + B v / 2")
     v, a = (
-        Motion(*(Vector3.of(trace.read(f"{name}_{part}_{axis}") for axis in "xyz") for part in "uw")) for name in "va"
+        Motion(*(Vector3.of(trace.read(f"{name}_{part}_{axis}") for axis in "xyz") for part in "uw"))
+        for name in "va"
     )
     p = trace.let_vector("P", v.angular.cross(h) + v.linear.scaled(mass))
     columns = (Vector3(k.xx, k.xy, k.xz), Vector3(k.xy, k.yy, k.yz), Vector3(k.xz, k.yz, k.zz))
@@ -180,14 +196,18 @@ def composite(trace: Trace, array: str, *, massive: bool) -> Composite:
 
 
 def backward(trace: Trace, *, massive: bool) -> None:
-    """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint` columns that the loop before
-    wrote, and writes the others.
+    """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
+    columns that the loop before wrote, and writes the others.
     """
     whole = composite(trace, "sum", massive=massive)
     s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
     trace_k, trace_q = trace.let("trace_k", whole.trace_k), trace.let("trace_q", whole.trace_q)
     trace.begin("F_q = B psidot + I psiddot + s x* f")
-    by_q = whole.half_factor_times(rate.angular, trace_q) + whole.inertia_times(second, trace_k) + s.cross_force(whole.force)
+    by_q = (
+        whole.half_factor_times(rate.angular, trace_q)
+        + whole.inertia_times(second, trace_k)
+        + s.cross_force(whole.force)
+    )
     trace.store("joint", BY_Q, by_q.scalars())
     trace.begin("F_v = B s + 2 I psidot")
     doubled = trace.let_vector("doubled", s.angular + s.angular)

@@ -9,7 +9,7 @@ from rbdc.emit.paths.layout import LIMBS, Schedule
 from rbdc.model import WORLD
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
-from rbdc.spatial import MomentInertia, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Placement, Vector3
 from rbdc.spatial.vectors import AXES
 
 
@@ -17,9 +17,10 @@ from rbdc.spatial.vectors import AXES
 class Constants:
     """Numbers of each row and lane by name, only those that are not zero throughout.
 
-    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x .. h_z: first moment (kg m); k_xx ..
-    k_zz: second moments (kg m^2), those of the diagonal halved; mass (kg). turning, sliding: 1 for joints about, along their axis, times
-    the multiplier of a joint that follows another. chosen: the frame that each body was given, in its own.
+    x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x ..
+    h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2), those of the diagonal halved; mass (kg).
+    turning, sliding: 1 for joints about, along their axis, times the multiplier of a joint that follows
+    another. chosen: the frame that each body was given, in its own.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
@@ -51,8 +52,13 @@ def constants_of(schedule: Schedule) -> Constants:
         for body in schedule.places
     }
     rows = [[empty if body is None else table[body] for body in row] for row in schedule.bodies]
-    values = {name: tuple(tuple(row[lane][k] for lane in range(LIMBS)) for row in rows) for k, name in enumerate(_NAMES)}
-    used = {name: numbers for name, numbers in values.items() if any(x != 0.0 for row in numbers for x in row)}
+    values = {
+        name: tuple(tuple(row[lane][k] for lane in range(LIMBS)) for row in rows)
+        for k, name in enumerate(_NAMES)
+    }
+    used = {
+        name: numbers for name, numbers in values.items() if any(x != 0.0 for row in numbers for x in row)
+    }
     return Constants(used, small, small.bodies[0].inertia)
 
 
@@ -64,14 +70,11 @@ def _numbers(body: JointSpaceBody, origin: Vector3) -> tuple[float, ...]:
     factor = 1.0 if body.coupling is None else body.coupling.multiplier
     joint = (factor, 0.0) if body.joint.rotation == "angle" else (0.0, factor)
     moments = (0.5 * k.xx, k.xy, 0.5 * k.yy, k.xz, k.yz, 0.5 * k.zz)
-    return tuple(float(x) for x in (*axes, *place, *inertia.first_moment.scalars(), *moments, inertia.mass, *joint))
+    return tuple(
+        float(x) for x in (*axes, *place, *inertia.first_moment.scalars(), *moments, inertia.mass, *joint)
+    )
 
 
 def placement_at_zero(body: JointSpaceBody) -> Placement:
     """The frame of a body in that above, where its joint is at 0."""
     return body.placement_at([0.0])
-
-
-def symmetric(entries: list[Scalar]) -> Symmetric3:
-    """The matrix of six entries."""
-    return Symmetric3(*entries)

@@ -1,4 +1,6 @@
-"""Statements over lanes: scalars that write themselves down as C as the mathematics is evaluated with them, zeros and ones left out."""
+"""Statements over lanes: scalars that write themselves down as C as the mathematics is evaluated with them,
+zeros and ones left out.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Lanes:
         if is_number(other) and other == 0.0:
             return self
         text = _text(other, self.scalar)
-        return Lanes(f"{self.text} - {text[1:]}" if text[0] == "-" else f"{self.text} + {text}", self.scalar, True)
+        return Lanes(
+            f"{self.text} - {text[1:]}" if text[0] == "-" else f"{self.text} + {text}", self.scalar, True
+        )
 
     def __radd__(self, other: Scalar) -> Scalar:
         return self + other
@@ -110,7 +114,9 @@ class Trace:
 
     def let_vector(self, name: str, value: Vector3) -> Vector3:
         """The same for the three of a vector."""
-        return Vector3.of(self.let(f"{name}_{axis}", x) for axis, x in zip("xyz", value.scalars(), strict=True))
+        return Vector3.of(
+            self.let(f"{name}_{axis}", x) for axis, x in zip("xyz", value.scalars(), strict=True)
+        )
 
     def let_motion(self, name: str, value: Motion) -> Motion:
         """The same for a spatial vector, `name` and what it is: u linear, w angular."""

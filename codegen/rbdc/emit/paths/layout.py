@@ -17,8 +17,9 @@ FEWEST = 8
 
 
 def goes_along_paths(model: Model) -> bool:
-    """Whether kernels along paths know the joints of the model: those with one degree of freedom about or along
-    a fixed axis, enough of them, in one tree below the world or below a free root; parameters are numbers.
+    """Whether kernels along paths know the joints of the model: those with one degree of freedom about or
+    along a fixed axis, enough of them, in one tree below the world or below a free root; parameters are
+    numbers.
     """
     first, *others = model.bodies
     joints = others if _is_free_root(model) else [first, *others]
@@ -44,9 +45,9 @@ class Place:
 class Schedule:
     """Rows of bodies, leaves after what carries them.
 
-    places: of each body that is not a free root. above: for each row from 1 the row of the bodies that carry it where each is in its own
-    lane; None where bodies come from several rows or lanes. parents: for each row and lane the place of the body above, of an empty lane
-    that in row 0.
+    places: of each body that is not a free root. above: for each row from 1 the row of the bodies that carry
+    it where each is in its own lane; None where bodies come from several rows or lanes. parents: for each row
+    and lane the place of the body above, of an empty lane that in row 0.
     """
 
     model: Model
@@ -98,7 +99,9 @@ class Schedule:
 
 
 def scheduled(model: Model) -> Schedule:
-    """List scheduling by height: each chain of first-born bodies keeps its lane, the highest that may begin goes first."""
+    """List scheduling by height: each chain of first-born bodies keeps its lane, the highest that may begin
+    goes first.
+    """
     free = _is_free_root(model)
     bodies = range(1 if free else 0, model.njoints)
     heights = _heights(model)
@@ -120,7 +123,9 @@ def scheduled(model: Model) -> Schedule:
     return Schedule(model, places, *_parents(model, places, row))
 
 
-def _preferred(lanes: Sequence[int | None], waiting: Sequence[int], places: dict[int, Place], model: Model) -> list[int]:
+def _preferred(
+    lanes: Sequence[int | None], waiting: Sequence[int], places: dict[int, Place], model: Model
+) -> list[int]:
     """Empty lanes for the bodies that wait, in their order."""
     empty = [lane for lane, body in enumerate(lanes) if body is None]
     chosen = []
@@ -159,8 +164,8 @@ def _parents(
 
 @dataclass(frozen=True)
 class Tile:
-    """One row of the matrices in a window: bits of the lanes whose columns are in the subtree of the row or the row itself, and of those
-    that are strictly above it.
+    """One row of the matrices in a window: bits of the lanes whose columns are in the subtree of the row or
+    the row itself, and of those that are strictly above it.
     """
 
     row: int

@@ -1,4 +1,6 @@
-"""What carries all: the world, or a free root with its motion, its forces for unit accelerations and its columns."""
+"""What carries all: the world, or a free root with its motion, its forces for unit accelerations and its
+columns.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from rbdc.emit.paths.bodies import (
     VELOCITY,
     Composite,
 )
-from rbdc.emit.paths.constants import Constants, placement_at_zero
+from rbdc.emit.paths.constants import Constants
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import LIMBS
 from rbdc.functions.scalar_types import ScalarType
@@ -26,16 +28,18 @@ TOTAL = " + ".join(f"sums[k][{lane}]" for lane in range(LIMBS))
 """The sum over the lanes of row 0."""
 
 
-def resting_world(model: Model) -> list[str]:
+def resting_world(model: Model, scalar: ScalarType) -> list[str]:
     """The motion of row 0 on a fixed base: the world accelerates by -g."""
     return [
-        f"motions[0][{ACCELERATION + k}] += {x!r};" for k, x in enumerate(map(float, (-model.gravity).scalars())) if x != 0.0
+        f"motions[0][{ACCELERATION + k}] += {scalar.literal(x)};"
+        for k, x in enumerate(map(float, (-model.gravity).scalars()))
+        if x != 0.0
     ]
 
 
 def moving_root(constants: Constants, scalar: ScalarType) -> list[str]:
-    """The motion of row 0 as a free root in its own axes, its linear velocity taken as zero: that of the acceleration of its origin,
-    G + dv/dt + w x v, with G = -R^T g.
+    """The motion of row 0 as a free root in its own axes, its linear velocity taken as zero: that of the
+    acceleration of its origin, G + dv/dt + w x v, with G = -R^T g.
     """
     trace = Trace(scalar, scalar.name)
     trace.begin("")
@@ -63,7 +67,9 @@ def placement_at_root(constants: Constants) -> Rotation:
 
 
 def root_blocks(constants: Constants, scalar: ScalarType, *, massive: bool) -> tuple[Block, ...]:
-    """F_a and t of the six columns of a free root, from `sum`, the bodies that it carries, and `w`, its angular velocity."""
+    """F_a and t of the six columns of a free root, from `sum`, the bodies that it carries, and `w`, its
+    angular velocity.
+    """
     trace, inertia = Trace(scalar, scalar.name), constants.root
     trace.begin("the composite of all bodies about the root's origin")
     w = trace.vector("w", 0)

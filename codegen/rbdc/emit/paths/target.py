@@ -7,8 +7,8 @@ from rbdc.emit.paths.paths import paths_source
 
 
 class PathsTarget(Backend):
-    """Loops over rows of limbs and windows of columns, for the functions that planning gives that form; their files are part of the C
-    library.
+    """Loops over rows of limbs and windows of columns, for the functions that planning gives that form; their
+    files are part of the C library.
     """
 
     name = "paths"
@@ -18,4 +18,6 @@ class PathsTarget(Backend):
         """Print the function where its form is along paths."""
         if planned.form is Form.PATHS:
             loop = not planned.samples
-            source.take(paths_source(package.robot, planned.function, package.model, package.version, loop=loop))
+            source.take(
+                paths_source(package.robot, planned.function, package.model, package.version, loop=loop)
+            )
