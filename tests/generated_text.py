@@ -18,7 +18,7 @@ from pathlib import Path
 
 import rbdc
 from rbdc.functions.availability import buildable
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT
 from rbdc.planning.generation import GenerationOptions, generate
@@ -30,7 +30,7 @@ ROOTS = ("fixed", "free-flyer")
 def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
     model = Model.from_urdf(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
-    names, _ = buildable(model, list(functions_of(model)), None)
+    names, _ = buildable(model, list(presets()["full"]), None)
     options = GenerationOptions(targets=("c", "batch"), processes=processes)
     return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files
 

@@ -43,9 +43,9 @@ SMALL = ("cartpole", "double_pendulum", "double_pendulum_continuous")
 SINGLE_CALLS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
 ]
-SINGLE_CALLS += [("g1_29dof", "free-flyer")]
+SINGLE_CALLS += [("hyq", "free-flyer"), ("g1_29dof", "free-flyer")]
 """Cases with the root that is not theirs, which are built without batches and not optimised, as their other
-root's module is; small ones have both, and the largest humanoid neither.
+root's module is; small ones have both, and HyQ and the largest humanoid neither.
 """
 
 QUICK = (
@@ -60,7 +60,7 @@ QUICK = (
 """Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others
 are slow.
 """
-QUICK_SINGLE = ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "planar_floating")
+QUICK_SINGLE = ("double_pendulum_continuous", "planar_floating")
 """Those of them that the default tier also has in single precision."""
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]

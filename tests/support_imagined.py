@@ -12,7 +12,7 @@ import numpy as np
 
 from rbdc.algorithms.trace import silent
 from rbdc.functions.availability import buildable
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import REFERENCES
 from rbdc.functions.evaluation import InLanes, Part, for_one_frame
 from rbdc.functions.record import Function
@@ -40,7 +40,7 @@ def found(model: Model, names: Sequence[str] | None = None, seed: int = 0) -> It
     it.
     """
     catalogue, references = functions_of(model), References(model, SIZE)
-    for name in buildable(model, list(names or catalogue), None)[0]:
+    for name in buildable(model, list(names or presets()["full"]), None)[0]:
         function = catalogue[name]
         inputs = sampled(model, function.declaration, seed)
         required = {p.name: inputs[p.name] for p in function.declaration.required}
@@ -68,7 +68,7 @@ def _compared(
             if entries:
                 error = right.error(states_of(entries))
                 state, entry = np.unravel_index(np.argmax(error), error.shape)
-                where = f"{output.name}, entry {entry}, {name_of_state(int(state))}"
+                where = f"{output.name}, entry {entry}, {name_of_state(function.declaration, int(state))}"
                 yield Found(f"{part.name} {way}", float(error.max()), where)
 
 

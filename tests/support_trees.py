@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -107,7 +108,7 @@ def law_module(tree: Model) -> ModuleType:
     return build_module(tree, functions=LAW_FUNCTIONS, cflags=UNOPTIMISED)
 
 
-def mimic_tree(mimic: str) -> Model:
+def mimic_tree(mimic: str, **options: Any) -> Model:
     """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
     rng = np.random.default_rng(7)
     kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
@@ -117,4 +118,4 @@ def mimic_tree(mimic: str) -> Model:
     joints = [
         random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", leaders.get(k)) for k in range(6)
     ]
-    return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic)
+    return Model.assemble(f"mimic_{mimic}", links, joints, mimic=mimic, **options)

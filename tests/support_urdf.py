@@ -7,7 +7,7 @@ from typing import Any
 
 from rbdc import Model
 from rbdc.model.description import Description
-from rbdc.model.urdf import read_urdf
+from rbdc.model.formats.urdf import read_urdf
 
 LIMIT = '<limit lower="-1" upper="1" effort="10" velocity="2"/>'
 INERTIAL = (

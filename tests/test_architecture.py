@@ -123,20 +123,10 @@ OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "tra
 
 READING = {
     f"rbdc.model.{name}"
-    for name in (
-        "tree",
-        "description",
-        "lumping",
-        "options",
-        "reading",
-        "urdf",
-        "mjcf",
-        "mjcf_refusals",
-        "transmissions",
-        "validation",
-        "xml",
-    )
+    for name in ("tree", "description", "lumping", "options", "rearranged", "validation", "xml")
 }
+READING |= {f"rbdc.model.formats.{path.stem}" for path in (SOURCE / "model" / "formats").glob("[!_]*.py")}
+READING |= {"rbdc.model.formats"}
 READING |= {
     f"rbdc.model.joints.{path.stem}"
     for path in (SOURCE / "model" / "joints").glob("*.py")

@@ -36,6 +36,7 @@ def test_values_are_those_of_the_functions_alone() -> None:
         assert_close(velocity, module.frame_velocity(q, v, "lbr_iiwa_link_3"), 1e-14)
 
 
+@pytest.mark.slow
 def test_limbs_still_run_in_lanes() -> None:
     names = ("crba", "minverse", "aba")
     module = build_module("solo12", root_joint="free-flyer", functions=names, fuse=(names,))

@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import SCALARS
+from rbdc.model.options import FrameOption, JointNumbers
 from rbdc.native.toolchain import MARCHES
 
 Progress = Callable[[str], None]
@@ -43,8 +44,11 @@ class BuildOptions:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     snap: float = LIKELY_MEANT
     allow_invalid_inertia: bool = False
-    armature: tuple[tuple[str, float], ...] = ()
+    armature: JointNumbers = ()
     damping: str = "report"
+    lock: JointNumbers = ()
+    base: str | None = None
+    frames: tuple[tuple[str, str, FrameOption], ...] = ()
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -92,7 +96,15 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
         "gravity": list(options.gravity),
         "snap": options.snap,
         "allow_invalid_inertia": options.allow_invalid_inertia,
-        **_where_given({"armature": dict(options.armature), "damping": options.damping}),
+        **_where_given(
+            {
+                "armature": dict(options.armature),
+                "damping": options.damping,
+                "lock": dict(options.lock),
+                "base": options.base,
+                "frames": [[name, link, list(numbers)] for name, link, numbers in options.frames],
+            }
+        ),
         "dtype": options.dtype,
         "targets": list(options.targets),
         "style": options.style,

@@ -23,6 +23,7 @@ from rbdc.model.options import ModelOptions, gravity_of
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
+    EXTENSION_SOURCE,
     MANIFEST,
     install,
     is_generated,
@@ -68,8 +69,9 @@ def build(description: Description, *, progress: bool | None = None, **options: 
             options[name] = tuple(options[name])
     if "gravity" in options:
         options["gravity"] = gravity_of(options["gravity"])
-    if "armature" in options:
-        options["armature"] = tuple((str(joint), float(x)) for joint, x in dict(options["armature"]).items())
+    for name in ("armature", "lock"):
+        if name in options:
+            options[name] = tuple((str(joint), float(x)) for joint, x in dict(options[name]).items())
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     title = description.name if isinstance(description, Model) else fspath(description)
     with shown(f"building {ascii(title)[1:-1]}", progress) as show:
@@ -242,6 +244,8 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     contents = {name: text.encode() for name, text in generated.files.items()} | {
         EXTENSION: native.extension.read_bytes()
     }
+    if job.options.march == "portable":
+        contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
         "key": job.key(),
         "left_out": plan.left_out,

@@ -21,7 +21,7 @@ nv = 2
 njoints = 2
 joint_names = ("slider_to_cart", "cart_to_pole")
 frame_names = ("slideBar", "cart", "pole")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "kinetic_energy", "potential_energy", "integrate", "difference")
+functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
 dtype = np.dtype("float64")
 block = _runtime.block(dtype)  # samples in a block of layout "lanes"
 q_neutral = np.array([0.0, 0.0], dtype)
@@ -520,6 +520,68 @@ def frame_jacobian(entry, /, q, frame, reference="LOCAL", *, out=None, layout="s
         return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
     return entry.call((q,), out, num_threads, entry.place(frame, reference))
 
+_frame_jacobian_time_derivative = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_jacobian_time_derivative",
+    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('dJ', (6, 2)),),
+    frame_names,
+)
+
+
+@_frame_jacobian_time_derivative.function
+def frame_jacobian_time_derivative(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Time derivative of a frame's Jacobian, in the coordinates of the reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dJ (6, 2): time derivative of the frame Jacobian, linear rows first
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+
+_frame_drift = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_drift",
+    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('drift', (6,)),),
+    frame_names,
+)
+
+
+@_frame_drift.function
+def frame_drift(entry, /, q, v, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Time derivative of a frame's Jacobian times v.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        drift (6,): [linear; angular] (m/s^2, rad/s^2)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q, v), out, num_threads, entry.place(frame, reference))
+
 _frame_velocity = _runtime.Entry(
     _native,
     _PREFIX,
@@ -730,6 +792,96 @@ def centroidal_momentum_matrix(entry, /, q, *, out=None, layout="samples", num_t
         return entry.lanes((q,), layout, out, num_threads)
     return entry.call((q,), out, num_threads)
 
+_com_acceleration = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "com_acceleration",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('acceleration', (3,)),),
+)
+
+
+@_com_acceleration.function
+def com_acceleration(entry, /, q, v, a, *, out=None, layout="samples", num_threads=1):
+    """Acceleration of the centre of mass of all links, in the world.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        acceleration (3,): acceleration of the centre of mass (m/s^2)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads)
+    return entry.call((q, v, a), out, num_threads)
+
+_centroidal_momentum_derivative = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "centroidal_momentum_derivative",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('dh', (6,)),),
+)
+
+
+@_centroidal_momentum_derivative.function
+def centroidal_momentum_derivative(entry, /, q, v, a, *, out=None, layout="samples", num_threads=1):
+    """Rate of the momentum about the centre of mass of the moving links, linear part first.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dh (6,): rate of the centroidal momentum (N, N m)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads)
+    return entry.call((q, v, a), out, num_threads)
+
+_centroidal_dynamics_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "centroidal_dynamics_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False), ('a', (2,), False, False)),
+    (('dh_dq', (6, 2)), ('dhdot_dq', (6, 2)), ('dhdot_dv', (6, 2)), ('dhdot_da', (6, 2))),
+)
+
+
+@_centroidal_dynamics_derivatives.function
+def centroidal_dynamics_derivatives(entry, /, q, v, a, *, out=None, layout="samples", num_threads=1):
+    """Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        a (2,): acceleration (m/s^2, rad/s^2)
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dh_dq (6, 2): linear rows first, column: direction
+        dhdot_dq (6, 2): linear rows first, column: direction
+        dhdot_dv (6, 2): linear rows first, column: direction
+        dhdot_da (6, 2): linear rows first, column: direction
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v, a), layout, out, num_threads)
+    return entry.call((q, v, a), out, num_threads)
+
 _kinetic_energy = _runtime.Entry(
     _native,
     _PREFIX,
@@ -780,6 +932,88 @@ def potential_energy(entry, /, q, *, out=None, layout="samples", num_threads=1):
     
     Returns:
         energy (): potential energy (J)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
+
+_static_regressor = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "static_regressor",
+    (('q', (2,), False, True),),
+    (('Y', (3, 8)),),
+)
+
+
+@_static_regressor.function
+def static_regressor(entry, /, q, *, out=None, layout="samples", num_threads=1):
+    """Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        Y (3, 8): static regressor
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads)
+    return entry.call((q,), out, num_threads)
+
+_kinetic_energy_regressor = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "kinetic_energy_regressor",
+    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('y', (20,)),),
+)
+
+
+@_kinetic_energy_regressor.function
+def kinetic_energy_regressor(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
+    """y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        y (20,): kinetic energy regressor
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
+
+_potential_energy_regressor = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "potential_energy_regressor",
+    (('q', (2,), False, True),),
+    (('y', (20,)),),
+)
+
+
+@_potential_energy_regressor.function
+def potential_energy_regressor(entry, /, q, *, out=None, layout="samples", num_threads=1):
+    """y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        y (20,): potential energy regressor
     """
     if layout is not _SAMPLES:
         return entry.lanes((q,), layout, out, num_threads)
@@ -900,7 +1134,7 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
 
 
 def __getattr__(attribute):
-    if attribute in ():
+    if attribute in ("rnea_second_derivatives", "aba_second_derivatives"):
         raise AttributeError(
             f"{name}.{attribute} was not built; build it with: rbdc build ... --functions {attribute} (or --preset full)"
         )

@@ -71,6 +71,12 @@ def forward_kinematics(q: ArrayLike, *, out: Any = None, layout: Literal["sample
 def frame_jacobian(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Jacobian of a frame, linear rows first."""
 
+def frame_jacobian_time_derivative(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Time derivative of a frame's Jacobian, in the coordinates of the reference."""
+
+def frame_drift(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Time derivative of a frame's Jacobian times v."""
+
 def frame_velocity(q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Spatial velocity of a frame."""
 
@@ -92,11 +98,29 @@ def com_jacobian(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "l
 def centroidal_momentum_matrix(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """A with A v the momentum about the centre of mass of the moving links, linear rows first."""
 
+def com_acceleration(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Acceleration of the centre of mass of all links, in the world."""
+
+def centroidal_momentum_derivative(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Rate of the momentum about the centre of mass of the moving links, linear part first."""
+
+def centroidal_dynamics_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a."""
+
 def kinetic_energy(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Kinetic energy: v^T M(q) v / 2."""
 
 def potential_energy(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Potential energy of all links in the field of gravity."""
+
+def static_regressor(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3)."""
+
+def kinetic_energy_regressor(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """y with y . parameters = the kinetic energy of the moving links; 10 parameters a body."""
+
+def potential_energy_regressor(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """y with y . parameters = the potential energy of the moving links; 10 parameters a body."""
 
 def integrate(q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """q (+) dv: the configuration reached by the constant velocity dv in unit time."""

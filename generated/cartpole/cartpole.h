@@ -213,6 +213,24 @@ void cartpole_frame_jacobian(const double *CARTPOLE_RESTRICT q, int frame, int r
 void cartpole_frame_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
 void cartpole_frame_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT J);
 
+/* Time derivative of a frame's Jacobian, in the coordinates of the reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   dJ[12]: time derivative of the frame Jacobian, linear rows first
+ */
+void cartpole_frame_jacobian_time_derivative(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+void cartpole_frame_jacobian_time_derivative_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+void cartpole_frame_jacobian_time_derivative_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT dJ);
+
+/* Time derivative of a frame's Jacobian times v.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   drift[6]: [linear; angular] (m/s^2, rad/s^2)
+ */
+void cartpole_frame_drift(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+void cartpole_frame_drift_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+void cartpole_frame_drift_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, int frame, int reference, double *CARTPOLE_RESTRICT drift);
+
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
@@ -278,6 +296,39 @@ void cartpole_centroidal_momentum_matrix(const double *CARTPOLE_RESTRICT q, doub
 void cartpole_centroidal_momentum_matrix_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT A);
 void cartpole_centroidal_momentum_matrix_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT A);
 
+/* Acceleration of the centre of mass of all links, in the world.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   acceleration[3]: acceleration of the centre of mass (m/s^2)
+ */
+void cartpole_com_acceleration(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_com_acceleration_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT acceleration);
+void cartpole_com_acceleration_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT acceleration);
+
+/* Rate of the momentum about the centre of mass of the moving links, linear part first.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   dh[6]: rate of the centroidal momentum (N, N m)
+ */
+void cartpole_centroidal_momentum_derivative(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh);
+void cartpole_centroidal_momentum_derivative_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh);
+void cartpole_centroidal_momentum_derivative_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh);
+
+/* Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   a[2]: acceleration (m/s^2, rad/s^2)
+ *   dh_dq[12]: linear rows first, column: direction
+ *   dhdot_dq[12]: linear rows first, column: direction
+ *   dhdot_dv[12]: linear rows first, column: direction
+ *   dhdot_da[12]: linear rows first, column: direction
+ */
+void cartpole_centroidal_dynamics_derivatives(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh_dq, double *CARTPOLE_RESTRICT dhdot_dq, double *CARTPOLE_RESTRICT dhdot_dv, double *CARTPOLE_RESTRICT dhdot_da);
+void cartpole_centroidal_dynamics_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh_dq, double *CARTPOLE_RESTRICT dhdot_dq, double *CARTPOLE_RESTRICT dhdot_dv, double *CARTPOLE_RESTRICT dhdot_da);
+void cartpole_centroidal_dynamics_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, double *CARTPOLE_RESTRICT dh_dq, double *CARTPOLE_RESTRICT dhdot_dq, double *CARTPOLE_RESTRICT dhdot_dv, double *CARTPOLE_RESTRICT dhdot_da);
+
 /* Kinetic energy: v^T M(q) v / 2.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
@@ -294,6 +345,31 @@ void cartpole_kinetic_energy_lanes(size_t n, const double *CARTPOLE_RESTRICT q, 
 void cartpole_potential_energy(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
 void cartpole_potential_energy_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
 void cartpole_potential_energy_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT energy);
+
+/* Y with Y parameters = the first moment of the moving links; 4 parameters a body: m, m c (3).
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   Y[24]: static regressor
+ */
+void cartpole_static_regressor(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Y);
+void cartpole_static_regressor_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Y);
+void cartpole_static_regressor_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT Y);
+
+/* y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   y[20]: kinetic energy regressor
+ */
+void cartpole_kinetic_energy_regressor(const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT y);
+void cartpole_kinetic_energy_regressor_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT y);
+void cartpole_kinetic_energy_regressor_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, double *CARTPOLE_RESTRICT y);
+
+/* y with y . parameters = the potential energy of the moving links; 10 parameters a body.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   y[20]: potential energy regressor
+ */
+void cartpole_potential_energy_regressor(const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT y);
+void cartpole_potential_energy_regressor_batch(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT y);
+void cartpole_potential_energy_regressor_lanes(size_t n, const double *CARTPOLE_RESTRICT q, double *CARTPOLE_RESTRICT y);
 
 /* q (+) dv: the configuration reached by the constant velocity dv in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

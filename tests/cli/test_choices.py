@@ -14,7 +14,7 @@ import pytest
 import rbdc
 from rbdc.emit.names import OWN
 from rbdc.errors import OptionError
-from rbdc.functions.catalogue import functions_of, presets
+from rbdc.functions.catalogue import functions_of, presets, select
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import GOOD, refused, run, with_tensor
 
@@ -92,11 +92,19 @@ def test_names_of_what_rbdc_needs() -> None:
 def test_help_lists_the_functions_of_each_preset() -> None:
     words = " ".join(run("build", "--help").output.split("Presets:")[1].split("Example:")[0].split())
     assert words.startswith("control rnea, nle, ")
-    control, optimisation, full = presets().values()
+    control, optimisation, full, second = presets().values()
     for more, functions, before in ((optimisation, control, "control"), (full, optimisation, "optimisation")):
         assert set(functions) < set(more)
         assert f"those of {before}, {', '.join(f for f in more if f not in functions)}" in words
-    assert presets()["full"] == tuple(functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa"))))
+    assert words.endswith(f"second {', '.join(second)}")
+    assert (*full, *second) == tuple(functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa"))))
+
+
+def test_second_derivatives_are_a_preset_of_their_own() -> None:
+    model = rbdc.Model.from_urdf(resolve("double_pendulum"))
+    second = list(presets()["second"])
+    assert select(model, None, "second") == second
+    assert select(model, ["rnea", "second"], "control") == ["rnea", *second]
 
 
 @pytest.mark.parametrize(

@@ -123,10 +123,11 @@ def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) 
     assert [backend.name for backend in registry.backends_of(("batch", "c"))] == [
         "c",
         "rolled",
+        "paths",
         "batch",
         "python",
     ]
-    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "python"]
+    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "paths", "python"]
     for targets in (("c", "toy"), ("c", "rolled"), ("c", "batch", "c")):
         with pytest.raises(OptionError, match="--targets c,"):
             registry.backends_of(targets)

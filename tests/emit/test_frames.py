@@ -24,6 +24,7 @@ from tests.support_trees import mimic_tree, random_inertia, random_joint, random
 FUNCTIONS = (
     *("frame_jacobian", "frame_velocity", "frame_acceleration"),
     *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
+    *("frame_jacobian_time_derivative", "frame_drift"),
 )
 SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"

@@ -22,7 +22,7 @@ import pytest
 import rbdc
 from rbdc.emit.backend import Package
 from rbdc.emit.library import render_manifest
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.model import Model
 from rbdc.native.install import recorded
@@ -42,7 +42,7 @@ BATCH = GenerationOptions(targets=("c", "batch"))
 def package(robot: str) -> dict[str, str]:
     """All text of the full package of a shipped robot; the manifest as it is before compiling."""
     model = Model.from_urdf(resolve(robot))
-    generated = generate(model, robot, list(functions_of(model)), rbdc.__version__, lambda _: None, BATCH)
+    generated = generate(model, robot, presets()["full"], rbdc.__version__, lambda _: None, BATCH)
     hashes = recorded({name: text.encode() for name, text in generated.files.items()})
     about = {"left_out": [], "files": hashes}
     manifest = render_manifest(Package(model, robot, rbdc.__version__), generated.sources, about)
@@ -115,7 +115,7 @@ def test_two_builds_give_the_same_bytes(tmp_path: Path) -> None:
 def c_of(model: Model, robot: str = "tree", names: Sequence[str] | None = None) -> dict[str, str]:
     """The text of functions of a model, by default of all, by file."""
     return generate(
-        model, robot, list(names or functions_of(model)), rbdc.__version__, lambda _: None, BATCH
+        model, robot, list(names or presets()["full"]), rbdc.__version__, lambda _: None, BATCH
     ).files
 
 
@@ -230,7 +230,7 @@ def test_sanitizers_find_nothing(seed: int, tmp_path: Path) -> None:
         for k, v in values.items()
     )
     calls, expected = [], []
-    for function in functions_of(model).values():
+    for function in (functions_of(model)[name] for name in presets()["full"]):
         d = function.declaration
         extra = (model.frames[-1].name, "WORLD") if d.framed else ()
         for left_out in (None, *(p.name for p in d.inputs if p.optional)):

@@ -261,9 +261,12 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     "model",
     [
         random_tree(1),
-        random_tree(4),
+        pytest.param(random_tree(4), marks=pytest.mark.slow),
         mimic_tree("coupled"),
-        *(chain(*case) for case in ((1,), (2, "prismatic"), (1, "planar"))),
+        *(
+            pytest.param(chain(*case), marks=pytest.mark.slow)
+            for case in ((1,), (2, "prismatic"), (1, "planar"))
+        ),
     ],
     ids=lambda model: model.name,
 )

@@ -13,7 +13,7 @@ import pytest
 
 import rbdc
 from rbdc.errors import UnsupportedError
-from rbdc.functions.catalogue import functions_of, rollable
+from rbdc.functions.catalogue import presets, rollable
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, FLOAT
 from rbdc.model import Model
 from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS, WARNING_FLAGS
@@ -50,9 +50,7 @@ def write(name: str, folder: Path) -> list[str]:
     make, functions, style = MODELS[name]
     model = make()
     options = GenerationOptions(style, targets=("c", "batch"), scalar=FLOAT)
-    made = generate(
-        model, "robot", functions or list(functions_of(model)), rbdc.__version__, lambda _: None, options
-    )
+    made = generate(model, "robot", functions or presets()["full"], rbdc.__version__, lambda _: None, options)
     for file, text in made.files.items():
         (folder / file).write_text(text)
         assert not file.endswith((".c", ".h")) or not re.search(r"\bdouble\b", text), file

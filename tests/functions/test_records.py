@@ -13,14 +13,14 @@ import pytest
 from rbdc.emit.rolled.rolled import FORMS
 from rbdc.functions.catalogue import known
 from rbdc.functions.declarations import Kind
-from rbdc.functions.record import PRESETS, Requirement
+from rbdc.functions.record import PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.policy import WORTH_FOLLOWING
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
 RECORDS = {
     SOURCE / "functions" / f"{name}.py"
-    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold")
+    for name in ("dynamics", "derivatives", "kinematics", "momentum", "manifold", "second_order")
 }
 FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
@@ -104,7 +104,7 @@ def test_the_search_finds_what_it_is_to_find() -> None:
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_a_record_is_whole(name: str) -> None:
     function = known()[name]
-    assert function.preset in PRESETS
+    assert function.preset in (*PRESETS, SECOND)
     assert (function.at_frame is not None) == function.declaration.framed == (not function.methods)
     assert function.policy.leader is None or function.policy.leader in FUNCTIONS
     assert set(function.policy.rolled.values()) <= set(FORMS)

@@ -116,6 +116,7 @@ def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
             assert_close(got, expected)
 
 
+@pytest.mark.slow
 def test_rolled_and_single_precision() -> None:
     for model in (
         driven(random_tree(1, size=3), root=True),
@@ -143,6 +144,7 @@ def test_rolled_and_single_precision() -> None:
     )
 
 
+@pytest.mark.slow
 def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None:
     coupled, full = driven(mimic_tree("coupled"), root=True), driven(mimic_tree("independent"), root=True)
     one, other = (

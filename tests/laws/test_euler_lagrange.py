@@ -12,7 +12,7 @@ import pytest
 import sympy as sp
 
 from rbdc.resources import resolve
-from tests.support import Array, assert_close, build_module
+from tests.support import Array, assert_close, build_module, slow_but
 
 GRAVITY = 9.81
 
@@ -77,7 +77,9 @@ def _inertial(element: Any) -> tuple[float, Any, Any]:
     return float(element.find("mass").get("value")), sp.Matrix(centre), rpy(*turn) * tensor * rpy(*turn).T
 
 
-@pytest.mark.parametrize("robot", ["double_pendulum", "double_pendulum_continuous", "cartpole"])
+@pytest.mark.parametrize(
+    "robot", slow_but(["double_pendulum", "double_pendulum_continuous", "cartpole"], ["cartpole"])
+)
 def test_equations_of_motion(robot: str) -> None:
     coordinates, kinetic, potential = chain(robot)
     t = sp.Symbol("t")

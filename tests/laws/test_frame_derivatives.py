@@ -37,7 +37,7 @@ TOLERANCE = 1e-12
 Case = tuple[Model, ModuleType]
 
 
-@pytest.fixture(scope="module", params=[*TREES[:16], "coupled"])
+@pytest.fixture(scope="module", params=[*TREES[:16:2], "coupled"])
 def case(request: pytest.FixtureRequest) -> Case:
     """A tree and its compiled module; the first eight seeds have every joint type at the root."""
     model = mimic_tree("coupled") if request.param == "coupled" else random_tree(request.param)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rbdc import DescriptionError, Limits, Mimic, Placement, Rotation, Vector3
-from rbdc.model.urdf import read_urdf
+from rbdc.model.formats.urdf import read_urdf
 from rbdc.model.xml import MAXIMUM_BYTES, shown
 from tests.support import Array
 from tests.support_urdf import LIMIT, joint, link, messages, model, pair, read, robot

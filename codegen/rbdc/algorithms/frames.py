@@ -21,7 +21,8 @@ from rbdc.algorithms.joint_coordinates import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Motion, Placement, Scalar
+from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial.vectors import motion_sum
 
 
 def frame_step(
@@ -90,6 +91,54 @@ def frame_velocity(
         for column, rate in zip(own, rates[index], strict=True):
             velocity = velocity + column.scaled(rate)
     return express(velocity, world, reference)
+
+
+def frame_jacobian_time_derivative(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Matrix:
+    """dJ/dt (6, nv): with V_i the velocity of the body that a joint carries, its columns s change by V_i x s
+    as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for LOCAL,
+    its linear part for LOCAL_WORLD_ALIGNED. Test: Pinocchio, differences.
+    """
+    columns, world = frame_columns(model, q, frame)
+    rates = joint_velocities(model, v)
+    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
+    relative, below, carrying = {}, Motion.zero(), Motion.zero()
+    for index, step in steps.items():
+        relative[index], below = below, below + step
+    made: dict[int, list[Motion]] = {}
+    for index in reversed(columns):
+        carrying = carrying + steps[index]
+        seen = _as_seen(carrying, relative[index], reference)
+        made[index] = [express(seen.cross(s), world, reference) for s in columns[index]]
+    return frame_matrix(model, made)
+
+
+def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
+    """A body's velocity in coordinates that move with what they are named after, LOCAL; `relative` is the
+    frame's velocity relative to the body.
+    """
+    if reference == "WORLD":
+        return velocity
+    return -relative if reference == "LOCAL" else Motion(-relative.linear, velocity.angular)
+
+
+def frame_drift(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Motion:
+    """(dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
+    accelerations. Test: the product.
+    """
+    columns, world = frame_columns(model, q, frame)
+    rates = joint_velocities(model, v)
+    steps = {index: motion_sum(own, rates[index]) for index, own in columns.items()}
+    drift, above = Motion.zero(), Motion.zero()
+    for index in reversed(columns):
+        drift = drift + above.cross(steps[index])
+        above = above + steps[index]
+    if reference == "LOCAL_WORLD_ALIGNED":
+        drift = drift - Motion(above.linear, Vector3.zero()).cross(above)
+    return express(drift, world, reference)
 
 
 def frame_acceleration(

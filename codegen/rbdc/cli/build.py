@@ -30,7 +30,8 @@ class _Build(click.Command):
         less: tuple[str, ...] = ()
         for name, functions in presets().items():
             more = ", ".join(function for function in functions if function not in less)
-            listed.append((name, f"those of {listed[-1][0]}, {more}" if listed else more))
+            nested = set(less) <= set(functions)
+            listed.append((name, f"those of {listed[-1][0]}, {more}" if listed and nested else more))
             less = functions
         with formatter.section("Presets"):
             formatter.write_dl(listed)
@@ -109,9 +110,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         raise OptionError("--name names one module; build the descriptions one at a time")
     options = BuildOptions(
         name=given["name"],
-        functions=None if given["functions"] is None else _names(given["functions"]),
+        functions=None if given["functions"] is None else names_in(given["functions"]),
         preset=given["preset"],
-        fuse=tuple(_names(group) for group in given["fuse"]),
+        fuse=tuple(names_in(group) for group in given["fuse"]),
         root_joint=given["root_joint"],
         mimic=given["mimic"],
         joint_order=given["joint_order"],
@@ -120,6 +121,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         allow_invalid_inertia=given["allow_invalid_inertia"],
         armature=given["armature"],
         damping=given["damping"],
+        lock=given["lock"],
+        base=given["base"],
+        frames=given["frames"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),
@@ -142,7 +146,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         raise Failure(messages, max(failed.exit_status for failed in failures))
 
 
-def _names(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
     """The names in a comma-separated list."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 

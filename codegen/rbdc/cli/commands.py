@@ -21,6 +21,7 @@ from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare, experiment
 from rbdc.cli.info import info, list_robots
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of, three_numbers
+from rbdc.cli.wheel import wheel
 
 _PIPE_CLOSED = 128 + SIGPIPE
 
@@ -49,7 +50,7 @@ def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
 
 
-for command in (build, compare, benchmark, experiment, info, list_robots, clean):
+for command in (build, compare, benchmark, experiment, info, list_robots, clean, wheel):
     commands.add_command(command)
 
 

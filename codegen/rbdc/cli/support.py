@@ -15,6 +15,7 @@ from typing import Any, TextIO
 import click
 
 from rbdc.errors import OptionError, RbdcError
+from rbdc.model.options import FrameOption
 
 
 class Failure(click.ClickException):
@@ -120,6 +121,23 @@ def numbers_of_joints(option: str, given: Sequence[str]) -> tuple[tuple[str, flo
     return tuple(found.items())
 
 
+def frame_of(text: str) -> tuple[str, str, FrameOption]:
+    """A frame by `name@link:x y z,roll pitch yaw`: its name, its link, its placement."""
+    name, at, rest = text.partition("@")
+    link, colon, numbers = rest.rpartition(":")
+    words = numbers.replace(",", " ").split()
+    try:
+        values = [float(word) for word in words]
+    except ValueError:
+        values = []
+    if not (at and colon and name and link and len(values) in (3, 6)):
+        raise OptionError(
+            f"--frame {text!a}: give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, as tool@hand:0 0 0.1,0 0 1.57"
+        )
+    x, y, z, roll, pitch, yaw = [*values, 0.0, 0.0, 0.0][:6]
+    return name, link, (x, y, z, roll, pitch, yaw)
+
+
 def _numbers_in_file(option: str, path: str) -> dict[str, float]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -143,6 +161,23 @@ def _number_of(option: str, text: str, value: Any) -> float:
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
     for option in (
+        click.option(
+            "--frame",
+            "--tool",
+            "frames",
+            multiple=True,
+            callback=lambda *given: tuple(frame_of(text) for text in given[-1]),
+            metavar="NAME@LINK:XYZ[,RPY]",
+            help="Add a frame without mass, fixed to LINK: m, rad.",
+        ),
+        click.option("--base", metavar="LINK", help="Root the tree at this link."),
+        click.option(
+            "--lock",
+            multiple=True,
+            callback=lambda *given: numbers_of_joints("--lock", given[-1]),
+            metavar="JOINT=VALUE,...|FILE",
+            help="Fix joints at these values (rad, m); a JSON file as for --armature.",
+        ),
         click.option(
             "--damping",
             type=click.Choice(["report", "include"]),

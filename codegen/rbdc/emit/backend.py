@@ -51,11 +51,13 @@ class Package:
 class PlannedFunction:
     """One function as planning hands it to the targets.
 
-    programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional input.
-    For COLUMNS the programs that prepare the solve, likewise. For CLIMB one step for each body, (q, x) -> (J,
-    up). For LOOPS there are none: the tables of the model say all. samples: the scalar programs (for CLIMB
-    the steps) of a kernel for several samples at once, empty where the batch is a loop over samples. program:
-    one scalar straight-line program over all inputs, there if a target `needs_program`.
+    programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional
+    input. For COLUMNS the programs that prepare the solve, likewise. For PATHS those that loops along the
+    paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
+    there are none: the tables of the model say all. samples: the scalar programs (for CLIMB the steps) of
+    a kernel for several samples at once, empty where the batch is a loop over samples. program: one
+    scalar straight-line program over all inputs, there if a target `needs_program`. uses: functions that
+    this one calls, under names of their own.
     """
 
     function: Function
@@ -64,6 +66,7 @@ class PlannedFunction:
     programs: tuple[Program, ...] = ()
     samples: tuple[Program, ...] = ()
     program: Program | None = None
+    uses: tuple[PlannedFunction, ...] = ()
 
     @property
     def declaration(self) -> FunctionDeclaration:

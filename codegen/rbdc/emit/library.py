@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.cpp import render_cpp
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
@@ -18,6 +19,10 @@ from rbdc.ir.cost import Cost
 from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
+REQUIREMENTS = ("numpy", "cffi>=1.16")
+"""What the Python of a package needs at run time."""
+_REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
+UNKNOWN_LICENCE = "unknown: that of the description"
 
 
 def render_library(
@@ -29,18 +34,26 @@ def render_library(
     files = {
         name: text for source in sources for name, text in {**source.files, **source.batch_files}.items()
     }
-    view = {"robot": robot, "version": version, "files": sorted(files)}
+    headers = [f"{robot}.h", f"{robot}.hpp", *([f"{robot}_variants.h"] if portable else [])]
+    view: dict[str, Any] = {
+        "robot": robot,
+        "upper": robot.upper(),
+        "version": version,
+        "files": sorted(files),
+    }
+    view |= {"headers": headers, "portable": portable}
     if portable:
         files |= render_variants(robot, sources, version)
-        cmake = render(
-            "CMakeLists_portable.txt.jinja", **view, upper=robot.upper(), variants=cmake_variants(robot)
-        )
+        cmake = render("CMakeLists_portable.txt.jinja", **view, variants=cmake_variants(robot))
     else:
         cmake = render("CMakeLists.txt.jinja", **view)
     return {
         f"{robot}.h": _header(model, robot, [s.declaration for s in sources], version),
         **files,
+        **render_cpp(model, robot, [s.declaration for s in sources], version),
         "CMakeLists.txt": cmake,
+        "package.xml": render("package.xml.jinja", robot=robot, version=version, licence=UNKNOWN_LICENCE),
+        "pyproject.toml": render("pyproject.toml.jinja", **view, requirements=_REQUIREMENTS),
         "README.md": _readme(model, robot, sources, version, list(VARIANTS) if portable else []),
     }
 

@@ -11,6 +11,7 @@ from rbdc.emit.c.target import CTarget
 from rbdc.emit.paths.target import PathsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
+from rbdc.emit.second_order.target import PathsTarget
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.ir.cost import Cost
 

@@ -112,6 +112,8 @@ def _functions(robot: str, d: FunctionDeclaration) -> list[_Dispatched]:
     """The views of the C functions of one declaration."""
     one = d.arguments(lambda p: p.name)
     calls = {d.name: one, f"{d.name}_batch": ["n", *one]}
+    if d.zeroed:
+        calls[f"{d.name}_into_zeroed"] = one
     if d.lanes:
         calls[f"{d.name}_lanes"] = ["n", *one]
     return [

@@ -15,12 +15,13 @@ from rbdc.functions.dynamics import dynamics
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
-from rbdc.functions.record import PRESETS, Function, Requirement
+from rbdc.functions.record import PRESETS, SECOND, Function, Requirement
+from rbdc.functions.second_order import second_order
 from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]
 
-FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold]
+FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, second_order]
 """In the order of the documentation."""
 
 
@@ -50,12 +51,15 @@ def _sources(family: Family) -> list[str]:
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """The functions of each preset, the smallest first; each has those of the one before."""
-    functions = known().values()
-    return {
+    """The functions of each preset, the smallest first, each with those of the one before; then those of
+    second derivatives alone.
+    """
+    functions = [function for function in known().values() if function.preset != SECOND]
+    nested = {
         preset: tuple(function.name for function in functions if PRESETS.index(function.preset) <= size)
         for size, preset in enumerate(PRESETS)
     }
+    return {**nested, SECOND: tuple(name for name, function in known().items() if function.preset == SECOND)}
 
 
 def requiring(requirement: Requirement) -> tuple[str, ...]:
@@ -78,6 +82,7 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
         if preset not in presets():
             raise OptionError(f"no preset {preset!a}; there are {', '.join(presets())}")
         functions = presets()[preset]
+    functions = [own for name in functions for own in (presets()[name] if name == SECOND else [name])]
     for name in functions:
         if name not in there:
             raise OptionError(f"no function {name!a}; there are {', '.join(there)}")

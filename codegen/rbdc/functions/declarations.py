@@ -92,7 +92,9 @@ class FunctionDeclaration:
     ``void <robot>_<name>(const double *<input>..., [int frame, int reference,] double *<output>...)``, and
     ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With
     `lanes` also ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes`
-    samples, each entry of an array so many times, once for each sample. All pointers are restrict.
+    samples, each entry of an array so many times, once for each sample. With `zeroed` also
+    ``void <robot>_<name>_into_zeroed(...)``, whose outputs must hold zeros, or what the same function left
+    there. All pointers are restrict.
 
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
     Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default.
@@ -104,6 +106,7 @@ class FunctionDeclaration:
     outputs: tuple[Parameter, ...]
     framed: bool = False
     lanes: bool = False
+    zeroed: bool = False
     scalar: ScalarType = DOUBLE
 
     @property
@@ -119,7 +122,15 @@ class FunctionDeclaration:
     def prototypes(self, robot: str, restrict: str = "restrict") -> list[str]:
         """All C declarations of the function; see `c_prototype`."""
         both = [self.c_prototype(robot, batch=batch, restrict=restrict) for batch in (False, True)]
+        both += [self.zeroed_prototype(robot, restrict)] if self.zeroed else []
         return [*both, self.lanes_prototype(robot, restrict)] if self.lanes else both
+
+    def zeroed_prototype(self, robot: str, restrict: str = "restrict") -> str:
+        """The C declaration of the function into outputs of zeros, of which it leaves those alone that
+        are zero whatever the inputs.
+        """
+        parameters = ", ".join(self.parameters(self.scalar.name, restrict))
+        return f"void {robot}_{self.name}_into_zeroed({parameters})"
 
     def lanes_prototype(self, robot: str, restrict: str = "restrict") -> str:
         """The C declaration of the function over blocks, likewise."""

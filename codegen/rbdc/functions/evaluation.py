@@ -53,6 +53,13 @@ def on_model(algorithm: Callable[..., Any]) -> Evaluate:
     return lambda model, inputs, trace: arrays(_call(algorithm, model, inputs, trace))
 
 
+def on_joint_space(algorithm: Callable[..., Any]) -> Evaluate:
+    """An algorithm on the joint-space model, never with limbs in lanes: what it gives is not over the entries
+    of v, so that signs of joints cannot be taken back.
+    """
+    return lambda model, inputs, trace: arrays(_call(algorithm, reduced(model), inputs, trace))
+
+
 @runtime_checkable
 class InLanes(Protocol):
     """An `Evaluate` that can also be traced on a joint-space model whose limbs are alike, to run them in the

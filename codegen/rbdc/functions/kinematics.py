@@ -9,7 +9,13 @@ from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
-from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
+from rbdc.algorithms.frames import (
+    frame_acceleration,
+    frame_drift,
+    frame_jacobian,
+    frame_jacobian_time_derivative,
+    frame_velocity,
+)
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
@@ -58,6 +64,30 @@ def _motions(model: Model) -> list[Function]:
             frame_jacobian,
             "control",
             ("featherstone", "frames:frame_jacobian"),
+        ),
+        _framed(
+            FunctionDeclaration(
+                "frame_jacobian_time_derivative",
+                "Time derivative of a frame's Jacobian, in the coordinates of the reference.",
+                (q, v),
+                in_space("dJ", (6, model.nv), "time derivative of the frame Jacobian, linear rows first"),
+                framed=True,
+            ),
+            frame_jacobian_time_derivative,
+            "full",
+            ("featherstone", "frames:frame_jacobian_time_derivative"),
+        ),
+        _framed(
+            FunctionDeclaration(
+                "frame_drift",
+                "Time derivative of a frame's Jacobian times v.",
+                (q, v),
+                in_space("drift", (6,), "[linear; angular] (m/s^2, rad/s^2)"),
+                framed=True,
+            ),
+            frame_drift,
+            "full",
+            ("featherstone", "frames:frame_drift"),
         ),
         _framed(
             FunctionDeclaration(

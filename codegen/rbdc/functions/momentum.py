@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from rbdc.algorithms.centroidal import (
+    centroidal_dynamics_derivatives,
+    centroidal_momentum_derivative,
+    com_acceleration,
+)
 from rbdc.algorithms.momentum import (
     centre_of_mass,
     centroidal_momentum_matrix,
@@ -9,9 +14,14 @@ from rbdc.algorithms.momentum import (
     kinetic_energy,
     potential_energy,
 )
-from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.evaluation import JointSpace
-from rbdc.functions.inputs import configuration, in_space, velocity
+from rbdc.algorithms.other_regressors import (
+    kinetic_energy_regressor,
+    potential_energy_regressor,
+    static_regressor,
+)
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.evaluation import JointSpace, on_model
+from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
 from rbdc.functions.record import Comparison, Function, Requirement
 from rbdc.model import Model
 
@@ -20,7 +30,7 @@ MASS = frozenset({Requirement.MASS})
 
 def momentum(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [*_centres(model), *_energies(model)]
+    return [*_centres(model), *_rates(model), *_energies(model), *_regressors(model)]
 
 
 def _centres(model: Model) -> list[Function]:
@@ -63,6 +73,88 @@ def _centres(model: Model) -> list[Function]:
             comparison=Comparison(
                 peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")}
             ),
+        ),
+    ]
+
+
+def _rates(model: Model) -> list[Function]:
+    q, v, a, shape = configuration(model), velocity(model), acceleration(model), (6, model.nv)
+    moving = MASS | {Requirement.MOVING_MASS}
+    names = ("dh_dq", "dhdot_dq", "dhdot_dv", "dhdot_da")
+    return [
+        Function(
+            FunctionDeclaration(
+                "com_acceleration",
+                "Acceleration of the centre of mass of all links, in the world.",
+                (q, v, a),
+                in_space("acceleration", (3,), "acceleration of the centre of mass (m/s^2)"),
+            ),
+            {"newton_euler": JointSpace(com_acceleration)},
+            requires=MASS,
+            references={"orin-goswami-lee": "centroidal:com_acceleration"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "centroidal_momentum_derivative",
+                "Rate of the momentum about the centre of mass of the moving links, linear part first.",
+                (q, v, a),
+                in_space("dh", (6,), "rate of the centroidal momentum (N, N m)"),
+            ),
+            {"newton_euler": JointSpace(centroidal_momentum_derivative)},
+            requires=moving,
+            references={"orin-goswami-lee": "centroidal:centroidal_momentum_derivative"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "centroidal_dynamics_derivatives",
+                "Derivatives of the centroidal momentum h by q (in the tangent space), "
+                "and of its rate by q, v and a.",
+                (q, v, a),
+                tuple(
+                    Parameter(name, shape, "linear rows first, column: direction", Kind.SPACE_ROWS)
+                    for name in names
+                ),
+            ),
+            {"free_root": JointSpace(centroidal_dynamics_derivatives)},
+            requires=moving,
+            references={"idsva": ".derivatives.centroidal_derivatives:centroidal_dynamics_derivatives"},
+        ),
+    ]
+
+
+def _regressors(model: Model) -> list[Function]:
+    q, v, ten = configuration(model), velocity(model), (10 * model.njoints,)
+    return [
+        Function(
+            FunctionDeclaration(
+                "static_regressor",
+                "Y with Y parameters = the first moment of the moving links; "
+                "4 parameters a body: m, m c (3).",
+                (q,),
+                in_space("Y", (3, 4 * model.njoints), "static regressor"),
+            ),
+            {"placements": on_model(static_regressor)},
+            references={"atkeson": "regressor:static_regressor"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "kinetic_energy_regressor",
+                "y with y . parameters = the kinetic energy of the moving links; 10 parameters a body.",
+                (q, v),
+                in_space("y", ten, "kinetic energy regressor"),
+            ),
+            {"velocities": on_model(kinetic_energy_regressor)},
+            references={"atkeson": "regressor:kinetic_energy_regressor"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "potential_energy_regressor",
+                "y with y . parameters = the potential energy of the moving links; 10 parameters a body.",
+                (q,),
+                in_space("y", ten, "potential energy regressor"),
+            ),
+            {"placements": on_model(potential_energy_regressor)},
+            references={"atkeson": "regressor:potential_energy_regressor"},
         ),
     ]
 

@@ -12,6 +12,8 @@ from rbdc.functions.evaluation import Evaluate
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
+SECOND = "second"
+"""The preset of second derivatives alone: they are large, and few need them."""
 
 
 class Requirement(Enum):
@@ -66,18 +68,23 @@ class Function:
     """A function of a generated module, or a fused one.
 
     declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
-    fewest operations for the model at hand is generated. None for functions of a frame, which climb the tree
-    at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1: right-hand sides
-    B and known parts K of all but the last output, then the factors W and D^-1 (`rbdc.emit.c.columns` does
-    the rest). at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) ->
-    outputs. preset: the smallest one that has it. requires: what the model must have. references: the papers'
-    methods by name, the last of which decides in verification, each as "module:function", in
-    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them.
+    fewest operations for the model at hand is generated. None for functions of a frame, which climb the
+    tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
+    right-hand sides B and known parts K of all but the last output, then the factors W and D^-1
+    (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
+    tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
+    these loops call. at_frame: of a function of a frame
+    its algorithm, (model, *inputs, frame, reference) -> outputs. preset: the smallest one that has it, or
+    `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
+    which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
+    module has no dot. Generating never imports them.
     """
 
     declaration: FunctionDeclaration
     methods: Mapping[str, Evaluate]
     to_solve: Evaluate | None = None
+    along_paths: Evaluate | None = None
+    uses: tuple[str, ...] = ()
     at_frame: Callable[..., Any] | None = None
     preset: str = PRESETS[-1]
     requires: frozenset[Requirement] = frozenset()

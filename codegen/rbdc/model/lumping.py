@@ -29,6 +29,11 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
     options.check()
     field, gravity_notes = _gravity(description, options)
     description = _with_armature(description, options.armature)
+    if options.lock or options.base is not None or options.frames:
+        from rbdc.model.rearranged import rearranged
+
+        validate(description)  # what is rearranged must be a tree
+        description = rearranged(description, options)
     damped = options.damping == "include"
     notes = validate(description, coupled=options.mimic == "coupled", damped=damped)
     description = _in_floats(description)

@@ -20,6 +20,10 @@ JointNumbers = tuple[tuple[str, float], ...]
 """A number for each of some joints, by name."""
 
 
+FrameOption = tuple[float, float, float, float, float, float]
+"""x, y, z (m) and roll, pitch, yaw (rad) of a frame that is added."""
+
+
 class ModelKeywords(TypedDict, total=False):
     """The options as keyword arguments; see `ModelOptions`."""
 
@@ -30,6 +34,9 @@ class ModelKeywords(TypedDict, total=False):
     allow_invalid_inertia: bool
     armature: JointNumbers
     damping: str
+    lock: JointNumbers
+    base: str | None
+    frames: tuple[tuple[str, str, FrameOption], ...]
 
 
 @dataclass(frozen=True)
@@ -41,9 +48,13 @@ class ModelOptions:
     joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
     gravity: m/s^2 in the world's axes.
     allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of
-    an error. armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in
-    place of the description's. damping: "report" (a note), or "include": viscous damping counts in the
-    dynamics.
+        an error.
+    armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in place of
+        the description's.
+    damping: "report" (a note), or "include": viscous damping counts in the dynamics.
+    lock: joints that are fixed, at these values of their coordinates (rad, m).
+    base: the link at which the tree is rooted, in place of the description's root.
+    frames: links without mass that are added: name, the link that they are fixed to, placement in it.
     """
 
     root_joint: str = "fixed"
@@ -53,6 +64,9 @@ class ModelOptions:
     allow_invalid_inertia: bool = False
     armature: JointNumbers = ()
     damping: str = "report"
+    lock: JointNumbers = ()
+    base: str | None = None
+    frames: tuple[tuple[str, str, FrameOption], ...] = ()
 
     def check(self) -> None:
         """Raise OptionError for a value that an option does not have."""
@@ -64,6 +78,14 @@ class ModelOptions:
         ):
             if value not in known:
                 raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
+        for joint, at in self.lock:
+            if not math.isfinite(at):
+                raise OptionError(f"--lock {shown(joint)}={at}: give a finite number (rad, m)")
+        for name, _, numbers in self.frames:
+            if len(numbers) != 6 or not all(map(math.isfinite, numbers)):
+                raise OptionError(
+                    f"--frame {shown(name)}: give x y z roll pitch yaw, finite numbers (m, rad)"
+                )
         for joint, armature in self.armature:
             if not (math.isfinite(armature) and armature >= 0.0):
                 remedy = "give a finite number that is not negative (kg m^2, kg)"

@@ -129,8 +129,8 @@ class Model:
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.
         """
+        from rbdc.model.formats.reading import read_description
         from rbdc.model.lumping import lump
-        from rbdc.model.reading import read_description
 
         return lump(read_description(path, snap), **options)
 
@@ -140,8 +140,8 @@ class Model:
 
         Raises DescriptionError with file and line.
         """
+        from rbdc.model.formats.urdf import read_urdf
         from rbdc.model.lumping import lump
-        from rbdc.model.urdf import read_urdf
 
         return lump(read_urdf(path, snap), **options)
 

@@ -34,7 +34,7 @@ _SUMS = 16
 class Native:
     """The result of compiling: the extension's path in the cache; per C file its code bytes, of all variants
     together, and its stack bytes, of the variant that takes most; the variants with the code bytes of each;
-    and what all of it is called in the cache.
+    what all of it is called in the cache; and the text of the extension's own C.
     """
 
     extension: Path
@@ -42,6 +42,7 @@ class Native:
     stack_bytes: dict[str, int]
     variants: dict[Variant, int]
     artefacts: tuple[str, ...]
+    glue: str
 
 
 def extension_source(
@@ -107,6 +108,7 @@ def compile_package(
         {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
         {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
         library.artefacts,
+        glue,
     )
 
 

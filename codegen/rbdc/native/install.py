@@ -26,7 +26,7 @@ from rbdc.errors import OptionError
 from rbdc.native.cache import file_hash, held
 from rbdc.native.scratch import scratch, sweep
 
-MANIFEST, EXTENSION = "manifest.json", "_native.abi3.so"
+MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
 _INITIAL, _JOURNAL = "__init__.py", ".rbdc-unfinished.json"
 _SUFFIX = ".new"
 _MOST_NAMED = 10

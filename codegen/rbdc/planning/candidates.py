@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rbdc.emit.c.columns import preparation
+from rbdc.emit.second_order.inverse import preparation as loop_start
+from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
@@ -22,7 +24,9 @@ from rbdc.model import Model
 from rbdc.planning.limb_lanes import lane_model, laned
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
+    COUPLED_SECOND_ORDER,
     DERIVATIVES_IN_COLUMNS,
+    STRAIGHT_SECOND_ORDER,
     WORTH_A_FORM,
     WORTH_A_KERNEL,
     WORTH_FOLLOWING,
@@ -127,6 +131,25 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
         return None
     left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})
     return programs(model, left, "columns")
+
+
+def along_paths(model: Model, function: Function) -> list[Program] | None:
+    """The programs that loops along the paths of the tree start from, where the function and the model have
+    such a form.
+
+    Raises UnsupportedError where neither that nor straight-line code will do.
+    """
+    if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
+        return None
+    if model.coupled:
+        if model.nv > COUPLED_SECOND_ORDER:
+            raise UnsupportedError(
+                f"{function.name}: with coupled joints at most {COUPLED_SECOND_ORDER} degrees of freedom, "
+                f"here {model.nv}; build with --mimic independent"
+            )
+        return None
+    start = Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths})
+    return programs(model, start, "paths")
 
 
 def is_in_columns(model: Model, function: Function, *, batch: bool) -> bool:

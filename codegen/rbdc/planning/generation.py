@@ -23,7 +23,15 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.candidates import finished, is_in_columns, least, left_to_solve, of_samples, tried
+from rbdc.planning.candidates import (
+    along_paths,
+    finished,
+    is_in_columns,
+    least,
+    left_to_solve,
+    of_samples,
+    tried,
+)
 from rbdc.planning.fusion import fused
 from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_PATHS, WORTH_ROLLING
 from rbdc.planning.tracing import frame_step_programs
@@ -179,10 +187,20 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
     """
     if function.declaration.framed:
         return _climb(model, function, batch=batch)
+    start = along_paths(model, function)
+    if start is not None:
+        uses = tuple(_planned(model, _within(model, function, name), batch=False) for name in function.uses)
+        return PlannedFunction(function, Form.PATHS, programs=tuple(start), uses=uses)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
     return _tried_form(model, function, solved, batch=batch)
+
+
+def _within(model: Model, function: Function, name: str) -> Function:
+    """Another function of the catalogue under a name of its own, for this one to call."""
+    other, own = functions_of(model)[name], function.declaration
+    return over(replace(other, declaration=replace(other.declaration, name=f"{own.name}_{name}")), own.scalar)
 
 
 def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:

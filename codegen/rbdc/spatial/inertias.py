@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, Self
+
+import numpy as np
 
 from rbdc.spatial.scalars import Scalar
 from rbdc.spatial.transforms import Placement, Rotation
@@ -67,6 +71,69 @@ class Inertia:
         """The inertia from mass (kg), centre of mass (m) and inertia about it (kg m^2), in frame axes."""
         first_moment = com.scaled(mass)
         return Inertia(mass, first_moment, inertia + Symmetric3.parallel_axis(first_moment, com))
+
+    def check(self) -> str | None:
+        """In words why no rigid body has these parameters; None where one has: a positive mass, and a matrix
+        [[K, h], [h^T, m]] of the moments of mass that is positive semi-definite (Wensing, Kim and Slotine
+        2018), which the triangle inequality of the principal moments follows from.
+        """
+        numbers = [float(x) for x in self.scalars()]
+        if not all(map(math.isfinite, numbers)):
+            return "a parameter is not finite"
+        if numbers[0] <= 0.0:
+            return f"the mass {numbers[0]:.6g} is not positive"
+        squares = _eigenvalues(self._second_moments_about_com())
+        if squares[0] < -_ROUNDING * max(abs(x) for x in numbers[4:]):
+            return (
+                f"the second moment of mass about the centre of mass is {squares[0]:.6g} in one direction: "
+                "the principal moments of inertia break the triangle inequality"
+            )
+        return None
+
+    @staticmethod
+    def from_log_cholesky(parameters: Sequence[float]) -> Inertia:
+        """The inertia of ten numbers alpha, d1, d2, d3, s12, s23, s13, t1, t2, t3, any of which make a body:
+        [[K, h], [h^T, m]] = U U^T with U = exp(alpha) [[exp d1, s12, s13, t1], [0, exp d2, s23, t2], [0, 0,
+        exp d3, t3], [0, 0, 0, 1]] (Rucker and Wensing 2022).
+        """
+        alpha, d1, d2, d3, s12, s23, s13, *t = (float(x) for x in parameters)
+        mass, com = math.exp(2.0 * alpha), Vector3.of(t)
+        a, b, c = math.exp(d1), math.exp(d2), math.exp(d3)
+        k = Symmetric3(
+            a * a + s12 * s12 + s13 * s13, b * s12 + s13 * s23, b * b + s23 * s23, c * s13, c * s23, c * c
+        ).scaled(mass)
+        return Inertia.about_com(mass, com, MomentInertia(mass, Vector3.zero(), k).about_origin)
+
+    def log_cholesky(self) -> list[float]:
+        """The ten numbers of `from_log_cholesky`.
+
+        Raises ValueError for what `check` finds, and for a body without extent in some direction.
+        """
+        problem = self.check()
+        if problem is not None:
+            raise ValueError(f"no body has this inertia: {problem}")
+        mass = float(self.mass)
+        k = self._second_moments_about_com().scaled(1.0 / mass)
+        if float(k.zz) <= 0.0:
+            raise ValueError("a body without extent has no log-Cholesky parameters")
+        c = math.sqrt(k.zz)
+        s13, s23 = k.xz / c, k.yz / c
+        rest = k.yy - s23 * s23
+        b = math.sqrt(rest) if rest > 0.0 else 0.0
+        s12 = (k.xy - s13 * s23) / b if b > 0.0 else 0.0
+        last = k.xx - s12 * s12 - s13 * s13
+        if b == 0.0 or last <= 0.0:
+            raise ValueError("a body without extent in some direction has no log-Cholesky parameters")
+        logs = [math.log(math.sqrt(last)), math.log(b), math.log(c)]
+        com = self.first_moment.scaled(1.0 / mass).scalars()
+        return [0.5 * math.log(mass), *logs, s12, s23, s13, *(float(x) for x in com)]
+
+    def _second_moments_about_com(self) -> Symmetric3:
+        """K - h h^T / m, in floats."""
+        h, mass = [float(x) for x in self.first_moment.scalars()], float(self.mass)
+        k = [float(x) for x in self.second_moments().scalars()]
+        pairs = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
+        return Symmetric3(*(x - h[i] * h[j] / mass for x, (i, j) in zip(k, pairs, strict=True)))
 
     def __add__(self, other: Inertia) -> Inertia:
         return Inertia(
@@ -163,6 +230,15 @@ class MomentInertia:
     def scalars(self) -> list[Scalar]:
         """m, h (3), Kxx, Kxy, Kyy, Kxz, Kyz, Kzz."""
         return [self.mass, *self.first_moment.scalars(), *self.second.scalars()]
+
+
+_ROUNDING = 1e-12
+"""Of the largest moment of inertia: second moments are differences of them."""
+
+
+def _eigenvalues(k: Symmetric3) -> list[float]:
+    """Of a matrix of floats, the least first."""
+    return [float(x) for x in np.linalg.eigvalsh(np.array(k.rows(), dtype=float))]
 
 
 @dataclass(frozen=True, slots=True)

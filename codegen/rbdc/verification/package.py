@@ -205,6 +205,6 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     )
     return (
         f"{declaration.name}{at} does not agree with the description: called with {way}{given}, "
-        f"at a state {name_of_state(int(state))}, "
+        f"at a state {name_of_state(declaration, int(state))}, "
         f"{place} is {got:.17g}, not {wanted:.17g}, which is {error[state, entry]:.3g} times what may be off"
     )

@@ -8,6 +8,7 @@ with an ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, TypeAlias
 
@@ -83,6 +84,15 @@ class Rounded:
         """An elementary function of arguments of which this is one."""
         function: Any = getattr(np, {"atan2": "arctan2"}.get(name, name))
         return self._after(function(*map(_values, arguments)))
+
+    def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
+        """A row of scalars, of which this is one, as one scalar: along a first axis."""
+        shape = np.broadcast_shapes(*(np.shape(_values(x)) for x in row))
+        return Rounded(np.stack([np.broadcast_to(_values(x), shape) for x in row]), self.rounding)
+
+    def apart(self) -> list[Rounded]:
+        """The scalars of such a row."""
+        return [Rounded(values, self.rounding) for values in self.values]
 
     def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
         """`then` where a < b, else `otherwise`; this is one of them."""

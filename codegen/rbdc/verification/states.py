@@ -21,22 +21,32 @@ STATES = 20
 """A block of samples side by side, sixteen of them in single precision, and some that are left over."""
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
+FEW = (1, 3, 7, 11, 15)
+"""Those of the states at which tensors of more than `MANY` entries are compared: of every kind one."""
+MANY = 8000
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
 
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
-    """Values for each input of a function, (STATES, size), that its scalar type holds; seeded."""
+    """Values for each input of a function, (states, size), that its scalar type holds; seeded."""
     rng, dtype = np.random.default_rng(seed), declaration.scalar.dtype
+    chosen = _chosen(declaration)
     return {
-        p.name: _values(model, declaration, p, rng).astype(dtype).astype(np.float64)
+        p.name: _values(model, declaration, p, rng)[chosen].astype(dtype).astype(np.float64)
         for p in declaration.inputs
     }
 
 
-def name_of_state(state: int) -> str:
-    """Words for the kind of a state."""
-    return _KINDS[_draw_of(state)]
+def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
+    """Words for the kind of one of the states of a function."""
+    return _KINDS[_draw_of(_chosen(declaration)[state])]
+
+
+def _chosen(declaration: FunctionDeclaration) -> list[int]:
+    """The numbers of the states of a function."""
+    tensors = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS and len(p.shape) == 3)
+    return list(FEW if tensors > MANY else range(STATES))
 
 
 def _values(

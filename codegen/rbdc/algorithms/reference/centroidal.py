@@ -7,10 +7,12 @@ matrix.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_columns, transposed
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
@@ -87,3 +89,37 @@ def kinetic_energy(
 def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))]
+
+
+def momentum_rate(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> Force:
+    """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
+    I a + v x* I v of the bodies, seen from the world.
+    """
+    weightless = replace(model, gravity=Vector3.zero())
+    placements = joint_placements(weightless, q, trace)
+    velocities, accelerations = forward_pass(weightless, v, a, placements, trace)
+    forces = body_forces(weightless, velocities, accelerations, trace)
+    total = Force.zero()
+    for placement, force in zip(world_placements(model, q, trace), forces, strict=True):
+        total = total + placement.act_force(force)
+    return total
+
+
+def com_acceleration(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """The acceleration of `centre_of_mass` (m/s^2). Test: the derivative of its velocity along a motion."""
+    return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
+
+
+def centroidal_momentum_derivative(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
+    com = first_moment(model, q, with_base=False, trace=trace).scaled(
+        1.0 / total_mass(model, with_base=False)
+    )
+    rate = momentum_rate(model, q, v, a, trace)
+    return [*rate.linear.scalars(), *(rate.angular - com.cross(rate.linear)).scalars()]

@@ -99,6 +99,37 @@ def frame_velocity(
     return viewpoint(carried.frame, reference).act_inverse(carried.velocity()).scalars()
 
 
+def frame_jacobian_time_derivative(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Matrix:
+    """dJ/dt (6, nv): a column J_k is carried along by its body, and X^-1 J_k changes by X^-1 (V_i x J_k - U x
+    J_k) where the viewpoint X moves by U. Test: differences.
+    """
+    carried = carriers(model, q, v, None, frame)
+    seen, moving = viewpoint(carried.frame, reference), _moving(carried, reference)
+    columns = [
+        [seen.act_inverse((velocity - moving).cross(column)) for column in own]
+        for own, velocity in zip(carried.columns, carried.velocities, strict=True)
+    ]
+    return matrix_of(model, carried.bodies, columns)
+
+
+def _moving(carried: Carriers, reference: str) -> Motion:
+    """The velocity of the viewpoint, in the world's coordinates."""
+    velocity, zero = carried.velocity(), Vector3.zero()
+    if reference == "LOCAL_WORLD_ALIGNED":
+        return Motion(velocity.linear + velocity.angular.cross(carried.frame.translation), zero)
+    return velocity if reference == "LOCAL" else Motion(zero, zero)
+
+
+def frame_drift(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> list[Scalar]:
+    """(dJ/dt) v (6): the sum of its columns times v."""
+    rows = frame_jacobian_time_derivative(model, q, v, frame, reference)
+    return [sum((x * rate for x, rate in zip(row, v, strict=True)), 0.0) for row in rows]
+
+
 def frame_acceleration(
     model: Model,
     q: Sequence[Scalar],

@@ -15,11 +15,11 @@ from rbdc.algorithms.reference.joint_coordinates import (
     transposed,
     zeros,
 )
-from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
@@ -62,3 +62,36 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
     p = acceleration.linear + w.cross(velocity.linear)
     moments = [Force(alpha.cross(e) + w.cross(w.cross(e)), e.cross(p)) for e in AXES]
     return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
+
+
+def static_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
+    columns = []
+    for placement in world_placements(model, q, trace):
+        columns.append(placement.translation.scalars())
+        columns += [placement.rotation.apply(axis).scalars() for axis in AXES]
+    return transposed(columns)
+
+
+def kinetic_energy_regressor(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> list[Scalar]:
+    """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
+    unit parameter.
+    """
+    result: list[Scalar] = []
+    for velocity in body_velocities(model, v, joint_placements(model, q, trace), trace):
+        zero, none = Vector3.zero(), Symmetric3.zero()
+        units = [Inertia(1.0, zero, none), *(Inertia(0.0, axis, none) for axis in AXES)]
+        units += [Inertia(0.0, zero, j) for j in _UNIT_INERTIAS]
+        result += [0.5 * velocity.dot(unit @ velocity) for unit in units]
+    return result
+
+
+def potential_energy_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+    """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
+    result: list[Scalar] = []
+    for placement in world_placements(model, q, trace):
+        moments = [placement.translation, *(placement.rotation.apply(axis) for axis in AXES)]
+        result += [*(-model.gravity.dot(moment) for moment in moments), *([0.0] * 6)]
+    return result

@@ -10,7 +10,13 @@ from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
-from rbdc.algorithms.frames import frame_acceleration, frame_jacobian, frame_velocity
+from rbdc.algorithms.frames import (
+    frame_acceleration,
+    frame_drift,
+    frame_jacobian,
+    frame_jacobian_time_derivative,
+    frame_velocity,
+)
 from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
@@ -32,6 +38,8 @@ _STEP = _CROSS + _ADD
 
 _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_jacobian: (Cost(), Cost(), _PUT),
+    frame_jacobian_time_derivative: (Cost(), Cost(), _RATES.times(2) + _CROSS + _PUT),
+    frame_drift: (_EXPRESS, _STEP, _RATES),
     frame_velocity: (_EXPRESS, Cost(), _RATES),
     frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
     frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),

@@ -29,7 +29,7 @@ from rbdc.spatial import Placement, RigidInertia, Scalar
 NAME = "pinocchio"
 """Of the library in the records of functions, which say what its harness offers."""
 
-PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES")
+PARTS = ("KINEMATICS", "DYNAMICS", "DERIVATIVES", "SECOND")
 """Parts in which the harness is compiled: as a whole, gcc 12 takes 6 GB."""
 
 _FLAGS = ("-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")

@@ -21,8 +21,8 @@ from typing import Any
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
-from rbdc.model.mjcf_refusals import ignored, refuse
-from rbdc.model.urdf import snapped_rows
+from rbdc.model.formats.mjcf_refusals import ignored, refuse
+from rbdc.model.formats.urdf import snapped_rows
 from rbdc.model.xml import Document, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
@@ -37,7 +37,7 @@ WORLD_LINK = "world"
 
 
 def read_mjcf(document: Document, snap: float = 0.0) -> Description:
-    """The links and joints of an MJCF file; `snap` as in `rbdc.model.urdf.read_urdf`.
+    """The links and joints of an MJCF file; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
     Raises DescriptionError where MuJoCo refuses it, UnsupportedError for what changes the dynamics and is not
     supported, and where MuJoCo is not installed.

@@ -10,15 +10,15 @@ from lxml import etree
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description
-from rbdc.model.mjcf import read_mjcf
-from rbdc.model.urdf import description_of
+from rbdc.model.formats.mjcf import read_mjcf
+from rbdc.model.formats.urdf import description_of
 from rbdc.model.xml import Document, shown
 
 _XACRO = "xacro"
 
 
 def read_description(path: str | PathLike[str], snap: float = 0.0) -> Description:
-    """The links and joints of a file; `snap` as in `rbdc.model.urdf.read_urdf`.
+    """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
     The root element tells MJCF from URDF, elements of its namespace tell xacro. Raises DescriptionError for
     anything malformed, UnsupportedError where a package that reads the format is not installed.

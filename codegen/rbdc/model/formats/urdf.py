@@ -11,8 +11,8 @@ from pathlib import Path
 from lxml import etree
 
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.formats.transmissions import Transmissions
 from rbdc.model.joints import BOUNDED, DESCRIBED, KINDS_OF_URDF
-from rbdc.model.transmissions import Transmissions
 from rbdc.model.xml import Document, line_of, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 

@@ -1,0 +1,122 @@
+"""Second derivatives of forward dynamics from those of inverse dynamics: Singh, Russell and Wensing, On
+Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
+
+    d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
+
+with dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1. The products can be taken in three ways, which the paper
+compares: as they stand (DTM), the outer ones by forward dynamics at rest without gravity (AZA, equation
+(50)), the inner ones by first derivatives of inverse dynamics at rest without gravity (IDFOZA, equation
+(52)).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
+from rbdc.algorithms.reference.derivatives.tensors import (
+    Tensor,
+    matrix_times,
+    pages_exchanged,
+    reduce_tensor,
+    rows_of,
+    sum_of,
+    times_columns,
+)
+from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Scalar, Vector3
+
+Outer = Callable[[Model, Sequence[Scalar], Matrix, Tensor], Tensor]
+"""(model, q, M^-1, A) -> M^-1 A."""
+Inner = Callable[[Model, Sequence[Scalar], Tensor, Matrix], Tensor]
+"""(model, q, dM/dq, B) -> dM/dq B, equation (18)."""
+
+
+def outer_by_matrix(model: Model, q: Sequence[Scalar], inverse: Matrix, tensor: Tensor) -> Tensor:
+    """M^-1 A by a product of matrix and tensor (DTM)."""
+    del model, q
+    return matrix_times(inverse, tensor)
+
+
+def outer_by_dynamics(model: Model, q: Sequence[Scalar], inverse: Matrix, tensor: Tensor) -> Tensor:
+    """M^-1 A column by column, each by forward dynamics at rest without gravity (AZA, equation (50))."""
+    del inverse
+    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    size = range(model.nv)
+    columns = [[aba(weightless, q, rest, [tensor[i][j][k] for i in size]) for k in size] for j in size]
+    return [[[columns[j][k][i] for k in size] for j in size] for i in size]
+
+
+def inner_by_tensor(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: Matrix) -> Tensor:
+    """dM/dq B by a product of tensor and matrix (DTM)."""
+    del model, q
+    return times_columns(inertia, matrix)
+
+
+def inner_by_derivatives(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: Matrix) -> Tensor:
+    """dM/dq B column by column, each by first derivatives of inverse dynamics at rest without gravity
+    (IDFOZA, equation (52)).
+    """
+    del inertia
+    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    pages = [rnea_derivatives(weightless, q, rest, column)[0] for column in transposed(matrix)]
+    size = range(model.nv)
+    return [[pages[j][i] for j in size] for i in size]
+
+
+@dataclass(frozen=True)
+class Products:
+    """One of the paper's ways to take the products: the inner one of equation (46), and the outer one."""
+
+    inner: Inner
+    outer: Outer
+
+    def second_derivatives(
+        self,
+        model: Model,
+        q: Sequence[Scalar],
+        v: Sequence[Scalar],
+        tau: Sequence[Scalar],
+        fext: Sequence[Force] | None = None,
+        trace: Trace = silent,
+    ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """See `aba_second_derivatives`."""
+        a = aba(model, q, v, tau, fext, trace)
+        by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
+        qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext, trace))
+
+        def solved(tensor: Tensor) -> Matrix:
+            return [[-x for x in row] for row in rows_of(self.outer(model, q, inverse, tensor))]
+
+        inner_q, inner_v = (self.inner(model, q, mq, matrix) for matrix in (by_q, by_v))
+        turned_v = pages_exchanged(inner_v)
+        inverse_q = pages_exchanged(self.inner(model, q, mq, inverse))
+        both = sum_of(qq, inner_q, pages_exchanged(inner_q))
+        return solved(both), solved(vv), solved(sum_of(qv, turned_v)), solved(inverse_q)
+
+
+def aba_second_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
+
+    Entry i, j, k is L_k (L_j ddq_i); of the last that of dM^-1_ik by q_j. Tests: complex-step of
+    `aba_derivatives`; the other ways.
+    """
+    return DIRECT.second_derivatives(model, q, v, tau, fext, trace)
+
+
+DIRECT = Products(inner_by_tensor, outer_by_matrix)
+BY_DYNAMICS = Products(inner_by_tensor, outer_by_dynamics)
+BY_DERIVATIVES = Products(inner_by_derivatives, outer_by_matrix)

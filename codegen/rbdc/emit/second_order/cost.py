@@ -1,0 +1,49 @@
+"""Operations of the loops along paths, on vectors: what the templates say, times how often they run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rbdc.emit.second_order.paths import Layout
+from rbdc.ir.cost import Cost
+
+OPERATORS_OF = 496
+"""Operations on the vectors of some degrees of freedom in `operators` of paths.h."""
+COLUMNS_OF = 265
+"""What `deepest` of second_inverse.c makes for the directions of a vector."""
+ABOVE = 60
+"""A row of torques above."""
+OWN = 47
+"""A row of the own torque."""
+
+
+WEIGHTS_OF = 140
+"""What belongs to a vector of rows of M^-1 and one degree of freedom."""
+
+
+def inverse_cost(layout: Layout) -> Cost:
+    """Of the tensors of inverse dynamics, without the straight-line code before."""
+    operations = OPERATORS_OF * (layout.columns // layout.lanes)
+    for length, above in _deepest(layout):
+        vectors = -(-length // layout.lanes)
+        own = sum(length - min(k, length) for k in range(0, vectors * layout.lanes, layout.lanes))
+        operations += vectors * (COLUMNS_OF + ABOVE * above) + OWN * own
+    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+
+
+def forward_cost(layout: Layout) -> Cost:
+    """Of the tensors of forward dynamics from first derivatives on: the products of weights and terms,
+    and what makes these.
+    """
+    vectors, size = layout.columns // layout.lanes, layout.size
+    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors
+    for length, _ in _deepest(layout):
+        products = 2 * (12 + 15 + 15) * vectors * size
+        operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
+    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+
+
+def _deepest(layout: Layout) -> Iterator[tuple[int, int]]:
+    """For each degree of freedom the length of its path and how much of it is above its joint."""
+    for joint in layout.joints:
+        yield from ((joint.position + joint.size, joint.position) for _ in range(joint.size))

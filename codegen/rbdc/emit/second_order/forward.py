@@ -1,0 +1,88 @@
+"""The C of second derivatives of forward dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.emit.backend import Form, FunctionSource, PlannedFunction
+from rbdc.emit.c.columns import column_source
+from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, function_source, headers
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.emit.second_order.cost import forward_cost
+from rbdc.emit.second_order.inverse import preparation
+from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
+from rbdc.ir.cost import Cost, cost
+from rbdc.model import Model
+
+ACCELERATIONS = "a"
+"""The variable of what forward dynamics gives."""
+
+
+def forward_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
+    """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
+    forward dynamics and its first derivatives.
+    """
+    declaration = replace(planned.declaration, zeroed=True)
+    scalar, name, programs = declaration.scalar, f"{robot}_{declaration.name}", planned.programs
+    made = layout(model, scalar)
+    source = FunctionSource(declaration, forward_cost(made), method="along_paths", style="paths")
+    firsts = [_first(robot, use, model, version) for use in planned.uses]
+    add_headers(source, robot, programs, version)
+    source.style = "paths"
+    source.files[header_name(robot)] = header(robot, made, scalar, version)
+    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
+    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, start, version)
+    own = headers(source)
+    for first in firsts:
+        source.files |= first.files
+        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
+    source.internal += start.internal
+    source.cost = sum((first.cost for first in firsts), cost(programs[0]) + source.cost)
+    accelerate, differentiate = planned.uses
+    given = [p.name for p in declaration.inputs]
+    outputs = [p.name for p in declaration.outputs]
+    source.files[f"{name}.c"] = render(
+        "second_forward.c.jinja",
+        **view(robot, made, scalar, version),
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(source.cost),
+        headers=own,
+        firsts=[use.declaration.c_prototype(robot, batch=False) for use in planned.uses],
+        foreign=kernels.foreign,
+        parts=kernels.parts,
+        call=kernels.call,
+        joints=made.joints,
+        joint_count=len(made.joints),
+        tile=(0, 1, 2, 3),
+        four=4 * scalar.size,
+        row=3 * made.columns,
+        state=STATE * made.size + made.lanes,
+        used=STATE * made.size,
+        operators=OPERATORS * made.columns,
+        outputs=outputs,
+        sparse=outputs[1],
+        size=made.size**3,
+        middle=ACCELERATIONS,
+        accelerate=_call(robot, accelerate, [*given, ACCELERATIONS]),
+        differentiate=_call(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),
+        prototype=declaration.c_prototype(robot, batch=False),
+        zeroed_prototype=declaration.zeroed_prototype(robot),
+        zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
+        batch=batch_view(robot, declaration),
+    )
+    source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
+    return source
+
+
+def _first(robot: str, use: PlannedFunction, model: Model, version: str) -> FunctionSource:
+    """The C of a function that this one calls, under a name of its own."""
+    if use.form is Form.COLUMNS:
+        return column_source(robot, use.declaration, use.programs, model.nv, version, loop=False)
+    return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
+
+
+def _call(robot: str, use: PlannedFunction, arguments: Sequence[str]) -> str:
+    return f"{robot}_{use.declaration.name}({', '.join(arguments)})"

@@ -1,0 +1,78 @@
+"""The C of second derivatives of inverse dynamics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.emit.second_order.cost import inverse_cost
+from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
+from rbdc.model import Model
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Loops that are compiled for so many directions, so many of them above the joint of the deepest one."""
+
+    count: int
+    above: int
+
+
+def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
+    """The straight-line code that the loops start from: of accelerations, whatever the function is given."""
+    acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in declaration.inputs)
+    return replace(declaration, inputs=inputs, outputs=(Parameter("state", (STATE, size), ""),))
+
+
+def inverse_source(
+    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], model: Model, version: str
+) -> FunctionSource:
+    """The C of the function; `programs` compute what `preparation` declares, the first of two without the
+    optional input.
+    """
+    scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
+    made = layout(model, scalar)
+    declaration = replace(declaration, zeroed=True)
+    source = FunctionSource(
+        declaration, cost(programs[0]) + inverse_cost(made), method="along_paths", style="paths"
+    )
+    add_headers(source, robot, programs, version)
+    source.style = "paths"
+    source.files[header_name(robot)] = header(robot, made, scalar, version)
+    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, source, version)
+    outputs = [p.name for p in declaration.outputs]
+    source.files[f"{name}.c"] = render(
+        "second_inverse.c.jinja",
+        **view(robot, made, scalar, version),
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(source.cost),
+        headers=headers(source),
+        foreign=kernels.foreign,
+        parts=kernels.parts,
+        call=kernels.call,
+        joints=made.joints,
+        joint_count=len(made.joints),
+        several=made.several,
+        state=STATE * made.size + made.lanes,
+        used=STATE * made.size,
+        operators=OPERATORS * made.columns,
+        variants=[Variant(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
+        sizes=tuple(range(1, made.lanes + 1)),
+        outputs=outputs,
+        size=made.size**3,
+        prototype=declaration.c_prototype(robot, batch=False),
+        zeroed_prototype=declaration.zeroed_prototype(robot),
+        zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
+        batch=batch_view(robot, declaration),
+    )
+    source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
+    return source

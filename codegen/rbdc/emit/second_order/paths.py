@@ -1,0 +1,145 @@
+"""The tree as its degrees of freedom lie along the paths from the root, and what the shared header of
+such functions has of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rbdc.emit.render import render
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.model import WORLD, Model
+
+BYTES = 32
+"""Of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom, and
+processors that compute with the longest ones in two halves take no longer.
+"""
+STATE = 52
+"""Rows of what straight-line code gives for each degree of freedom
+(`rbdc.algorithms.derivatives.second_order.path_quantities`).
+"""
+OPERATORS = 39
+"""Rows of what is made of that."""
+
+
+@dataclass(frozen=True)
+class JointOnPath:
+    """A joint: its first degree of freedom, how many come before it on its path, and how many it has.
+
+    above: the number of the joint above, of a root its own. end: the first degree of freedom after all
+    that it carries.
+    """
+
+    dof: int
+    position: int
+    size: int
+    above: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some degrees of freedom side by side."""
+
+    begin: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Sizes of the arrays of a model: degrees of freedom, those on the longest path, how many
+    fill a vector. free: the tree hangs on one free body, in whose frame all is."""
+
+    joints: tuple[JointOnPath, ...]
+    size: int
+    longest: int
+    lanes: int
+    free: bool
+
+    @property
+    def pitch(self) -> int:
+        """From one row of quantities along a path to the next: a vector may begin at any of them."""
+        return -(-(self.longest + self.lanes - 1) // self.lanes) * self.lanes
+
+    @property
+    def columns(self) -> int:
+        """From one row of operators to the next."""
+        return -(-self.size // self.lanes) * self.lanes
+
+    @property
+    def root(self) -> int:
+        """Degrees of freedom of a free root that stand apart."""
+        return 6 if self.free else 0
+
+    @property
+    def root_parts(self) -> tuple[Part, ...]:
+        """Those in blocks."""
+        return tuple(Part(k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
+
+    @property
+    def several(self) -> bool:
+        """Whether a joint below another one has several degrees of freedom."""
+        return any(joint.position > 0 and joint.size > 1 for joint in self.joints)
+
+
+def layout(model: Model, scalar: ScalarType) -> Layout:
+    """The layout of a model whose joints are not coupled."""
+    joints: list[JointOnPath] = []
+    ends = [body.index_v + body.joint.nv for body in model.bodies]
+    for index, body in reversed(list(enumerate(model.bodies))):
+        if body.parent != WORLD:
+            ends[body.parent] = max(ends[body.parent], ends[index])
+    for index, body in enumerate(model.bodies):
+        top = body.parent == WORLD
+        position = 0 if top else joints[body.parent].position + joints[body.parent].size
+        above = index if top else body.parent
+        joints.append(JointOnPath(body.index_v, position, body.joint.nv, above, ends[index]))
+    longest, roots = max(joint.position + joint.size for joint in joints), model.children(WORLD)
+    free = len(roots) == 1 and model.bodies[roots[0]].joint.free
+    return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, free)
+
+
+def prefix(robot: str) -> str:
+    """What the names of the header begin with."""
+    return f"{robot}_along"
+
+
+def header_name(robot: str) -> str:
+    """The shared header."""
+    return f"{robot}_paths.h"
+
+
+def view(robot: str, made: Layout, scalar: ScalarType, version: str) -> dict[str, Any]:
+    """The words of all templates along paths."""
+    p = prefix(robot)
+    return {
+        "robot": robot,
+        "version": version,
+        "p": p,
+        "vec": f"{p}_vec",
+        "v3": f"{p}_v3",
+        "n": made.size,
+        "nn": made.size**2,
+        "pitch": made.pitch,
+        "columns": made.columns,
+        "lanes": made.lanes,
+        "free": made.free,
+        "root": made.root,
+        "root_parts": made.root_parts,
+        "root_blocks": len(made.root_parts),
+        "all": tuple(range(made.lanes)),
+        "partial": tuple(range(made.lanes - 1)),
+        "inlined": "static inline __attribute__((always_inline))",
+        **{word: scalar.literal(number) for word, number in _LITERALS.items()},
+        **scalar.words,
+    }
+
+
+_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5, "minus_one": -1.0}
+
+
+def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:
+    """The text of the shared header."""
+    return render("paths.h.jinja", **view(robot, made, scalar, version))

@@ -1,0 +1,1 @@
+"""The formats of descriptions, each read to the links and joints that it has."""

@@ -1,0 +1,155 @@
+"""Descriptions rearranged before they become models: joints that are locked, another link as the root, frames
+that are added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from rbdc.errors import OptionError
+from rbdc.model.description import Description, Joint, Limits, Link
+from rbdc.model.joints import DESCRIBED
+from rbdc.model.lumping import joint_type
+from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
+from rbdc.model.xml import shown
+from rbdc.spatial import Placement, Rotation, Vector3
+
+
+def rearranged(description: Description, options: ModelOptions) -> Description:
+    """The description with the options' frames added, its root where they want it, and their joints locked.
+
+    The description must make a tree. Raises OptionError for links and joints that it does not have, and for
+    joints that cannot be locked or turned round.
+    """
+    for name, link, numbers in options.frames:
+        description = _with_frame(description, name, link, numbers)
+    if options.base is not None:
+        description = _rooted_at(description, options.base)
+    return (
+        _locked(description, options.lock, coupled=options.mimic == "coupled")
+        if options.lock
+        else description
+    )
+
+
+def _with_frame(description: Description, name: str, link: str, numbers: FrameOption) -> Description:
+    """A link without mass more, fixed to another at x, y, z (m) and roll, pitch, yaw (rad)."""
+    names, joints = {own.name for own in description.links}, {own.name for own in description.joints}
+    if link not in names:
+        raise OptionError(f'--frame {shown(name)}: there is no link "{shown(link)}"')
+    if not name or name in names:
+        raise OptionError(f'--frame: there is a link "{shown(name)}" already; give the frame another name')
+    x, y, z, *angles = numbers
+    placement = Placement(Rotation.from_rpy(*angles), Vector3(x, y, z))
+    joint = Joint(_free_name(f"{name}_fixed", joints), "fixed", link, name, placement)
+    links = (*description.links, Link(name))
+    return replace(description, links=links, joints=(*description.joints, joint))
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> Description:
+    """Joints fixed where they are at some values of their coordinates; where mimic joints are `coupled`, what
+    follows a locked joint is locked too.
+    """
+    joints = {joint.name: joint for joint in description.joints}
+    for name, _ in given:
+        kind = joints[name].kind if name in joints else None
+        if kind is None:
+            raise OptionError(
+                f'--lock: joint "{shown(name)}" does not exist; there are {_moving(description)}'
+            )
+        if kind == "fixed" or DESCRIBED[kind].nv != 1 or not DESCRIBED[kind].euclidean:
+            raise OptionError(
+                f'--lock: joint "{shown(name)}" is {kind}: only joints with one coordinate are locked'
+            )
+    values = dict(given)
+    if coupled:
+        values |= _followers(joints, values)
+    made = []
+    for joint in description.joints:
+        free = (
+            joint if joint.mimic is None or joint.mimic.leader not in values else replace(joint, mimic=None)
+        )
+        made.append(_fixed(joint, values[joint.name]) if joint.name in values else free)
+    return replace(description, joints=tuple(made))
+
+
+def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:
+    """Where the joints are that follow those with these values, directly or through others."""
+    found: dict[str, float] = {}
+    for joint in joints.values():
+        factor, offset, at = 1.0, 0.0, joint
+        for _ in joints:
+            if at.name in values or at.mimic is None or at.mimic.leader not in joints:
+                break
+            offset += factor * at.mimic.offset
+            factor *= at.mimic.multiplier
+            at = joints[at.mimic.leader]
+        if at is not joint and at.name in values:
+            found[joint.name] = factor * values[at.name] + offset
+    return found
+
+
+def _moving(description: Description) -> str:
+    return ", ".join(shown(joint.name) for joint in description.joints if joint.kind != "fixed")
+
+
+def _fixed(joint: Joint, value: float) -> Joint:
+    moved = joint_type(joint).placement([value])
+    placement = joint.placement.compose(moved)
+    return Joint(joint.name, "fixed", joint.parent, joint.child, placement, line=joint.line)
+
+
+def _rooted_at(description: Description, base: str) -> Description:
+    """The same tree hung up at another link: the joints between it and the root are turned round.
+
+    A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
+    """
+    if base not in {link.name for link in description.links}:
+        raise OptionError(f'--base: there is no link "{shown(base)}"')
+    carrier = {joint.child: joint for joint in description.joints}
+    turned: dict[str, tuple[list[Link], list[Joint]]] = {}
+    names = {link.name for link in description.links}, {joint.name for joint in description.joints}
+    while base in carrier:
+        joint = carrier[base]
+        turned[joint.name] = _turned_round(joint, *names)
+        base = joint.parent
+    links = [*description.links, *(link for more, _ in turned.values() for link in more)]
+    joints = list(_with_turned(description, turned))
+    return replace(description, links=tuple(links), joints=tuple(joints))
+
+
+def _with_turned(
+    description: Description, turned: Mapping[str, tuple[list[Link], list[Joint]]]
+) -> Iterator[Joint]:
+    for joint in description.joints:
+        yield from turned[joint.name][1] if joint.name in turned else [joint]
+
+
+def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:
+    """A joint from its child to its parent: with X the joint's frame in the parent, the parent is at
+    J^-1 X^-1 in the child. The link without mass in between is there where X is not nothing.
+    """
+    back = joint.placement.inverse()
+    if joint.kind == "fixed":
+        return [], [replace(joint, parent=joint.child, child=joint.parent, placement=back)]
+    own = DESCRIBED[joint.kind]
+    if own.nv != 1 or not own.euclidean:
+        problem = f'joint "{shown(joint.name)}" between it and the root is {joint.kind}'
+        raise OptionError(f"--base: {problem}: only joints with one coordinate are turned round")
+    round_ = replace(
+        joint, parent=joint.child, child=joint.parent, placement=Placement.identity(), axis=-joint.axis
+    )
+    if joint.placement == Placement.identity():
+        return [], [round_]
+    between, fixed = _free_name(f"{joint.name}_turned", links), _free_name(f"{joint.name}_fixed", joints)
+    links.add(between)
+    joints.add(fixed)
+    moving = replace(round_, child=between)
+    return [Link(between)], [moving, Joint(fixed, "fixed", between, joint.parent, back, limits=Limits())]

@@ -1,0 +1,119 @@
+"""Second derivatives on random trees with every joint type: complex-step of the first ones, symmetry,
+what is zero, other ways.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.reference.derivatives import fdsva_so
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.functions.catalogue import presets
+from rbdc.model import Model
+from rbdc.resources import resolve
+from rbdc.spatial import Force
+from tests.laws.test_derivatives import TINY, tangent
+from tests.laws.test_random_trees import state
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_trees import SEEDS, mimic_tree, random_tree
+
+QUICK = (4,)
+TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+ROBOTS = [("kuka_iiwa", "fixed"), pytest.param("hyq", "free-flyer", marks=pytest.mark.slow)]
+"""An arm; limbs that mirror each other."""
+
+
+def complex_step(
+    first: Callable[..., Any], model: Model, q: Array, v: Array, x: Array, fext: Array
+) -> list[Array]:
+    """By q (in the tangent space) and by v of each of the three matrices of first derivatives, (nv, nv,
+    nv) each.
+    """
+    forces = [Force.of([float(f) for f in row]) for row in fext]
+    found = []
+    for which, directions in ((0, tangent(model, q)), (1, np.eye(model.nv))):
+        steps = []
+        for direction in directions.T:
+            given = [q.astype(complex), v.astype(complex), x]
+            given[which] = given[which] + 1j * TINY * direction
+            steps.append(
+                [np.imag(np.array(m, dtype=complex)) / TINY for m in first(model, *map(list, given), forces)]
+            )
+        found += [np.stack(pages, axis=2) for pages in zip(*steps, strict=True)]
+    return found
+
+
+def agree(found: tuple[Array, ...], expected: list[Array], tolerance: float, what: str) -> None:
+    scale = max(float(np.abs(tensor).max()) for tensor in expected)
+    for k, (tensor, right) in enumerate(zip(found, expected, strict=True)):
+        assert_close(tensor, right, tolerance, scale, f"{what}, tensor {k}")
+
+
+def check(module: ModuleType, model: Model) -> None:
+    """All four tensors of inverse and of forward dynamics, with external forces and without."""
+    q, v, x = state(module)
+    drawn = np.random.default_rng(1).standard_normal((module.njoints, 6))
+    for fext, given in ((drawn, (drawn,)), (0.0 * drawn, ())):
+        qq, _, mq, qv, vv, _ = complex_step(rnea_derivatives, model, q, v, x, fext)
+        agree(module.rnea_second_derivatives(q, v, x, *given), [qq, vv, qv, mq], 1e-10, "inverse dynamics")
+        qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, model, q, v, x, fext)
+        found = module.aba_second_derivatives(q, v, x, *given)
+        agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+
+
+@pytest.mark.parametrize("seed", TREES)
+def test_trees(seed: int) -> None:
+    tree = random_tree(seed)
+    check(
+        build_module(
+            replace(tree, name=f"second{seed}"),
+            functions=presets()["second"],
+            cflags=UNOPTIMISED,
+            verify=False,
+        ),
+        tree,
+    )
+
+
+@pytest.mark.parametrize(("robot", "root"), ROBOTS)
+def test_robots(robot: str, root: str) -> None:
+    module = build_module(robot, root_joint=root, functions=presets()["second"])
+    check(module, Model.from_urdf(resolve(robot), root_joint=root))
+
+
+def test_straight_line_code() -> None:
+    module = build_module("double_pendulum", functions=presets()["second"])
+    functions = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    assert functions["rnea_second_derivatives"]["style"] == "unrolled"
+    check(module, Model.from_urdf(resolve("double_pendulum")))
+
+
+def test_coupled_joints() -> None:
+    tree = mimic_tree("coupled")
+    check(build_module(tree, functions=presets()["second"], cflags=UNOPTIMISED, mimic="coupled"), tree)
+
+
+@pytest.mark.parametrize("ways", [fdsva_so.DIRECT, fdsva_so.BY_DYNAMICS, fdsva_so.BY_DERIVATIVES])
+def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
+    """Equations (46) to (52) against complex-step of the first derivatives of forward dynamics."""
+    rng, tree = np.random.default_rng(3), random_tree(4, size=4)
+    q = np.array([float(x) for x in tree.neutral()])
+    v, tau, fext = (
+        rng.standard_normal(tree.nv),
+        rng.standard_normal(tree.nv),
+        rng.standard_normal((tree.njoints, 6)),
+    )
+    qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, tree, q, v, tau, fext)
+    forces = [Force.of([float(f) for f in row]) for row in fext]
+    made = ways.second_derivatives(tree, list(q), list(v), list(tau), forces)
+    found = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in made)
+    agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
