@@ -305,13 +305,13 @@ def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) 
     """
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import functions_of, rollable
-    from rbdc.planning.generation import has_path_form
+    from rbdc.planning.generation import has_windows
     from rbdc.planning.policy import MAXIMUM_DOF
 
     catalogue = functions_of(model)
     unrolled = [name for name in names if style == "unrolled" or name not in rollable()]
     if style != "rolled":
-        unrolled = [name for name in unrolled if fused or not has_path_form(model, catalogue[name])]
+        unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.emit.backend import Form
 from rbdc.emit.paths.layout import FEWEST, goes_along_paths, scheduled, windows
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
@@ -127,8 +126,8 @@ def test_choice() -> None:
         model = Model.from_urdf(resolve(robot), root_joint=root)
         made = generate(model, robot, [FUNCTION], "0", lambda _: None, PLAIN)
         styles[robot] = made.sources[0].style
-    assert styles["g1_29dof"] == "paths"
-    assert "paths" not in (styles["hyq"], styles["kuka_iiwa"])
+    assert styles["g1_29dof"] == "windows"
+    assert "windows" not in (styles["hyq"], styles["kuka_iiwa"])
 
 
 @pytest.mark.slow
@@ -145,8 +144,7 @@ def test_a_package_with_drives_and_portable_variants(tmp_path: Path) -> None:
 def test_what_stays_refused() -> None:
     """More joints than are unrolled, for a function without a kernel along paths, and for fused ones."""
     model = chain(130)
-    assert Form.PATHS in Form
-    assert functions_of(model)[FUNCTION].policy.paths
+    assert functions_of(model)[FUNCTION].policy.windows
     with pytest.raises(UnsupportedError, match="unrolls at most 128"):
         build_module(model, functions=("torque_regressor",))
     with pytest.raises(UnsupportedError, match="unrolls at most 128"):

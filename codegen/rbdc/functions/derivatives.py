@@ -66,9 +66,7 @@ def _matrices(model: Model) -> list[Function]:
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
             policy=Policy(
-                counted_by_pass=True,
-                rolled={"idsva": "inverse_dynamics_derivatives"},
-                paths="inverse_dynamics_derivatives",
+                counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}, windows=True
             ),
             references={
                 "idsva": ".derivatives.idsva:rnea_derivatives",

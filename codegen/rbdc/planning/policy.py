@@ -62,7 +62,7 @@ both.
 WORTH_LANES = 0.8
 """Limbs run in lanes if that takes less than this part of the work."""
 
-WORTH_PATHS = 1.15
+WORTH_WINDOWS = 1.15
 """A function that has a kernel along ancestor paths takes it if that has no more than this many operations on
 registers for each of straight-line code.
 

@@ -14,6 +14,6 @@ first joint. A kernel is two kinds of loops:
 
 To add a kernel: take `kernel_of` (`paths.py`), or what it is made of, and a template beside
 `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2 psidot, psiddot, F_q, F_v,
-F_a and t of every degree of freedom, from which derivatives of any order go over the same tiles. Then a name
-for it as `paths` in the policy of the function's record, and what `planning` compares it with.
+F_a and t of every degree of freedom, from which derivatives of any order go over the same tiles. Then
+`windows` in the policy of the function's record, and what `planning` compares it with.
 """

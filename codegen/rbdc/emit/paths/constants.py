@@ -1,4 +1,4 @@
-"""The constants of the bodies, row by row and lane by lane, of the joint-space model: regrouped, axes on z."""
+"""The constants of the bodies by row and lane, of the joint-space model: regrouped, axes on z."""
 
 from __future__ import annotations
 

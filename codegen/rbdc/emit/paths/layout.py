@@ -175,7 +175,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class Window:
-    """Consecutive columns side by side, and the rows with entries there that are not zero, and those without."""
+    """Consecutive columns side by side, the rows with entries there that are not zero, and those without."""
 
     column: int
     tiles: tuple[Tile, ...]
@@ -183,7 +183,7 @@ class Window:
 
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
-    """Windows over all columns of joints, the last one ending with the matrix, in the split that costs least."""
+    """Windows over all columns of joints, the last ending with the matrix, in the split that costs least."""
     start, end = schedule.first, schedule.columns
     above = _ancestors(schedule)
     last = end - width

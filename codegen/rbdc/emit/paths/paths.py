@@ -127,7 +127,7 @@ def paths_source(
     header = trigonometry.header_name(robot)
     files = {header: trigonometry.header(robot, version, scalar), f"{name}.c": text}
     statements = sum(line.endswith(";") for line in text.splitlines())
-    return FunctionSource(declaration, kernel.cost, files, statements, "idsva", "paths")
+    return FunctionSource(declaration, kernel.cost, files, statements, "idsva", "windows")
 
 
 def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str, object]:
