@@ -123,11 +123,12 @@ def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) 
     assert [backend.name for backend in registry.backends_of(("batch", "c"))] == [
         "c",
         "rolled",
+        "windows",
         "paths",
         "batch",
         "python",
     ]
-    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "paths", "python"]
+    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "windows", "paths", "python"]
     for targets in (("c", "toy"), ("c", "rolled"), ("c", "batch", "c")):
         with pytest.raises(OptionError, match="--targets c,"):
             registry.backends_of(targets)
