@@ -236,6 +236,20 @@ def _compiled(job: _Job, generated: Generated) -> Native:
     )
 
 
+def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
+    """The shared libraries beside the extension, by name."""
+    from rbdc.native.build import compile_library
+
+    made = {}
+    for name, file in generated.libraries.items():
+        job.progress(f"compiling {name}")
+        files = {f: generated.files[f] for f in (*sorted(generated.compiled), file)}
+        options = job.options
+        path = compile_library(name, files, job.robot, job.compiler, job.flags, options.jobs, options.march)
+        made[name] = path.read_bytes()
+    return made
+
+
 def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folder: Path) -> None:
     """Write the files of the package into a folder, and the manifest that lists them."""
     from rbdc.emit.backend import Package
@@ -244,6 +258,7 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     contents = {name: text.encode() for name, text in generated.files.items()} | {
         EXTENSION: native.extension.read_bytes()
     }
+    contents |= _libraries(job, generated)
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {

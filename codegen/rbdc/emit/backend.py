@@ -139,6 +139,12 @@ class Backend(Protocol):
             file: text for source in sources for file, text in source.target_files.get(self.name, {}).items()
         }
 
+    def libraries(self, package: Package) -> dict[str, str]:
+        """Shared libraries beside the extension: by the name of each the C file of this target's that it adds
+        to the C of the package.
+        """
+        return {}
+
     def fingerprint(self) -> str:
         """A text that changes whenever what the target prints does, for the key of the package in the cache:
         by default the source of the target's module. Those within rbdc are covered by the hash of rbdc's own

@@ -64,6 +64,22 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Differential:
+    """Where the derivatives of a function's only output are, by the names of other functions.
+
+    first: its outputs are the derivatives by each required input, in their order, first; what it takes and
+    the function does not is zero. weighted: products of these with weights from the left. second: second
+    derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the solution of
+    that one for its last input.
+    """
+
+    first: str
+    weighted: str = ""
+    second: str = ""
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
 class Function:
     """A function of a generated module, or a fused one.
 
@@ -77,7 +93,7 @@ class Function:
     its algorithm, (model, *inputs, frame, reference) -> outputs. preset: the smallest one that has it, or
     `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
     which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
-    module has no dot. Generating never imports them.
+    module has no dot. Generating never imports them. differential: where its derivatives are.
     """
 
     declaration: FunctionDeclaration
@@ -91,6 +107,7 @@ class Function:
     policy: Policy = Policy()
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
+    differential: Differential | None = None
 
     @property
     def name(self) -> str:

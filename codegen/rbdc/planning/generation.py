@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
@@ -68,6 +68,8 @@ class Generated:
     sources: tuple[FunctionSource, ...]
     compiled: frozenset[str]
     """The files that go into the extension of the package."""
+    libraries: dict[str, str] = field(default_factory=dict)
+    """Shared libraries beside it, by name, with the C file that each adds to these."""
 
 
 def generate(
@@ -101,7 +103,7 @@ def generate(
     together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
     text = assembled(package, sources, backends)
-    return Generated(text.files, tuple(sources), text.compiled)
+    return Generated(text.files, tuple(sources), text.compiled, text.libraries)
 
 
 @dataclass(frozen=True)
