@@ -128,7 +128,13 @@ def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) 
         "batch",
         "python",
     ]
-    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "rolled", "windows", "paths", "python"]
+    assert [backend.name for backend in registry.backends_of(("c",))] == [
+        "c",
+        "rolled",
+        "windows",
+        "paths",
+        "python",
+    ]
     for targets in (("c", "toy"), ("c", "rolled"), ("c", "batch", "c")):
         with pytest.raises(OptionError, match="--targets c,"):
             registry.backends_of(targets)
