@@ -28,6 +28,7 @@ class Form(Enum):
     CLIMB = auto()
     LOOPS = auto()
     PATHS = auto()
+    WINDOWS = auto()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
+from rbdc.emit.paths.target import WindowsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
 from rbdc.emit.second_order.target import PathsTarget
@@ -18,6 +19,7 @@ from rbdc.ir.cost import Cost
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
     "rolled": RolledTarget(),
+    "windows": WindowsTarget(),
     "paths": PathsTarget(),
     "batch": BatchTarget(),
     "python": PythonTarget(),

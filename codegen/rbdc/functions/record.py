@@ -35,13 +35,15 @@ class Policy:
     leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
-    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives.
+    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
+    a kernel along ancestor paths (`rbdc.emit.paths`).
     """
 
     leader: str | None = None
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
+    windows: bool = False
 
 
 @dataclass(frozen=True)
