@@ -175,6 +175,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", sorted(REFUSED))
 def test_what_would_be_filled_wrongly_does_not_compile(prefix: Path, tmp_path: Path, what: str) -> None:
     if not EIGEN.is_dir():

@@ -77,6 +77,7 @@ def test_joblib(tmp_path: Path) -> None:
     assert run(JOBLIB, tmp_path, package("double_pendulum")) == ["True"]
 
 
+@pytest.mark.slow
 def test_dask(tmp_path: Path) -> None:
     """Two processes, one of which is killed in the middle."""
     pytest.importorskip("distributed")
