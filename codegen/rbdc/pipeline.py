@@ -216,7 +216,7 @@ def _planned(job: _Job) -> _Plan:
     model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
-    _check_size(model, selected, "unrolled" if fused else options.style)
+    _check_size(model, selected, "unrolled" if fused else options.style, fused=bool(fused))
     names, left_out = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
     return _Plan(names, left_out)
@@ -251,6 +251,20 @@ def _compiled(job: _Job, generated: Generated) -> Native:
     )
 
 
+def _libraries(job: _Job, generated: Generated) -> dict[str, bytes]:
+    """The shared libraries beside the extension, by name."""
+    from rbdc.native.build import compile_library
+
+    made = {}
+    for name, file in generated.libraries.items():
+        job.progress(f"compiling {name}")
+        files = {f: generated.files[f] for f in (*sorted(generated.compiled), file)}
+        options = job.options
+        path = compile_library(name, files, job.robot, job.compiler, job.flags, options.jobs, options.march)
+        made[name] = path.read_bytes()
+    return made
+
+
 def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folder: Path) -> None:
     """Write the files of the package into a folder, and the manifest that lists them."""
     from rbdc.emit.backend import Package
@@ -259,6 +273,7 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     contents = {name: text.encode() for name, text in generated.files.items()} | {
         EXTENSION: native.extension.read_bytes()
     }
+    contents |= _libraries(job, generated)
     if job.options.march == "portable":
         contents[EXTENSION_SOURCE] = native.glue.encode()  # which a wheel compiles
     build = {
@@ -313,15 +328,20 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
         ) from error
 
 
-def _check_size(model: Model, names: Sequence[str], style: str) -> None:
+def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
-    unusable library. Rolled functions keep some hundred numbers for each body on the stack.
+    unusable library. Rolled functions and those along paths keep some hundred numbers for each body on the
+    stack.
     """
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
-    from rbdc.functions.catalogue import rollable
+    from rbdc.functions.catalogue import functions_of, rollable
+    from rbdc.planning.generation import has_windows
     from rbdc.planning.policy import MAXIMUM_DOF
 
+    catalogue = functions_of(model)
     unrolled = [name for name in names if style == "unrolled" or name not in rollable()]
+    if style != "rolled":
+        unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
         raise UnsupportedError(

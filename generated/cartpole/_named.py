@@ -43,6 +43,34 @@ class Module(ModuleType):
             f"<p>frames: {escape(', '.join(self.frame_names))}</p>"
         )
 
+    def casadi(self, function: str, **options: Any) -> Any:
+        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built.
+
+        Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
+        by columns, a tensor has its matrices one below the other; there are no external forces. Derivatives
+        by q are by its entries, of f(q / |q|). options: CasADi's, of an external function.
+
+        Raises:
+            ImportError: CasADi is not installed.
+            AttributeError: the module has no such function, or was built without the target.
+        """
+        try:
+            import casadi
+        except ImportError as error:
+            raise ImportError(f"{self.name}.casadi needs CasADi: pip install casadi") from error
+        library = f"lib{self.name}_casadi.so"
+        if not (_folder() / library).is_file():
+            raise AttributeError(f"{self.name}.casadi was not built; build with --targets c,batch,casadi")
+        if function not in self.functions or vars(self)[f"_{function}"].framed:
+            raise AttributeError(
+                f"{self.name}.casadi has no {function!r}; build it with --functions {function}, or, where "
+                f"it takes a frame, with --fuse forward_kinematics,{function}@FRAME"
+            )
+        # The linker takes a path that it knows for the same library: this one is spelled as the extension's.
+        folder = self._native.__file__.rpartition("/")[0]
+        given = {"jac_penalty": 0.5, **options}
+        return casadi.external(f"{self.name}_casadi_{function}", f"{folder}/{library}", given)
+
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(None)
 

@@ -28,6 +28,7 @@ class Form(Enum):
     CLIMB = auto()
     LOOPS = auto()
     PATHS = auto()
+    WINDOWS = auto()
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,12 @@ class Backend(Protocol):
         return {
             file: text for source in sources for file, text in source.target_files.get(self.name, {}).items()
         }
+
+    def libraries(self, package: Package) -> dict[str, str]:
+        """Shared libraries beside the extension: by the name of each the C file of this target's that it adds
+        to the C of the package.
+        """
+        return {}
 
     def fingerprint(self) -> str:
         """A text that changes whenever what the target prints does, for the key of the package in the cache:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
+from rbdc.emit.casadi.target import CasadiTarget
+from rbdc.emit.paths.target import WindowsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
 from rbdc.emit.second_order.target import PathsTarget
@@ -17,9 +19,11 @@ from rbdc.ir.cost import Cost
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
     "rolled": RolledTarget(),
+    "windows": WindowsTarget(),
     "paths": PathsTarget(),
     "batch": BatchTarget(),
     "python": PythonTarget(),
+    "casadi": CasadiTarget(),
 }
 """Every target by its name, in the order in which they print."""
 
@@ -33,6 +37,8 @@ class PackageText:
 
     files: dict[str, str]
     compiled: frozenset[str]
+    libraries: dict[str, str] = field(default_factory=dict)
+    """Shared libraries beside the extension, by name, with the C file that each adds."""
 
 
 def target_names() -> list[str]:
@@ -73,12 +79,14 @@ def assembled(
     """The files of a package by all targets. Raises ValueError where two give a file of the same name."""
     files: dict[str, str] = {}
     compiled: set[str] = set()
+    libraries: dict[str, str] = {}
     for backend in backends:
         given = backend.package_files(package, sources)
         _refuse_common(backend, files, given)
         files |= given
         compiled |= {name for name in given if name.endswith(backend.compiled)}
-    return PackageText(files, frozenset(compiled))
+        libraries |= backend.libraries(package)
+    return PackageText(files, frozenset(compiled), libraries)
 
 
 def _refuse_common(backend: Backend, files: Mapping[str, str], given: Mapping[str, str]) -> None:

@@ -65,7 +65,9 @@ def _matrices(model: Model) -> list[Function]:
             ),
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
-            policy=Policy(counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}),
+            policy=Policy(
+                counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}, windows=True
+            ),
             references={
                 "idsva": ".derivatives.idsva:rnea_derivatives",
                 "carpentier-mansard": ".derivatives.carpentier_mansard:rnea_derivatives",

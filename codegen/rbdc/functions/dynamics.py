@@ -28,7 +28,7 @@ from rbdc.functions.inputs import (
     over_joints,
     velocity,
 )
-from rbdc.functions.record import Comparison, Function, Policy, Requirement
+from rbdc.functions.record import Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 
 
@@ -51,6 +51,7 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(newton_euler)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
+            differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
             references={"featherstone": "rnea:rnea"},
             comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
         ),
@@ -59,6 +60,7 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(nonlinear_effects)},
             preset="control",
             policy=Policy(rolled={"rnea": "nonlinear_effects"}),
+            differential=Differential("rnea_derivatives", "rnea_vjp"),
             references={"featherstone": "rnea:nonlinear_effects"},
             comparison=Comparison(peers={"pinocchio": ("nle",)}),
         ),
@@ -67,6 +69,7 @@ def _inverse(model: Model) -> list[Function]:
             {"newton_euler": JointSpace(gravity_torque)},
             preset="control",
             policy=Policy(rolled={"rnea": "gravity"}),
+            differential=Differential("rnea_derivatives", "rnea_vjp"),
             references={"featherstone": "rnea:gravity_torque"},
             comparison=Comparison(peers={"pinocchio": ("gravity_torque",)}),
         ),
@@ -141,6 +144,7 @@ def _forward(model: Model) -> list[Function]:
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
+            differential=Differential("aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True),
             references={"featherstone": "aba:aba"},
             comparison=Comparison(peers={"pinocchio": ("aba", "aba_world")}, benchmarked=True, headline=True),
         )

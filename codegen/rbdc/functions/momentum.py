@@ -22,7 +22,7 @@ from rbdc.algorithms.other_regressors import (
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import JointSpace, on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Comparison, Function, Requirement
+from rbdc.functions.record import Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 
 MASS = frozenset({Requirement.MASS})
@@ -45,6 +45,7 @@ def _centres(model: Model) -> list[Function]:
             ),
             {"subtrees": JointSpace(centre_of_mass)},
             requires=MASS,
+            differential=Differential("com_jacobian"),
             references={"featherstone": "centroidal:centre_of_mass"},
             comparison=Comparison(peers={"pinocchio": ("com",)}),
         ),
@@ -181,6 +182,7 @@ def _energies(model: Model) -> list[Function]:
                 in_space("energy", (), "potential energy (J)"),
             ),
             {"subtrees": JointSpace(potential_energy)},
+            differential=Differential("gravity_torque"),
             references={"featherstone": "centroidal:potential_energy"},
             comparison=Comparison(peers={"pinocchio": ("potential_energy",)}),
         ),

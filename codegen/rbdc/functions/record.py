@@ -35,13 +35,15 @@ class Policy:
     leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
-    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives.
+    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
+    a kernel along ancestor paths (`rbdc.emit.paths`).
     """
 
     leader: str | None = None
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
+    windows: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,22 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class Differential:
+    """Where the derivatives of a function's only output are, by the names of other functions.
+
+    first: its outputs are the derivatives by each required input, in their order, first; what it takes and
+    the function does not is zero. weighted: products of these with weights from the left. second: second
+    derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the solution of
+    that one for its last input.
+    """
+
+    first: str
+    weighted: str = ""
+    second: str = ""
+    inverse: bool = False
+
+
+@dataclass(frozen=True)
 class Function:
     """A function of a generated module, or a fused one.
 
@@ -75,7 +93,7 @@ class Function:
     its algorithm, (model, *inputs, frame, reference) -> outputs. preset: the smallest one that has it, or
     `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
     which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
-    module has no dot. Generating never imports them.
+    module has no dot. Generating never imports them. differential: where its derivatives are.
     """
 
     declaration: FunctionDeclaration
@@ -89,6 +107,7 @@ class Function:
     policy: Policy = Policy()
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
+    differential: Differential | None = None
 
     @property
     def name(self) -> str:

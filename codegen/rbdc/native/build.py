@@ -117,3 +117,31 @@ def _python_headers() -> str:
     if not (Path(folder) / "Python.h").is_file():
         raise ToolchainError(f"Python.h is not in {folder}; install the development files of this Python")
     return folder
+
+
+def compile_library(
+    name: str,
+    files: Mapping[str, str],
+    robot: str,
+    compiler: Compiler,
+    flags: Sequence[str],
+    jobs: int | None = None,
+    march: str = "native",
+) -> Path:
+    """A shared library `name` of C files, in the variants of `march`: the path in the cache. Its functions
+    are those of the C library, which choose a variant for themselves.
+
+    Raises ToolchainError with the command and the compiler's output.
+    """
+    headers = {file: text for file, text in sorted(files.items()) if file.endswith(".h")}
+    outside = {f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c"}
+    variants, common = variants_of(march, robot, compiler, flags), (*STANDARD_FLAGS, *WARNING_FLAGS)
+    several = len(variants) > 1
+    units = []
+    for file, text in sorted(files.items()):
+        if file.endswith(".c") and file not in outside:
+            units += [Unit(v.file(robot, file), text, headers, (*common, *v.flags)) for v in variants]
+        elif file.endswith(".c"):
+            choice = (f"-D{robot.upper()}_DISPATCH", *least_flags(compiler)) if several else ()
+            units.append(Unit(file, text, headers, (*common, *flags, *choice)))
+    return shared_library(name, units, compiler, jobs).path

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
+from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.paths import kernel_of
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -31,7 +33,7 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
-from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING
+from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING, WORTH_WINDOWS
 from rbdc.planning.tracing import frame_step_programs
 from rbdc.workers import spread
 
@@ -66,6 +68,8 @@ class Generated:
     sources: tuple[FunctionSource, ...]
     compiled: frozenset[str]
     """The files that go into the extension of the package."""
+    libraries: dict[str, str] = field(default_factory=dict)
+    """Shared libraries beside it, by name, with the C file that each adds to these."""
 
 
 def generate(
@@ -99,7 +103,7 @@ def generate(
     together, single = ([x for part in half for x in part] for half in (made[: len(fuse)], made[len(fuse) :]))
     sources = [*sorted(single, key=lambda source: names.index(source.declaration.name)), *together]
     text = assembled(package, sources, backends)
-    return Generated(text.files, tuple(sources), text.compiled)
+    return Generated(text.files, tuple(sources), text.compiled, text.libraries)
 
 
 @dataclass(frozen=True)
@@ -152,11 +156,33 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     may_roll = bool(function.policy.rolled) and asked
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
         return emitted(package, _with_program(model, loops, backends), backends)
-    planned = _planned(model, function, batch=any(backend.needs_samples for backend in backends))
+    if has_windows(model, function) and model.nv > MAXIMUM_DOF:
+        return emitted(
+            package, _with_program(model, PlannedFunction(function, Form.WINDOWS), backends), backends
+        )
+    batch = any(backend.needs_samples for backend in backends)
+    planned = _in_windows_if_cheaper(model, _planned(model, function, batch=batch))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
+
+
+def has_windows(model: Model, function: Function) -> bool:
+    """Whether the function can be a kernel along ancestor paths for this model."""
+    return bool(function.policy.windows) and goes_along_paths(model)
+
+
+def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
+    """The function in windows where that takes less time than straight-line code; its batch stays as it
+    is.
+    """
+    if planned.form is not Form.STRAIGHT_LINE or not has_windows(model, planned.function):
+        return planned
+    work = kernel_of(model, planned.declaration.scalar).cost.weight
+    if work > WORTH_WINDOWS * cost(planned.programs[0]).weight:
+        return planned
+    return replace(planned, form=Form.WINDOWS, programs=())
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

@@ -80,6 +80,11 @@ class Entry(Named):
         entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
 
+    @property
+    def framed(self) -> bool:
+        """Whether the function takes a frame and a reference."""
+        return bool(self._frames)
+
     def arrays(self) -> tuple[str, str]:
         """The shapes of what the function takes and returns, without batch dimensions."""
         takes = [

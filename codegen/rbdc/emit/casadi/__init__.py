@@ -1,0 +1,1 @@
+"""External functions of CasADi, in C."""

@@ -1,0 +1,107 @@
+"""The target `casadi`: one C file of external functions around the library, and a shared library of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.backend import Backend, FunctionSource, Package
+from rbdc.emit.casadi.views import Externals
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import DOUBLE
+from rbdc.model import Model
+
+_KINDS = ("floating", "spherical", "planar")
+"""Joints whose configuration is no vector space, as the template has them."""
+
+
+class CasadiTarget(Backend):
+    """External functions with Jacobians, reverse derivatives and the Jacobians of these.
+
+    Functions of a frame have none, but for those that `--fuse` gives a fixed frame.
+    """
+
+    name = "casadi"
+
+    def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
+        """Refuse single precision, and joints whose configurations it cannot differentiate."""
+        if package.scalar is not DOUBLE:
+            raise UnsupportedError(
+                "--targets casadi: CasADi computes with doubles; build with --dtype float64"
+            )
+        for body in package.model.bodies:
+            if not body.joint.euclidean and body.joint.kind not in _KINDS:
+                raise UnsupportedError(
+                    f"--targets casadi: no derivatives by the configuration of a {body.joint.kind} joint"
+                )
+
+    def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
+        """The C file."""
+        return {f"{package.robot}_casadi.c": _source(package, [source.declaration for source in sources])}
+
+    def libraries(self, package: Package) -> dict[str, str]:
+        """The shared library by the C file that it adds to those of the package."""
+        return {f"lib{package.robot}_casadi.so": f"{package.robot}_casadi.c"}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Entries of q of one kind: where they begin, where those of v do, how many; `x`: where its quaternion
+    begins.
+    """
+
+    q: int
+    v: int
+    size: int = 0
+    x: int = 0
+
+
+def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> str:
+    model, robot = package.model, package.robot
+    catalogue = functions_of(model)
+    built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations}
+    unframed = [function for function in built.values() if not function.declaration.framed]
+    functions = [external for f in unframed for external in Externals(model, robot, f, built).all()]
+    patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
+    sizes = [p.size for f in built.values() for p in f.declaration.inputs]
+    parts = _parts(model)
+    return render(
+        "casadi.c.jinja",
+        title=comment(robot),
+        robot=robot,
+        version=package.version,
+        nq=model.nq,
+        nv=model.nv,
+        most=max([1, *sizes]),
+        patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
+        jacobians=any(f.tangent for f in functions),
+        seconds=any(f.second for f in functions),
+        inverses=any(f.inverse for f in functions),
+        functions=functions,
+        units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],
+        **parts,
+    )
+
+
+def _parts(model: Model) -> dict[str, list[_Part]]:
+    """The entries of q by kind."""
+    made: dict[str, list[_Part]] = {"scalars": [], "positions": [], "quaternions": [], "planars": []}
+    for body in model.bodies:
+        if body.coupling is not None:
+            continue
+        q, v = body.index_q, body.index_v
+        if body.joint.euclidean:
+            made["scalars"] += [_Part(q + k, v + k) for k in range(body.joint.nv)]
+        elif body.joint.kind == "planar":
+            made["planars"].append(_Part(q, v))
+        elif body.joint.kind == "spherical":
+            made["quaternions"].append(_Part(q, v, 4))
+        else:
+            made["positions"].append(_Part(q, v, 3, q + 3))
+            made["quaternions"].append(_Part(q + 3, v + 3, 4))
+    return made

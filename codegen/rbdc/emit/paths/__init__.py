@@ -1,0 +1,19 @@
+"""Kernels along ancestor paths: model-specific C of a few tens of KB with constant trip counts, for robots
+whose straight-line code is larger than the caches of instructions.
+
+All is computed in one instantaneous frame: that of a free root's body, otherwise the world's axes about the
+first joint. A kernel is two kinds of loops:
+
+- over *rows* of bodies (`layout.Schedule`): four limbs side by side, one body each, a chain of bodies in
+  one lane from row to row; root to leaves, then leaves to root (`bodies.py`), written once over abstract
+  lanes (`lanes.Trace`), so that constants that are zero throughout leave no trace;
+- over *windows* of columns (`layout.Window`): consecutive degrees of freedom side by side in a register,
+  and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
+  so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
+  freedom in between (`tables.Group`).
+
+To add a kernel: take `kernel_of` (`paths.py`), or what it is made of, and a template beside
+`paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2 psidot, psiddot, F_q, F_v,
+F_a and t of every degree of freedom, from which derivatives of any order go over the same tiles. Then
+`windows` in the policy of the function's record, and what `planning` compares it with.
+"""

@@ -1,0 +1,221 @@
+"""The loops over rows of limbs: kinematics, inertias and forces of the bodies, then composites and what each
+joint gives to the matrices.
+
+Everything is in one frame, [linear; angular], about its origin. With K the second moments of a body (or of
+the subtree, C), h and m the first moment and the mass, (u, w) the velocity, p = m u + w x h and Q = u h^T +
+[w] K:
+
+    I (u, w) = (m u + w x h, tr(K) w - K w + h x u)
+    B (u, w) = (-2 p x w, 2 (tr(Q) w - Q w))                       the factor of Coriolis terms, doubled
+    F_q = B psidot + I psiddot + s x* f,   F_v = B s + 2 I psidot,   F_a = I s,   t = B^T s
+
+(Singh, Russell and Wensing 2022, equations 12 to 15.) Regrouping leaves no mass to bodies on revolute joints:
+most of this is then zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rbdc.emit.paths.constants import Constants
+from rbdc.emit.paths.lanes import Trace
+from rbdc.spatial import Force, Motion, Scalar, Symmetric3, Vector3
+
+# What is kept of a body for those that it carries: axes, origin, velocity and acceleration.
+AXES_AT, ORIGIN, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 9, 12, 18, 24
+# Of a subtree: K, h, Q by columns, p, force, and mass where bodies have one.
+SECOND, FIRST, FACTOR, MOMENTUM, FORCE, MASS, COMPOSITE_SIZE = 0, 6, 9, 18, 21, 27, 28
+# Of a joint: s, 2 psidot, psiddot; then the forces.
+AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
+# Of a joint by itself: F_a, then t, and how long it is.
+OWN, OWN_TRANSPOSED, OWN_SIZE = 0, 6, 12
+
+
+@dataclass(frozen=True)
+class Composite:
+    """Of a body or a subtree; see the module's docstring. q: columns of Q."""
+
+    k: Symmetric3
+    h: Vector3
+    q: tuple[Vector3, Vector3, Vector3]
+    p: Vector3
+    force: Force
+    mass: Scalar
+
+    @property
+    def trace_k(self) -> Scalar:
+        """tr(K)."""
+        return self.k.xx + self.k.yy + self.k.zz
+
+    @property
+    def trace_q(self) -> Scalar:
+        """tr(Q)."""
+        return self.q[0].x + self.q[1].y + self.q[2].z
+
+    def inertia_times(self, m: Motion, trace: Scalar) -> Force:
+        """I m, `trace` that of K."""
+        angular = m.angular.scaled(trace) - self.k @ m.angular + self.h.cross(m.linear)
+        return Force(m.angular.cross(self.h) + m.linear.scaled(self.mass), angular)
+
+    def half_factor_times(self, w: Vector3, trace: Scalar) -> Force:
+        """B m / 2, which depends on the angular part of m only; `trace` that of Q."""
+        x, y, z = self.q
+        qw = x.scaled(w.x) + y.scaled(w.y) + z.scaled(w.z)
+        return Force(w.cross(self.p), w.scaled(trace) - qw)
+
+    def transposed_factor_times(self, m: Motion, trace: Scalar) -> Vector3:
+        """B^T m / 2, which has no linear part."""
+        w = m.angular
+        return w.scaled(trace) - Vector3.of(column.dot(w) for column in self.q) + self.p.cross(m.linear)
+
+
+def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
+    """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
+    `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
+    `joint` columns, and the `sum` of its subtree's bodies.
+    """
+
+    def constant(name: str) -> Scalar:
+        place = constants.place(name)
+        return 0.0 if place is None else trace.read(f"c[{place}]")
+
+    def vector(name: str) -> Vector3:
+        return Vector3.of(constant(f"{name}_{part}") for part in "xyz")
+
+    turning, sliding = constant("turning"), constant("sliding")
+    only_turns, scale = constants.place("sliding") is None, turning
+    above = [trace.vector("up", AXES_AT + 3 * k) for k in range(3)]
+
+    def rotated(v: Vector3) -> Vector3:
+        return above[0].scaled(v.x) + above[1].scaled(v.y) + above[2].scaled(v.z)
+
+    trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
+    x0, y0, z = (
+        trace.let_vector(name, rotated(vector(a))) for name, a in (("x0", "x"), ("y0", "y"), ("z", "z"))
+    )
+    sine, cosine = trace.read("sine"), trace.read("cosine")
+    x = trace.let_vector("x", x0.scaled(cosine) + y0.scaled(sine))
+    y = trace.let_vector("y", y0.scaled(cosine) - x0.scaled(sine))
+    p = trace.vector("up", ORIGIN) + rotated(vector("p"))
+    p = trace.let_vector("p", p if only_turns else p + z.scaled(trace.read("slide")))
+    if coupled or not only_turns:
+        s = Motion(
+            p.cross(z).scaled(scale) + (Vector3.zero() if only_turns else z.scaled(sliding)), z.scaled(scale)
+        )
+    else:
+        s = Motion(p.cross(z), z)
+    s = _velocities(trace, s)
+    k, h, mass = _inertia(trace, constant, (x, y, z, p))
+    trace.store("own", AXES_AT, [*x.scalars(), *y.scalars(), *z.scalars(), *p.scalars()])
+    _forces(trace, k, h, mass)
+
+
+def _velocities(trace: Trace, s: Motion) -> Motion:
+    trace.begin(
+        "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
+    )
+    s = trace.let_motion("s", s)
+    v, a = trace.motion("up", VELOCITY), trace.motion("up", ACCELERATION)
+    psi = trace.let_motion("psi", v.cross(s))
+    second = a.cross(s) + v.cross(psi)
+    trace.store("joint", AXIS, s.scalars())
+    trace.store("joint", RATE, psi.scaled(2.0).scalars())
+    trace.store("joint", SECOND_RATE, second.scalars())
+    rate, given = trace.read("rate"), trace.read("second")
+    trace.let_motion("v", v + s.scaled(rate))
+    trace.let_motion("a", a + s.scaled(given) + psi.scaled(rate))
+    for name, at in (("v", VELOCITY), ("a", ACCELERATION)):
+        trace.store("own", at, (trace.read(f"{name}_{part}_{axis}") for part in "uw" for axis in "xyz"))
+    return s
+
+
+def _inertia(
+    trace: Trace, get: Callable[[str], Scalar], frame: tuple[Vector3, ...]
+) -> tuple[Symmetric3, Vector3, Scalar]:
+    """K, h and m about the origin of all."""
+    x, y, z, p = frame
+    trace.begin("h = R h_0 + m p, K = R K_0 R^T + p (R h_0)^T + (R h_0) p^T + m p p^T = sum of e b^T + b e^T")
+    mass = trace.let("mass", get("mass"))
+    moments = [
+        x.scaled(get("k_xx")) + y.scaled(get("k_xy")) + z.scaled(get("k_xz")) + p.scaled(get("h_x")),
+        y.scaled(get("k_yy")) + z.scaled(get("k_yz")) + p.scaled(get("h_y")),
+        z.scaled(get("k_zz")) + p.scaled(get("h_z")),
+    ]
+    pairs = [(e, trace.let_vector(f"b{n}", b)) for n, e, b in zip((1, 2, 3), (x, y, z), moments, strict=True)]
+    if mass != 0.0:
+        pairs.append((p, trace.let_vector("mp", p.scaled(0.5 * mass))))
+
+    def entry(i: int, j: int) -> Scalar:
+        terms: Scalar = 0.0
+        for e, b in pairs:
+            left, right = e.scalars(), b.scalars()
+            terms = terms + (
+                2.0 * (left[i] * right[i]) if i == j else left[i] * right[j] + left[j] * right[i]
+            )
+        return terms
+
+    k = trace.let_symmetric(
+        "k", Symmetric3(*(entry(i, j) for i, j in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))))
+    )
+    h = x.scaled(get("h_x")) + y.scaled(get("h_y")) + z.scaled(get("h_z")) + p.scaled(mass)
+    return k, trace.let_vector("h", h), mass
+
+
+def _forces(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+    trace.begin("p = m u + w x h, Q = u h^T + [w] K, f = I a + B v / 2")
+    v, a = (
+        Motion(*(Vector3.of(trace.read(f"{name}_{part}_{axis}") for axis in "xyz") for part in "uw"))
+        for name in "va"
+    )
+    p = trace.let_vector("P", v.angular.cross(h) + v.linear.scaled(mass))
+    columns = (Vector3(k.xx, k.xy, k.xz), Vector3(k.xy, k.yy, k.yz), Vector3(k.xz, k.yz, k.zz))
+    q = [
+        trace.let_vector(f"Q{axis}", v.linear.scaled(part) + v.angular.cross(column))
+        for axis, part, column in zip("xyz", h.scalars(), columns, strict=True)
+    ]
+    body = Composite(k, h, (q[0], q[1], q[2]), p, Force.zero(), mass)
+    trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
+    force = body.inertia_times(a, trace_k) + body.half_factor_times(v.angular, trace_q)
+    trace.store("sum", SECOND, [*k.scalars(), *h.scalars()])
+    trace.store("sum", FACTOR, [x for column in q for x in column.scalars()])
+    trace.store("sum", MOMENTUM, p.scalars())
+    trace.store("sum", FORCE, force.scalars())
+    if mass != 0.0:
+        trace.store("sum", MASS, [mass])
+
+
+def composite(trace: Trace, array: str, *, massive: bool) -> Composite:
+    """A subtree in an array of lanes."""
+    trace.begin("the subtree")
+    k = Symmetric3(*(trace.read(f"{array}[{SECOND + n}]") for n in range(6)))
+    q = (trace.vector(array, FACTOR), trace.vector(array, FACTOR + 3), trace.vector(array, FACTOR + 6))
+    mass: Scalar = trace.read(f"{array}[{MASS}]") if massive else 0.0
+    force = Force(trace.vector(array, FORCE), trace.vector(array, FORCE + 3))
+    return Composite(k, trace.vector(array, FIRST), q, trace.vector(array, MOMENTUM), force, mass)
+
+
+def backward(trace: Trace, *, massive: bool) -> None:
+    """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
+    columns that the loop before wrote, and writes the others.
+    """
+    whole = composite(trace, "sum", massive=massive)
+    s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
+    trace_k, trace_q = trace.let("trace_k", whole.trace_k), trace.let("trace_q", whole.trace_q)
+    trace.begin("F_q = B psidot + I psiddot + s x* f")
+    by_q = (
+        whole.half_factor_times(rate.angular, trace_q)
+        + whole.inertia_times(second, trace_k)
+        + s.cross_force(whole.force)
+    )
+    trace.store("joint", BY_Q, by_q.scalars())
+    trace.begin("F_v = B s + 2 I psidot")
+    doubled = trace.let_vector("doubled", s.angular + s.angular)
+    by_v = whole.half_factor_times(doubled, trace_q) + whole.inertia_times(rate, trace_k)
+    trace.store("joint", BY_V, by_v.scalars())
+    trace.begin("F_a = I s, t = B^T s")
+    by_a = whole.inertia_times(s, trace_k)
+    linear, angular = trace.let_vector("f", by_a.linear), trace.let_vector("n", by_a.angular)
+    trace.store("joint", BY_A, [*linear.scalars(), *angular.scalars()])
+    half = whole.transposed_factor_times(s, trace_q)
+    trace.let_vector("t", half.scaled(2.0))

@@ -1,0 +1,162 @@
+"""The tables of kernels along paths: constants, what carries what, where inputs and columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.c import trigonometry
+from rbdc.emit.names import comment
+from rbdc.emit.paths.constants import Constants
+from rbdc.emit.paths.layout import LIMBS, Schedule
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.model import Model
+from rbdc.spatial.vectors import AXES
+
+GROUP = 4
+"""Rows that are turned into columns at once."""
+
+
+@dataclass(frozen=True)
+class MovedView:
+    """Where bodies come from other lanes or several rows: tables, and the gathering of what carries them."""
+
+    rows: str
+    lanes: str
+    gather: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ScaledView:
+    """Tables of what coordinates are multiplied by, and of offsets."""
+
+    turn: str
+    slide: str
+    turn_offset: str
+    slide_offset: str
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Consecutive rows of a lane whose columns are consecutive: the first column, the lane, the first of the
+    group's rows, bytes.
+    """
+
+    column: int
+    lane: int
+    entry: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows that are turned at once, and where their lanes go."""
+
+    rows: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+
+
+def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> dict[str, object]:
+    model, slots = (
+        schedule.model,
+        -(-schedule.rows * LIMBS // trigonometry.widths(scalar)[-1]) * trigonometry.widths(scalar)[-1],
+    )
+    flat = [body for row in schedule.bodies for body in row]
+    flat += [None] * (slots - len(flat))
+    some = next(body for body in flat if body is not None)
+    filled = [some if body is None else body for body in flat]
+    rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
+    places = [schedule.places.get(k) for k in range(model.njoints)]
+    scaled = model.coupled or constants.place("sliding") is not None
+    coupled = braced(column for column, body in _columns(model)) if model.coupled else ""
+    return {
+        "table": [
+            comment(f"row {n}: " + ", ".join("-" if k is None else model.bodies[k].name for k in row))
+            for n, row in enumerate(schedule.bodies, 1)
+        ],
+        "constants": rows,
+        "constant_count": len(constants.values),
+        "above": braced(-1 if row is None else row for row in schedule.above),
+        "moved": _moved(schedule),
+        "q_of": braced(model.bodies[k].index_q for k in filled),
+        "v_of": braced(model.bodies[k].index_v for k in filled),
+        "scaled": _scaled(model, flat, scalar) if scaled else None,
+        "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
+        "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
+        "coupled": coupled,
+        "slot_of": braced(_slots(schedule)),
+    }
+
+
+def _slots(schedule: Schedule) -> list[int]:
+    """The slot of each column; those of a free root follow on the others."""
+    slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
+    for body, place in schedule.places.items():
+        slots[schedule.column(body)] = (place.row - 1) * LIMBS + place.lane
+    return slots
+
+
+def _columns(model: Model) -> list[tuple[int, int]]:
+    return [(body.index_v + n, k) for k, body in enumerate(model.bodies) for n in range(body.joint.nv)]
+
+
+def braced(entries: Iterable[object]) -> str:
+    return "{" + ", ".join(map(str, entries)) + "}"
+
+
+def _moved(schedule: Schedule) -> MovedView | None:
+    if None not in schedule.above:
+        return None
+    rows = braced(braced(place.row for place in row) for row in schedule.parents)
+    lanes = braced(braced(place.lane for place in row) for row in schedule.parents)
+    gather = braced(f"motions[row[{n}]][k][lane[{n}]]" for n in range(LIMBS))
+    return MovedView(rows, lanes, gather, tuple(range(LIMBS)))
+
+
+def _scaled(model: Model, flat: Sequence[int | None], scalar: ScalarType) -> ScaledView:
+    factors: list[tuple[float, float, float, float]] = []
+    for k in flat:
+        body = None if k is None else model.bodies[k]
+        if body is None:
+            factors.append((0.0, 0.0, 0.0, 0.0))
+            continue
+        factor, offset = (
+            (1.0, 0.0) if body.coupling is None else (body.coupling.multiplier, body.coupling.offset)
+        )
+        turns = body.joint.rotation == "angle"
+        factors.append((factor, 0.0, offset, 0.0) if turns else (0.0, factor, 0.0, offset))
+    return ScaledView(*(braced(map(scalar.literal, entries)) for entries in zip(*factors, strict=True)))
+
+
+def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
+    chosen = constants.model.bodies[body].chosen
+    axes = [x for axis in AXES for x in chosen.rotation.apply(axis).scalars()]
+    return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
+
+
+def groups_of(schedule: Schedule, scalar: ScalarType) -> list[Group]:
+    groups = []
+    for first in range(0, schedule.rows, GROUP):
+        pieces = []
+        for lane in range(LIMBS):
+            rows = schedule.bodies[first : first + GROUP]
+            here = [row[lane] for row in rows]
+            columns = [None if body is None else schedule.column(body) for body in here]
+            pieces += _pieces(columns, lane, scalar)
+        groups.append(Group(tuple(range(first, first + GROUP)), tuple(pieces)))
+    return groups
+
+
+def _pieces(columns: Sequence[int | None], lane: int, scalar: ScalarType) -> list[Piece]:
+    """Runs of consecutive columns."""
+    pieces: list[Piece] = []
+    for entry, column in enumerate(columns):
+        if column is None:
+            continue
+        last = pieces[-1] if pieces else None
+        if last is not None and entry > 0 and columns[entry - 1] == column - 1:
+            pieces[-1] = Piece(last.column, lane, last.entry, last.bytes + scalar.size)
+        else:
+            pieces.append(Piece(column, lane, entry, scalar.size))
+    return pieces

@@ -1,0 +1,304 @@
+"""The external functions of CasADi: values, Jacobians and Hessians, on and off the unit sphere."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+
+import rbdc
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.model import Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.resources import resolve
+from tests.support import COMPILERS, UNOPTIMISED, Array, build_module
+from tests.support_handmade import inertia_of_one
+
+FIRST = ("rnea", "nle", "gravity_torque", "aba", "com", "potential_energy")
+"""Functions whose Jacobians there are."""
+VALUES = (*FIRST, "crba", "com_jacobian", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp")
+SECOND = "rnea_second_derivatives"
+ROBOTS = [
+    ("kuka_iiwa", "fixed"),
+    ("double_pendulum", "free-flyer"),
+    ("planar_floating", "fixed"),
+    ("panda", "fixed"),
+]
+ROBOTS += [("hyq", "free-flyer"), ("g1_29dof", "free-flyer"), ("ur5", "fixed"), ("tiago_pro", "fixed")]
+CASES = [*ROBOTS[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in ROBOTS[2:])]
+TWICE = ("rnea", "aba")
+Vector = Callable[[Array], Array]
+
+
+@cache
+def module(robot: str, root: str) -> ModuleType:
+    """The module, first order."""
+    functions = tuple(
+        name for name in VALUES if name in functions_of(Model.from_file(resolve(robot), root_joint=root))
+    )
+    return build_module(
+        robot,
+        root_joint=root,
+        functions=functions,
+        targets=("c", "casadi"),
+        cflags=UNOPTIMISED,
+        name=f"{robot}_ca",
+    )
+
+
+@cache
+def twice(robot: str, root: str) -> ModuleType:
+    """The module with Hessians."""
+    names = (*TWICE, "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", SECOND)
+    given: Any = {"joints": joints, "balls": balls}[robot]() if robot in ("joints", "balls") else robot
+    return build_module(
+        given,
+        root_joint=root,
+        functions=names,
+        targets=("c", "casadi"),
+        cflags=UNOPTIMISED,
+        name=f"{robot}_ca2",
+        verify=robot != "joints",  # whose C is wanted for its own sake
+    )
+
+
+def chain(*kinds: str) -> Model:
+    """A chain of joints of some kinds."""
+    links = [rbdc.Link("base"), *(rbdc.Link(f"link{k}", inertia_of_one()) for k in range(len(kinds)))]
+    made = [
+        rbdc.Joint(
+            f"joint{k}",
+            kind,
+            "base" if k == 0 else f"link{k - 1}",
+            f"link{k}",
+            placement=rbdc.Placement(rbdc.Rotation.identity(), rbdc.Vector3(0.1, -0.3, 0.2)),
+            axis=rbdc.Vector3(0.0, 1.0, 0.0),
+        )
+        for k, kind in enumerate(kinds)
+    ]
+    return rbdc.Model.assemble("_".join(kinds), links, made)
+
+
+def joints() -> Model:
+    return chain("planar", "revolute")
+
+
+def balls() -> Model:
+    return chain("revolute", "spherical")
+
+
+def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
+    """A random configuration of quaternions of some length, and random vectors."""
+    rng = np.random.default_rng(1)
+    q = m.random_configuration(rng) * length
+    return [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+
+
+def symbolic(f: Any) -> tuple[list[Any], Any]:
+    x = [casadi.MX.sym(f.name_in(k), f.numel_in(k)) for k in range(f.n_in())]
+    return x, f(*x)
+
+
+def central(f: Vector, x: Array) -> Array:
+    """The Jacobian (rows, columns) by fourth-order central differences."""
+    h = 2e-4
+
+    def along(e: Array) -> Array:
+        near, far = f(x + h * e) - f(x - h * e), f(x + 2 * h * e) - f(x - 2 * h * e)
+        return (8 * near - far) / (12 * h)
+
+    return np.array([along(e) for e in np.eye(len(x))]).T
+
+
+def flat(f: Any) -> Vector:
+    """The function of all its arguments in one vector, by values alone."""
+    ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
+    return lambda x: np.array(f(*np.split(x, ends))).ravel()
+
+
+@pytest.mark.parametrize(("robot", "root"), CASES)
+def test_values(robot: str, root: str) -> None:
+    """The bits of the module; matrices are as they are there, tensors are stacked."""
+    m = module(robot, root)
+    for name in m.functions:
+        f = m.casadi(name)
+        given = arguments(m, f, 1.0)
+        q = np.array(given[0])
+        expected = getattr(m, name)(*given)
+        results = f.call([casadi.DM(x) for x in given])
+        for result, array in zip(
+            results, expected if isinstance(expected, tuple) else (expected,), strict=True
+        ):
+            rows = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(-1, 1)
+            np.testing.assert_allclose(np.array(result), rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
+        np.testing.assert_array_equal(q, given[0])
+
+
+@pytest.mark.parametrize("length", [1.0, 1.3])
+@pytest.mark.parametrize(("robot", "root"), CASES)
+def test_jacobians(robot: str, root: str, length: float) -> None:
+    """Against central differences of the values, on the unit sphere and off it."""
+    m = module(robot, root)
+    for name in [name for name in FIRST if name in m.functions]:
+        f = m.casadi(name)
+        x, y = symbolic(f)
+        given = arguments(m, f, length)
+        J = casadi.Function("J", x, [casadi.jacobian(y, casadi.vertcat(*x))])
+        expected = central(flat(f), np.concatenate(given))
+        assert np.abs(np.array(J(*given)) - expected).max() <= 1e-8 * np.abs(expected).max(), name
+        weights = np.random.default_rng(2).standard_normal(y.numel())
+        g = casadi.Function("g", x, [casadi.gradient(casadi.dot(casadi.DM(weights), y), casadi.vertcat(*x))])
+        np.testing.assert_allclose(
+            np.array(g(*given)).ravel(), weights @ np.array(J(*given)), rtol=1e-9, atol=1e-8
+        )
+
+
+HESSIANS = [
+    pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
+    ("double_pendulum", "free-flyer"),
+    ("balls", "fixed"),
+]
+
+
+@pytest.mark.parametrize("length", [1.0, 1.3])
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize(("robot", "root"), HESSIANS)
+def test_hessians(robot: str, root: str, name: str, length: float) -> None:
+    """Symmetric, and against central differences of gradients."""
+    m = twice(robot, root)
+    f = m.casadi(name)
+    x, y = symbolic(f)
+    given = arguments(m, f, length)
+    every, weights = casadi.vertcat(*x), np.random.default_rng(3).standard_normal(y.numel())
+    hessian, gradient = casadi.hessian(casadi.dot(casadi.DM(weights), y), every)
+    H = np.array(casadi.Function("H", x, [hessian])(*given))
+    expected = central(flat(casadi.Function("g", x, [gradient])), np.concatenate(given))
+    assert np.abs(H - expected).max() <= 1e-8 * np.abs(expected).max()
+    assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
+
+
+@pytest.mark.parametrize("robot", ["joints", "balls", "double_pendulum"])
+def test_entries_of_q_twice(robot: str, tmp_path: Path) -> None:
+    """What turns derivatives in the tangent space into those by entries of q, differentiated by central
+    differences; the C by itself.
+    """
+    m = twice(robot, "free-flyer" if robot == "double_pendulum" else "fixed")
+    folder = Path(str(m.__file__)).parent
+    library, shared = folder / f"lib{m.name}_casadi.so", tmp_path / "charts.so"
+    command = [COMPILERS[0], "-std=c99", "-shared", "-fPIC", "-Dstatic=", f"-I{folder}", str(library)]
+    file = str(folder / f"{m.name}_casadi.c")
+    subprocess.run(
+        [*command, f"-Wl,-rpath,{folder}", file, str(library), "-lm", "-o", str(shared)], check=True
+    )
+    functions = ctypes.CDLL(str(shared))
+    rng = np.random.default_rng(4)
+    q, g = m.random_configuration(rng) * 1.2, rng.standard_normal(m.nv)
+
+    def pointer(x: Array) -> Any:
+        return x.ctypes.data_as(ctypes.POINTER(ctypes.c_double))
+
+    def by_entries(q: Array) -> Array:
+        row = np.zeros(m.nq)
+        functions.by_entries(pointer(np.ascontiguousarray(q)), pointer(g), pointer(row), 1)
+        return row
+
+    made, zero, room = np.zeros((m.nq, m.nq)), np.zeros((m.nv, m.nv)), np.zeros(m.nq * m.nv)
+    functions.twice_by_entries(*map(pointer, (q, g, zero, room, made)))
+    expected = central(by_entries, q)
+    assert np.abs(expected).max() > 0.1
+    np.testing.assert_allclose(made.T, expected, rtol=1e-8, atol=1e-9)
+
+
+def test_nothing_is_differentiated_numerically() -> None:
+    m = module("double_pendulum", "free-flyer")
+    f = m.casadi("crba")
+    q = casadi.MX.sym("q", m.nq)
+    with pytest.raises(RuntimeError, match=r"derivative"):
+        casadi.jacobian(f(q), q)
+    x, y = symbolic(m.casadi("aba"))
+    with pytest.raises(RuntimeError):
+        casadi.hessian(casadi.sum1(y), casadi.vertcat(*x))
+
+
+def test_one_call_of_jac_a_jacobian() -> None:
+    """By CasADi's own listing of what a Jacobian evaluates."""
+    f = module("double_pendulum", "free-flyer").casadi("aba")
+    x, y = symbolic(f)
+    J = casadi.Function("J", x, [casadi.jacobian(y, casadi.vertcat(*x))])
+    listing = str(J.str(True))
+    assert len(re.findall(r"jac_double_pendulum_ca_casadi_aba\(", listing)) == 1
+    assert "adj1_" not in listing and "fd_" not in listing
+
+
+def test_maps_and_pickles() -> None:
+    m = module("double_pendulum", "free-flyer")
+    f = m.casadi("rnea")
+    rng = np.random.default_rng(0)
+    q = np.array([m.random_configuration(rng) for _ in range(5)]).T
+    v, a = rng.standard_normal((2, m.nv, 5))
+    np.testing.assert_allclose(np.array(f.map(5)(q, v, a)), m.rnea(q.T, v.T, a.T).T, rtol=1e-12, atol=1e-12)
+    again = pickle.loads(pickle.dumps(f))
+    np.testing.assert_array_equal(
+        np.array(again(q[:, 0], v[:, 0], a[:, 0])), np.array(f(q[:, 0], v[:, 0], a[:, 0]))
+    )
+
+
+def test_refusals(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="--targets casadi: CasADi computes with doubles"):
+        build_package("cartpole", BuildOptions(targets=("c", "casadi"), dtype="float32", out=tmp_path))
+    m = module("double_pendulum", "free-flyer")
+    with pytest.raises(AttributeError, match="has no 'frame_jacobian'; build it with"):
+        m.casadi("frame_jacobian")
+    without = build_module("double_pendulum", functions=("rnea",))
+    with pytest.raises(AttributeError, match="casadi was not built; build with --targets c,batch,casadi"):
+        without.casadi("rnea")
+
+
+def test_without_casadi_the_error_says_what_to_install() -> None:
+    m = module("double_pendulum", "free-flyer")
+    folder = str(Path(str(m.__file__)).parent)
+    program = f"import sys; sys.modules['casadi'] = None\nimport rbdc; rbdc.load({folder!r}).casadi('rnea')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (
+        done.stderr.splitlines()[-1]
+        == "ImportError: double_pendulum_ca.casadi needs CasADi: pip install casadi"
+    )
+
+
+def test_a_fused_function_has_its_frame(tmp_path: Path) -> None:
+    options: dict[str, Any] = {
+        "functions": ("rnea",),
+        "fuse": (("com", "frame_jacobian@link2@WORLD"),),
+        "out": tmp_path,
+    }
+    m = rbdc.build("double_pendulum", targets=("c", "casadi"), cflags=UNOPTIMISED, **options)
+    q = np.array([0.3, -0.4])
+    position, J = m.casadi("com_and_frame_jacobian")(q)
+    expected = m.com_and_frame_jacobian(q)
+    np.testing.assert_allclose(np.array(position).ravel(), expected[0], rtol=1e-14)
+    np.testing.assert_allclose(np.array(J), expected[1], rtol=1e-14)
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_compiles_without_a_warning(compiler: str, tmp_path: Path) -> None:
+    """With CasADi's integer, and with that of acados."""
+    for m in (twice("joints", "fixed"), module("double_pendulum", "free-flyer")):
+        folder = Path(str(m.__file__)).parent
+        flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fsyntax-only", f"-I{folder}"]
+        for integer in ("long long int", "int"):
+            command = [compiler, *flags, f"-Dcasadi_int={integer}", str(folder / f"{m.name}_casadi.c")]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr

@@ -1,0 +1,151 @@
+"""Kernels along ancestor paths: equal to the reference for registers of every width, and clean C."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.emit.paths.layout import FEWEST, goes_along_paths, scheduled, windows
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import FLOAT
+from rbdc.model import WORLD, Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.planning.generation import PLAIN, generate
+from rbdc.resources import resolve
+from rbdc.runtime.load import load
+from rbdc.spatial import Force
+from tests.support import COMPILERS, Array, assert_close, build_module, slow_but
+from tests.support_paths import FUNCTION, PathKernel, chain, path_tree, widths
+from tests.support_trees import random_tree
+
+WIDTHS = widths()
+SEEDS = range(50)
+
+
+def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
+    """q, v, a and external forces; the velocity of a free root counts."""
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(-2.0, 2.0, model.nq)
+    if model.nq > model.nv:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    return (
+        q,
+        rng.standard_normal(model.nv),
+        rng.standard_normal(model.nv),
+        rng.standard_normal((model.njoints, 6)),
+    )
+
+
+def wanted(model: Model, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
+    """The matrices of the reference."""
+    forces = None if fext is None else [Force.of([float(x) for x in row]) for row in fext]
+    made = rnea_derivatives(model, q.tolist(), v.tolist(), a.tolist(), forces)
+    return [np.array(x, dtype=float) for x in made]
+
+
+def compare(kernel: PathKernel, tolerance: float = 1e-12) -> None:
+    """The three matrices with external forces and without, in parts of the largest entry of each."""
+    q, v, a, fext = inputs(kernel.model)
+    for forces in (None, fext):
+        actual, expected = kernel(q, v, a, forces), wanted(kernel.model, q, v, a, forces)
+        for name, x, y in zip(("dq", "dv", "da"), actual, expected, strict=True):
+            assert_close(x, y, tolerance, what=f"{kernel.model.name} {name}")
+
+
+@pytest.mark.parametrize("seed", slow_but(list(SEEDS), (0, 1, 2)))
+def test_trees_agree_with_the_reference(seed: int, tmp_path: Path) -> None:
+    """Deep and wide trees and mirrored limbs, with widths and compilers in turn."""
+    size = 12 + 5 * seed % 49 if seed % 10 else 120
+    size = 20 if seed < 3 else size
+    model = path_tree(seed, size, mimic="coupled" if seed % 5 == 2 else "independent")
+    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
+    compare(PathKernel(model, variant, compiler, tmp_path))
+
+
+@pytest.mark.parametrize(("variant", "compiler"), list(itertools.product(WIDTHS, COMPILERS)))
+def test_every_width_by_every_compiler(variant: str, compiler: str, tmp_path: Path) -> None:
+    compare(PathKernel(path_tree(5, 18), variant, compiler, tmp_path))
+
+
+@pytest.mark.parametrize("variant", WIDTHS)
+def test_single_precision(variant: str, tmp_path: Path) -> None:
+    compare(PathKernel(path_tree(1, 24), variant, COMPILERS[-1], tmp_path, FLOAT), 2e-5)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 5])
+def test_rows_and_windows(seed: int) -> None:
+    """Every body once, after what carries it; every pair in a window, no other."""
+    model = path_tree(seed, 40)
+    schedule = scheduled(model)
+    assert sorted(schedule.places) == [k for k in range(model.njoints) if not model.bodies[k].joint.free]
+    assert len(set(schedule.places.values())) == len(schedule.places)
+    for body, place in schedule.places.items():
+        above = model.bodies[body].parent
+        carrier = schedule.places[above].row if above in schedule.places else 0
+        assert carrier < place.row
+        row = schedule.above[place.row - 1]
+        assert row is None or row == carrier
+    pairs = {
+        (schedule.column(x), schedule.column(y))
+        for y in schedule.places
+        for x in model.support(y)
+        if x in schedule.places and x != WORLD
+    }
+    for width in (2, 4, 8):
+        covered: set[int] = set()
+        for window in windows(schedule, width):
+            columns = range(window.column, window.column + width)
+            covered |= set(columns)
+            rows = {tile.row: tile for tile in window.tiles}
+            assert set(rows).isdisjoint(window.empty)
+            assert set(rows) | set(window.empty) == set(range(schedule.first, schedule.columns))
+            for row, tile in rows.items():
+                for lane, column in enumerate(columns):
+                    assert bool(tile.below >> lane & 1) == ((row, column) in pairs)
+                    assert bool(tile.above >> lane & 1) == ((column, row) in pairs and row != column)
+        assert covered == set(range(schedule.first, schedule.columns))
+
+
+def test_models_that_do_not_go_along_paths() -> None:
+    assert goes_along_paths(path_tree(0, FEWEST))
+    assert not goes_along_paths(path_tree(0, FEWEST - 1))
+    assert not goes_along_paths(random_tree(0, size=20))  # with spherical joints and the like
+
+
+@pytest.mark.slow
+def test_choice() -> None:
+    """Humanoids go along paths, quadrupeds and arms do not."""
+    styles = {}
+    for robot, root in (("g1_29dof", "free-flyer"), ("hyq", "free-flyer"), ("kuka_iiwa", "fixed")):
+        model = Model.from_urdf(resolve(robot), root_joint=root)
+        made = generate(model, robot, [FUNCTION], "0", lambda _: None, PLAIN)
+        styles[robot] = made.sources[0].style
+    assert styles["g1_29dof"] == "windows"
+    assert "windows" not in (styles["hyq"], styles["kuka_iiwa"])
+
+
+@pytest.mark.slow
+def test_a_package_with_drives_and_portable_variants(tmp_path: Path) -> None:
+    """Verified as every package is: 130 joints, beyond what is unrolled."""
+    model = path_tree(7, 130)
+    options = BuildOptions(out=tmp_path, functions=(FUNCTION,), cflags=("-O1", "-ffp-contract=fast"))
+    module = load(build_package(model, options).directory)
+    q, v, a, fext = inputs(model)
+    for x, y in zip(module.rnea_derivatives(q, v, a, fext), wanted(model, q, v, a, fext), strict=True):
+        assert_close(x, y, 1e-12)
+
+
+def test_what_stays_refused() -> None:
+    """More joints than are unrolled, for a function without a kernel along paths, and for fused ones."""
+    model = chain(130)
+    assert functions_of(model)[FUNCTION].policy.windows
+    with pytest.raises(UnsupportedError, match="unrolls at most 128"):
+        build_module(model, functions=("torque_regressor",))
+    with pytest.raises(UnsupportedError, match="unrolls at most 128"):
+        build_module(model, functions=(FUNCTION,), fuse=(("rnea", FUNCTION),))

@@ -1,0 +1,51 @@
+"""Optimal control over the external functions of CasADi, by ipopt with exact Hessians: it ends, with
+motions that the module's forward dynamics gives too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+
+from tests.support import UNOPTIMISED, build_module
+
+FUNCTIONS = ("aba", "aba_derivatives", "aba_vjp", "rnea_second_derivatives")
+STEPS, STEP = 12, 0.05
+
+
+def swing(robot: str) -> tuple[Any, Any, Any, Any]:
+    """The problem of moving from rest at zero to rest elsewhere, by semi-implicit Euler, and q, v, tau."""
+    m = build_module(
+        robot, functions=FUNCTIONS, targets=("c", "casadi"), cflags=UNOPTIMISED, name=f"{robot}_control"
+    )
+    aba, opti = m.casadi("aba"), casadi.Opti()
+    q, v, tau = (opti.variable(n, k) for n, k in ((m.nq, STEPS + 1), (m.nv, STEPS + 1), (m.nv, STEPS)))
+    for k in range(STEPS):
+        opti.subject_to(v[:, k + 1] == v[:, k] + STEP * aba(q[:, k], v[:, k], tau[:, k]))
+        opti.subject_to(q[:, k + 1] == q[:, k] + STEP * v[:, k + 1])
+    target = 0.4 * np.cos(np.arange(m.nq))
+    for entries, value in ((q[:, 0], 0), (v[:, 0], 0), (q[:, STEPS], target), (v[:, STEPS], 0)):
+        opti.subject_to(entries == value)
+    opti.minimize(STEP * casadi.sumsqr(tau) + 1e-3 * casadi.sumsqr(v))
+    return opti, q, v, tau
+
+
+@pytest.mark.parametrize("robot", ["double_pendulum", pytest.param("kuka_iiwa", marks=pytest.mark.slow)])
+def test_an_arm_swings(robot: str) -> None:
+    opti, _, v, _ = swing(robot)
+    opti.solver("ipopt", {"print_time": False}, {"print_level": 0, "tol": 1e-9})
+    found = opti.solve()
+    assert found.stats()["success"]
+    m = build_module(
+        robot, functions=FUNCTIONS, targets=("c", "casadi"), cflags=UNOPTIMISED, name=f"{robot}_control"
+    )
+    q, tau = (
+        found.value(opti.x)[: m.nq * (STEPS + 1)].reshape(STEPS + 1, m.nq),
+        found.value(opti.x)[-m.nv * STEPS :],
+    )
+    speeds = np.array(found.value(v)).T
+    expected = m.aba(q[:-1], speeds[:-1], tau.reshape(STEPS, m.nv))
+    np.testing.assert_allclose(np.diff(speeds, axis=0), STEP * expected, rtol=1e-6, atol=1e-6)
