@@ -170,6 +170,7 @@ HESSIANS = [
     pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
     ("double_pendulum", "free-flyer"),
     ("balls", "fixed"),
+    pytest.param("hyq", "free-flyer", marks=pytest.mark.slow),
 ]
 
 

@@ -49,3 +49,41 @@ def test_an_arm_swings(robot: str) -> None:
     speeds = np.array(found.value(v)).T
     expected = m.aba(q[:-1], speeds[:-1], tau.reshape(STEPS, m.nv))
     np.testing.assert_allclose(np.diff(speeds, axis=0), STEP * expected, rtol=1e-6, atol=1e-6)
+
+
+def rate(q: Any, v: Any) -> Any:
+    """dq/dt of a free-flyer and the joints after it; the quaternion need not be of unit length."""
+    x, u, w = q[3:6] / casadi.norm_2(q[3:7]), v[0:3], v[3:6]
+    s = q[6] / casadi.norm_2(q[3:7])
+    linear = u + 2 * casadi.cross(x, casadi.cross(x, u) + s * u)
+    turning = casadi.vertcat(s * w + casadi.cross(x, w), -casadi.dot(x, w)) / 2
+    return casadi.vertcat(linear, turning, v[6:])
+
+
+@pytest.mark.slow
+def test_a_quadruped_falls() -> None:
+    """HyQ falls freely from rest and moves one leg."""
+    options: dict[str, Any] = {"root_joint": "free-flyer", "cflags": UNOPTIMISED, "name": "hyq_control"}
+    m = build_module("hyq", functions=FUNCTIONS, targets=("c", "casadi"), **options)
+    aba, opti, steps, step = m.casadi("aba"), casadi.Opti(), 4, 0.05
+    q, v = opti.variable(m.nq, steps + 1), opti.variable(m.nv, steps + 1)
+    tau = opti.variable(m.nv - 6, steps)
+    for k in range(steps):
+        forces = casadi.vertcat(casadi.DM.zeros(6), tau[:, k])
+        opti.subject_to(v[:, k + 1] == v[:, k] + step * aba(q[:, k], v[:, k], forces))
+        opti.subject_to(q[:, k + 1] == q[:, k] + step * rate(q[:, k], v[:, k + 1]))
+    opti.subject_to(q[:, 0] == m.q_neutral)
+    opti.subject_to(v[:, 0] == 0)
+    opti.subject_to(q[7, steps] == 0.1)
+    opti.set_initial(q, np.tile(m.q_neutral[:, None], (1, steps + 1)))
+    opti.minimize(step * 1e-2 * casadi.sumsqr(tau) + casadi.sumsqr(v[6:, :]))
+    opti.solver("ipopt", {"print_time": False}, {"print_level": 0})
+    found = opti.solve()
+    assert found.stats()["success"]
+    qs, speeds = (np.array(found.value(x)).T for x in (q, v))
+    torques = np.hstack([np.zeros((steps, 6)), np.array(found.value(tau)).T])
+    units = qs[:-1].copy()
+    units[:, 3:7] /= np.linalg.norm(units[:, 3:7], axis=1, keepdims=True)
+    np.testing.assert_allclose(
+        np.diff(speeds, axis=0), step * m.aba(units, speeds[:-1], torques), rtol=1e-6, atol=1e-6
+    )

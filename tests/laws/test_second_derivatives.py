@@ -68,6 +68,17 @@ def check(module: ModuleType, model: Model) -> None:
         qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, model, q, v, x, fext)
         found = module.aba_second_derivatives(q, v, x, *given)
         agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+        weigh(module, (q, v, x), given)
+
+
+def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Array, ...]) -> None:
+    """The Hessians of weighted sums are those of the tensors, w^T of each."""
+    w = np.random.default_rng(2).standard_normal(module.nv)
+    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.rnea_second_derivatives(*point, *given)]
+    tensors[3] = tensors[3].T  # row: by q, column: by a
+    agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
+    tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
+    agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
 
 
 @pytest.mark.parametrize("seed", TREES)

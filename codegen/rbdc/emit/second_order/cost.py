@@ -17,6 +17,8 @@ OWN = 47
 """A row of the own torque."""
 
 
+PAIRS_OF = 96
+"""The blocks of the Hessian for one degree of freedom and a vector of those above it."""
 WEIGHTS_OF = 140
 """What belongs to a vector of rows of M^-1 and one degree of freedom."""
 
@@ -40,6 +42,14 @@ def forward_cost(layout: Layout) -> Cost:
     for length, _ in _deepest(layout):
         products = 2 * (12 + 15 + 15) * vectors * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
+    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+
+
+def vector_cost(layout: Layout, *, forward: bool) -> Cost:
+    """Of the Hessian of weighted sums: the entries of each pair on a path, and three products of matrices."""
+    operations = OPERATORS_OF * (layout.columns // layout.lanes)
+    operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))
+    operations += 6 * layout.size**2 * (layout.columns // layout.lanes) if forward else 0
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 

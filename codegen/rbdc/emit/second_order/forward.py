@@ -7,12 +7,21 @@ from dataclasses import replace
 
 from rbdc.emit.backend import Form, FunctionSource, PlannedFunction
 from rbdc.emit.c.columns import column_source
-from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, function_source, headers
+from rbdc.emit.c.csource import (
+    Kernels,
+    add_headers,
+    add_kernels,
+    batch_view,
+    figures,
+    function_source,
+    headers,
+)
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import forward_cost
 from rbdc.emit.second_order.inverse import preparation
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
+from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
 
@@ -25,21 +34,10 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
     forward dynamics and its first derivatives.
     """
     declaration = replace(planned.declaration, zeroed=True)
-    scalar, name, programs = declaration.scalar, f"{robot}_{declaration.name}", planned.programs
+    scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
-    source = FunctionSource(declaration, forward_cost(made), method="along_paths", style="paths")
-    firsts = [_first(robot, use, model, version) for use in planned.uses]
-    add_headers(source, robot, programs, version)
-    source.style = "paths"
-    source.files[header_name(robot)] = header(robot, made, scalar, version)
-    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
-    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, start, version)
-    own = headers(source)
-    for first in firsts:
-        source.files |= first.files
-        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
-    source.internal += start.internal
-    source.cost = sum((first.cost for first in firsts), cost(programs[0]) + source.cost)
+    source, kernels, own = begun(robot, planned, declaration, model, version)
+    source.cost += forward_cost(made)
     accelerate, differentiate = planned.uses
     given = [p.name for p in declaration.inputs]
     outputs = [p.name for p in declaration.outputs]
@@ -66,8 +64,8 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         sparse=outputs[1],
         size=made.size**3,
         middle=ACCELERATIONS,
-        accelerate=_call(robot, accelerate, [*given, ACCELERATIONS]),
-        differentiate=_call(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),
+        accelerate=call_of(robot, accelerate, [*given, ACCELERATIONS]),
+        differentiate=call_of(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
@@ -77,6 +75,29 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
     return source
 
 
+def begun(
+    robot: str, planned: PlannedFunction, declaration: FunctionDeclaration, model: Model, version: str
+) -> tuple[FunctionSource, Kernels, list[str]]:
+    """The source of a function with all but its own loops: the shared header, the functions that it
+    calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
+    """
+    made, name, programs = layout(model, declaration.scalar), f"{robot}_{declaration.name}", planned.programs
+    firsts = [_first(robot, use, model, version) for use in planned.uses]
+    total = sum((first.cost for first in firsts), cost(programs[0]))
+    source = FunctionSource(declaration, total, method="along_paths")
+    add_headers(source, robot, programs, version)
+    source.style = "paths"
+    source.files[header_name(robot)] = header(robot, made, declaration.scalar, version)
+    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
+    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, start, version)
+    own = headers(source)
+    for first in firsts:
+        source.files |= first.files
+        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
+    source.internal += start.internal
+    return source, kernels, own
+
+
 def _first(robot: str, use: PlannedFunction, model: Model, version: str) -> FunctionSource:
     """The C of a function that this one calls, under a name of its own."""
     if use.form is Form.COLUMNS:
@@ -84,5 +105,6 @@ def _first(robot: str, use: PlannedFunction, model: Model, version: str) -> Func
     return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
 
 
-def _call(robot: str, use: PlannedFunction, arguments: Sequence[str]) -> str:
+def call_of(robot: str, use: PlannedFunction, arguments: Sequence[str]) -> str:
+    """The call of a function that this one uses."""
     return f"{robot}_{use.declaration.name}({', '.join(arguments)})"

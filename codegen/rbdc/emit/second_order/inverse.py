@@ -28,7 +28,8 @@ class Variant:
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
     """The straight-line code that the loops start from: of accelerations, whatever the function is given."""
     acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
-    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in declaration.inputs)
+    given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
+    inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
     return replace(declaration, inputs=inputs, outputs=(Parameter("state", (STATE, size), ""),))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.second_order.forward import forward_source
 from rbdc.emit.second_order.inverse import inverse_source
+from rbdc.emit.second_order.vector import vector_source
+from rbdc.functions.declarations import Kind
 
 
 class PathsTarget(Backend):
@@ -20,7 +22,9 @@ class PathsTarget(Backend):
         if planned.form is not Form.PATHS:
             return
         robot, model, version = package.robot, package.model, package.version
-        if planned.uses:
+        if any(p.kind is Kind.WEIGHTS for p in planned.declaration.inputs):
+            source.take(vector_source(robot, planned, model, version))
+        elif planned.uses:
             source.take(forward_source(robot, planned, model, version))
         else:
             source.take(inverse_source(robot, planned.declaration, planned.programs, model, version))
