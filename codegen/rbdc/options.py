@@ -49,6 +49,8 @@ class BuildOptions:
     lock: JointNumbers = ()
     base: str | None = None
     frames: tuple[tuple[str, str, FrameOption], ...] = ()
+    parameters: tuple[str, ...] | None = None
+    payloads: tuple[str, ...] = ()
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -102,6 +104,8 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
                 "damping": options.damping,
                 "lock": dict(options.lock),
                 "base": options.base,
+                "parameters": None if options.parameters is None else list(options.parameters or ["all"]),
+                "payloads": list(options.payloads),
                 "frames": [[name, link, list(numbers)] for name, link, numbers in options.frames],
             }
         ),

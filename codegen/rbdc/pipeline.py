@@ -20,6 +20,7 @@ from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
 from rbdc.model.notes import place_of, warnings_of
 from rbdc.model.options import ModelOptions, gravity_of
+from rbdc.model.parameters import with_rows
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
@@ -64,7 +65,7 @@ def build(description: Description, *, progress: bool | None = None, **options: 
         raise OptionError(
             f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}"
         )
-    for name in ("functions", "targets", "cflags"):
+    for name in ("functions", "targets", "cflags", "parameters", "payloads"):
         if options.get(name) is not None:
             options[name] = tuple(options[name])
     if "gravity" in options:
@@ -106,9 +107,22 @@ def read(description: Description, options: BuildOptions) -> Model:
     """The model of a description under the options that bear on it."""
     check_options(options)
     if isinstance(description, Model):
-        return description
-    given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
-    return Model.from_file(resolve(description), snap=options.snap, **given)
+        model = description
+    else:
+        given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
+        model = Model.from_file(resolve(description), snap=options.snap, **given)
+    if options.parameters is None and not options.payloads:
+        return model
+    if options.style == "rolled":
+        raise UnsupportedError(
+            "--style rolled has its constants in tables: leave out --parameters and --payload"
+        )
+    others = [target for target in options.targets if target not in ("c", "batch")]
+    if others:
+        raise UnsupportedError(
+            f"--targets {others[0]} has no derivatives by inertial parameters: leave it out"
+        )
+    return with_rows(model, options.parameters, options.payloads)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -148,6 +162,7 @@ class _Job:
                     model.base_inertia,
                     model.gravity,
                     model.damped,
+                    model.parameters,
                     model.description_hash,
                 )
             ),

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from rbdc.errors import OptionError
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
+from rbdc.functions.evaluation import Evaluate, JointSpace, Parametric
+from rbdc.functions.inputs import inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
@@ -27,7 +30,30 @@ FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold,
 
 def functions_of(model: Model) -> dict[str, Function]:
     """Every function that can be built for the model, by its name, in the order of the documentation."""
-    return {function.name: function for family in FAMILIES for function in family(model)}
+    functions = (function for family in FAMILIES for function in family(model))
+    if not model.parameters:
+        return {function.name: function for function in functions}
+    return {function.name: _parametric(model, function) for function in functions}
+
+
+def _parametric(model: Model, function: Function) -> Function:
+    """The function with the inertial parameters as one input more, before the optional one, if its result
+    depends on them: what does is computed on the joint-space model.
+    """
+    if not any(isinstance(evaluate, JointSpace) for evaluate in function.methods.values()):
+        return function
+    declaration = function.declaration
+    optional = [p for p in declaration.inputs if p.optional]
+    inputs = (*declaration.required, inertial_parameters(model), *optional)
+    methods = {name: _taking(evaluate) for name, evaluate in function.methods.items()}
+    to_solve = None if function.to_solve is None else _taking(function.to_solve)
+    policy = replace(function.policy, rolled={})
+    declaration = replace(declaration, inputs=inputs)
+    return replace(function, declaration=declaration, methods=methods, to_solve=to_solve, policy=policy)
+
+
+def _taking(evaluate: Evaluate) -> Evaluate:
+    return Parametric(evaluate) if isinstance(evaluate, JointSpace) else evaluate
 
 
 def known() -> dict[str, Function]:

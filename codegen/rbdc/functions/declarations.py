@@ -21,6 +21,10 @@ a `Force` for each body.
 """
 
 
+PARAMETERS = "parameters"
+"""The name of the input of kind `Kind.PARAMETERS`."""
+
+
 class Kind(Enum):
     """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
     with a joint's direction.
@@ -40,6 +44,8 @@ class Kind(Enum):
     """One number for each row of a result (nv)."""
     WRENCHES = "wrench of each body"
     """A force and a moment for each body, in its joint frame (njoints, 6)."""
+    PARAMETERS = "inertial parameters"
+    """Ten numbers a row, as the model's `parameters` say."""
     JOINT_ROWS = "rows of joints"
     """An output with a row for each joint's direction."""
     SPACE_ROWS = "rows of space"

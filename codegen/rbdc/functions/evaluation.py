@@ -10,8 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.joint_coordinates import flat
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import EXTERNAL_FORCES
+from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS
 from rbdc.model import Model
+from rbdc.model.parameters import constant_part, in_chosen_frames
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
 
@@ -97,6 +98,22 @@ class JointSpace:
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """The same on a joint-space model with limbs alike."""
         return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """A joint-space algorithm that takes inertial parameters at run time: on the joint-space model of what is
+    constant, to which they are added.
+    """
+
+    constant: JointSpace
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate` with the input `PARAMETERS`."""
+        small = reduced(constant_part(model), self.constant.space)
+        given = in_chosen_frames(small, model.parameters, inputs[PARAMETERS])
+        others = {name: value for name, value in inputs.items() if name != PARAMETERS}
+        return arrays(_call(self.constant.algorithm, given, others, trace))
 
 
 @dataclass(frozen=True)

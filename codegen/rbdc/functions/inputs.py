@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from rbdc.functions.declarations import EXTERNAL_FORCES, Kind, Parameter
+from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS, Kind, Parameter
 from rbdc.model import Model
+from rbdc.model.xml import shown
 
 
 def configuration(model: Model, name: str = "q") -> Parameter:
@@ -32,6 +33,13 @@ def external_forces(model: Model) -> Parameter:
     """The optional wrenches on the bodies (njoints, 6)."""
     meaning = "external force on each body in its joint frame, linear part first (N, N m)"
     return Parameter(EXTERNAL_FORCES, (model.njoints, 6), meaning, Kind.WRENCHES, optional=True)
+
+
+def inertial_parameters(model: Model) -> Parameter:
+    """The inertial parameters that are given at run time (rows, 10)."""
+    names = ", ".join(shown(row.name) for row in model.parameters)
+    meaning = f"m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg, m) of {names}"
+    return Parameter(PARAMETERS, (len(model.parameters), 10), meaning, Kind.PARAMETERS)
 
 
 def direction(model: Model, of: str) -> Parameter:

@@ -79,6 +79,18 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class ParameterRow:
+    """Ten inertial parameters that functions take at run time: those of moving body `body` in its own frame,
+    or, if `added`, of a payload at `placement` in it. `name`: the body's or the frame's.
+    """
+
+    name: str
+    body: int
+    placement: Placement
+    added: bool
+
+
+@dataclass(frozen=True)
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
@@ -86,7 +98,8 @@ class Model:
     `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
     of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
     the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
-    `gravity` in m/s^2. `damped`: the joints' viscous damping counts.
+    `gravity` in m/s^2. `damped`: the joints' viscous damping counts. `parameters`: what functions take at run
+    time.
     """
 
     name: str
@@ -101,6 +114,7 @@ class Model:
     description_hash: str | None = None
     resting: MomentInertia = field(default_factory=MomentInertia.zero)
     damped: bool = False
+    parameters: tuple[ParameterRow, ...] = ()
 
     @staticmethod
     def assemble(

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Part, arrays
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
+from rbdc.model.parameters import with_parameters
 from rbdc.spatial import Force, Scalar
 from rbdc.verification.elimination import Elimination
 from rbdc.verification.perturbation import Perturbation, longest_offset
@@ -97,7 +98,10 @@ class References:
             return made
         (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
         last_place = float(np.finfo(declaration.scalar.dtype).eps)
-        elimination = Elimination.of(self.model, inputs[q], last_place)
+        model = self.model
+        if model.parameters:
+            model = with_parameters(model, list(inputs[PARAMETERS].T))
+        elimination = Elimination.of(model, inputs[q], last_place)
         return [Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values))) for x in made]
 
     def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
@@ -108,6 +112,8 @@ class References:
                 return self.perturbation.tangent(self.model, values)
             case Kind.WRENCHES:
                 return self.perturbation.wrenches(values)
+            case Kind.PARAMETERS:
+                return self.perturbation.parameters(values)
             case _:
                 given = f"{parameter.name} ({parameter.kind.value})"
                 raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
@@ -115,7 +121,9 @@ class References:
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
-    given = [p for p in function.declaration.inputs if p.name in inputs]
+    given = [p for p in function.declaration.inputs if p.name in inputs and p.kind is not Kind.PARAMETERS]
+    if any(p.kind is Kind.PARAMETERS for p in function.declaration.inputs):
+        model = with_parameters(model, inputs[PARAMETERS])
     arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
     forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
     place = () if part.frame is None else (part.frame, part.reference)

@@ -67,6 +67,14 @@ class Perturbation:
         sizes = np.broadcast_to(np.max(parts, axis=2, keepdims=True), parts.shape).reshape(states, size)
         return [self._changed(x[:, k], sizes[:, k]) for k in range(size)]
 
+    def parameters(self, x: Array) -> list[Scalar]:
+        """x (states, 10 rows) likewise: mass, first moment and moments of inertia of a row change apart."""
+        sizes = np.abs(x)
+        for start in range(0, x.shape[1], 10):
+            for part in (slice(start, start + 1), slice(start + 1, start + 4), slice(start + 4, start + 10)):
+                sizes[:, part] = np.max(np.abs(x[:, part]), axis=1, keepdims=True)
+        return [self._changed(x[:, k], sizes[:, k]) for k in range(x.shape[1])]
+
     def _changed(self, values: Array, sizes: Array) -> Rounded:
         return self.rounding.of(values + sizes * self._noise())
 

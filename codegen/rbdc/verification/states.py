@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.model import Body, Model
+from rbdc.model.parameters import nominal
+from rbdc.spatial import Inertia, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Body], list[float]]
@@ -54,12 +56,28 @@ def _values(
 ) -> Array:
     if parameter.kind is Kind.CONFIGURATION:
         return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+    if parameter.kind is Kind.PARAMETERS:
+        return np.array([_parameters(model, state, rng) for state in range(STATES)])
     if parameter.kind not in DRAWN:
         given = f"{parameter.name} ({parameter.kind.value})"
         raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
     values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
     values[0] = 0.0
     return values
+
+
+def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[float]:
+    """Of bodies: those of the description, first as they are, then many times lighter or heavier and with a
+    point mass beside.
+    """
+    found: list[float] = []
+    for row in nominal(model):
+        x, y, z = (float(r) for r in rng.uniform(-0.3, 0.3, 3))
+        mass = float(rng.uniform(0.0, 1.0)) if state > 1 else 0.0
+        point = Inertia.about_com(mass, Vector3(x, y, z), Symmetric3.zero()).scalars()
+        scale = float(rng.uniform(0.3, 3.0)) if state > 1 else 1.0
+        found += [scale * float(own) + float(more) for own, more in zip(row, point, strict=True)]
+    return found
 
 
 def _draw_of(state: int) -> Draw:

@@ -12,6 +12,7 @@ from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.model import Model
+from rbdc.model.parameters import nominal
 
 
 def render_python(
@@ -31,6 +32,7 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
+    parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
         "scalar": declarations[0].scalar,
@@ -49,6 +51,8 @@ def render_python(
         "velocity": repr([bound.velocity for bound in limits]),
         "effort": repr([bound.effort for bound in limits]),
         "armature": repr(model.armature),
+        "parameter_names": parameter_names,
+        "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
         "gravity": repr(model.gravity.scalars()),
@@ -59,7 +63,11 @@ def render_python(
     return {
         "__init__.py": render("package_init.py.jinja", **context),
         "__init__.pyi": render(
-            "package_init.pyi.jinja", functions=views, scalar=declarations[0].scalar, conversions=_CONVERSIONS
+            "package_init.pyi.jinja",
+            functions=views,
+            scalar=declarations[0].scalar,
+            conversions=_CONVERSIONS,
+            parameter_names=parameter_names,
         ),
         "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
         "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),

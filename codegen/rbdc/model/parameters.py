@@ -1,0 +1,97 @@
+"""Inertial parameters that are given at run time: of some moving bodies, and of payloads at frames.
+
+A row is ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the
+origin of the body's frame, or of the payload's. Dynamics are linear in them, so that what is constant of a
+model is treated as if the rest were not there, and the rest is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.errors import OptionError
+from rbdc.model.joint_space import JointSpaceModel
+from rbdc.model.tree import WORLD, Model, ParameterRow
+from rbdc.model.xml import shown
+from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar, Symmetric3, Vector3
+
+NUMBERS = 10
+"""Of one row."""
+
+
+def with_rows(model: Model, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Model:
+    """The model whose functions take the parameters of some moving bodies, () for all and None for none of
+    them, and of payloads at some frames. Raises OptionError for those that there are not, or that do not
+    move.
+    """
+    rows = [] if bodies is None else _of_bodies(model, bodies)
+    return replace(model, parameters=(*rows, *(_payload(model, name) for name in payloads)))
+
+
+def _of_bodies(model: Model, names: Sequence[str]) -> list[ParameterRow]:
+    known = {body.name: index for index, body in enumerate(model.bodies)}
+    for name in names:
+        if name not in known:
+            carried = next((f.body for f in model.frames if f.name == name and f.body != WORLD), None)
+            hint = f"it is fixed to {shown(model.bodies[carried].name)}, " if carried is not None else ""
+            moving = ", ".join(map(shown, known))
+            raise OptionError(f'--parameters: "{shown(name)}" is no moving body: {hint}there are {moving}')
+    chosen = sorted(known[name] for name in names) if names else range(model.njoints)
+    return [ParameterRow(model.bodies[k].name, k, Placement.identity(), added=False) for k in chosen]
+
+
+def _payload(model: Model, name: str) -> ParameterRow:
+    frame = next((frame for frame in model.frames if frame.name == name), None)
+    if frame is None or frame.body == WORLD:
+        problem = "does not exist" if frame is None else "does not move"
+        raise OptionError(f'--payload: the frame "{shown(name)}" {problem}')
+    return ParameterRow(name, frame.body, frame.placement, added=True)
+
+
+def nominal(model: Model) -> list[list[Scalar]]:
+    """The rows of the robot as described, payloads without mass."""
+    return [
+        [0.0] * NUMBERS if row.added else model.bodies[row.body].inertia.scalars() for row in model.parameters
+    ]
+
+
+def constant_part(model: Model) -> Model:
+    """The model without what is given at run time."""
+    given = {row.body for row in model.parameters if not row.added}
+    bodies = [
+        replace(body, inertia=Inertia.zero()) if index in given else body
+        for index, body in enumerate(model.bodies)
+    ]
+    return replace(model, bodies=tuple(bodies), parameters=())
+
+
+def _inertia(row: ParameterRow, entries: Sequence[Scalar]) -> Inertia:
+    """A row's inertia in its body's frame."""
+    mass, hx, hy, hz, *j = entries
+    own = Inertia(mass, Vector3(hx, hy, hz), Symmetric3(*j))
+    return own.moved(row.placement) if row.added else own
+
+
+def with_parameters(model: Model, entries: Sequence[Scalar]) -> Model:
+    """The model as described with these rows, one after the other, in place of its constants."""
+    bodies = list(model.bodies)
+    for k, row in enumerate(model.parameters):
+        own, before = _inertia(row, entries[NUMBERS * k : NUMBERS * (k + 1)]), bodies[row.body].inertia
+        if row.added:
+            h = own.first_moment + before.first_moment
+            own = Inertia(own.mass + before.mass, h, own.about_origin + before.about_origin)
+        bodies[row.body] = replace(bodies[row.body], inertia=own)
+    return replace(model, bodies=tuple(bodies), parameters=())
+
+
+def in_chosen_frames(
+    model: JointSpaceModel, rows: Sequence[ParameterRow], entries: Sequence[Scalar]
+) -> JointSpaceModel:
+    """The joint-space model of a constant part with the rows added, seen from the frames that it chose."""
+    bodies = list(model.bodies)
+    for k, row in enumerate(rows):
+        body, own = bodies[row.body], _inertia(row, entries[NUMBERS * k : NUMBERS * (k + 1)])
+        moments = MomentInertia(own.mass, own.first_moment, own.second_moments())
+        bodies[row.body] = replace(body, inertia=body.inertia + moments.moved(body.chosen.inverse()))
+    return replace(model, bodies=tuple(bodies))

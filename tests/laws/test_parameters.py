@@ -1,0 +1,112 @@
+"""Inertial parameters at run time: the same as a rebuild with these constants."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Model
+from rbdc.algorithms.reference.manifold import integrate
+from rbdc.emit.registry import BACKENDS
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.model.parameters import with_parameters, with_rows
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from tests.cli.test_bad_input import run
+from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
+from tests.support_trees import random_inertia, random_tree
+
+FUNCTIONS = ("rnea", "crba", "aba", "rnea_derivatives", "com", "kinetic_energy", "potential_energy")
+
+
+def evaluated(model: Model, function: str, given: dict[str, list[float]]) -> list[np.ndarray]:
+    """A function by its first generated method, on floats."""
+    record = functions_of(model)[function]
+    inputs = {p.name: given[p.name] for p in record.declaration.required}
+    outputs = next(iter(record.methods.values()))(model, inputs, lambda *_: None)
+    return [np.array(output, dtype=float) for output in outputs]
+
+
+@pytest.mark.parametrize("seed", slow_but(range(20), range(5)))
+def test_the_same_as_a_rebuild(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    model = with_rows(random_tree(seed), (), ())
+    entries = [float(x) for _ in model.parameters for x in random_inertia(rng).scalars()]
+    rebuilt = with_parameters(model, entries)
+    q = integrate(model, model.neutral(), [float(x) for x in rng.normal(size=model.nv)])
+    v, a = ([float(x) for x in rng.normal(size=model.nv)] for _ in range(2))
+    given = {"q": [float(x) for x in q], "v": v, "a": a, "tau": a, "parameters": entries}
+    for name in FUNCTIONS:
+        found, expected = evaluated(model, name, given), evaluated(rebuilt, name, given)
+        for got, wanted in zip(found, expected, strict=True):
+            assert_close(got, wanted, 1e-13, what=name)
+
+
+def test_a_module_takes_them() -> None:
+    functions = ("rnea", "aba", "forward_kinematics", "torque_regressor")
+    options: dict[str, Any] = {
+        "functions": functions,
+        "cflags": UNOPTIMISED,
+        "name": "pendulum_by_parameters",
+    }
+    module = build_module(
+        "double_pendulum", parameters=(), payloads=("link2",), targets=("c", "batch"), **options
+    )
+    plain = build_module(
+        "double_pendulum", functions=functions, cflags=UNOPTIMISED, name="pendulum_by_constants"
+    )
+    assert module.parameter_names == ("link1", "link2", "link2")
+    q, (v, a) = module.random_configuration(0), np.random.default_rng(0).normal(size=(2, 2))
+    nominal = module.nominal_parameters
+    assert nominal.shape == (3, 10) and not nominal[2].any()
+    assert_close(module.rnea(q, v, a, nominal), plain.rnea(q, v, a), 1e-13)
+    heavier = nominal * np.array([[1.5], [2.0], [1.0]])
+    heavier[2] = random_inertia(np.random.default_rng(1)).scalars()
+    tau = module.rnea(q, v, a, heavier)
+    regressor = plain.torque_regressor(q, v, a)
+    assert_close(tau, regressor @ np.ravel([heavier[0], heavier[1] + heavier[2]]), 1e-12)
+    assert_close(module.aba(q, v, tau, heavier), a, 1e-11)
+    assert_close(module.rnea(np.tile(q, (9, 1)), v, a, heavier), np.tile(tau, (9, 1)), 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"parameters": ("nobody",)}, OptionError, "no moving body: there are"),
+        ({"parameters": ("tool0",)}, OptionError, "it is fixed to wrist_3_link"),
+        ({"payloads": ("nobody",)}, OptionError, "does not exist"),
+        ({"payloads": ("world",)}, OptionError, "does not move"),
+        ({"payloads": ("tool0",), "style": "rolled"}, UnsupportedError, "constants in tables"),
+        (
+            {"payloads": ("tool0",), "targets": ("c", "casadi")},
+            UnsupportedError,
+            "no derivatives by inertial",
+        ),
+    ],
+)
+def test_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        read("ur5", BuildOptions(**options))
+
+
+def test_other_targets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "other", BACKENDS["c"])
+    with pytest.raises(UnsupportedError, match="--targets other has no derivatives by inertial parameters"):
+        read("ur5", BuildOptions(payloads=("tool0",), targets=("c", "other")))
+
+
+def test_command_line(tmp_path: Path) -> None:
+    command = ["build", "double_pendulum", "--functions", "rnea", "--cflags", "-O0", "--out", str(tmp_path)]
+    result = run(*command, "--parameters", "inertial@link2", "--payload", "link1")
+    assert result.exit_code == 0, result.output
+    manifest = json.loads((tmp_path / "double_pendulum" / "manifest.json").read_text())
+    assert (manifest["options"]["parameters"], manifest["options"]["payloads"]) == (["link2"], ["link1"])
+    shapes = {p["name"]: p["shape"] for p in manifest["functions"]["rnea"]["inputs"]}
+    assert shapes["parameters"] == [2, 10]
+    refused = run(*command, "--parameters", "all")
+    assert (refused.exit_code, refused.stderr.count("rbdc: error:")) == (2, 1)
