@@ -11,8 +11,7 @@ from functools import partial
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
-from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import kernel_of
+from rbdc.emit.paths.kernels import KERNELS, has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -33,7 +32,13 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
-from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING, WORTH_WINDOWS
+from rbdc.planning.policy import (
+    MAXIMUM_DOF,
+    WORTH_A_BATCH,
+    WORTH_ROLLING,
+    WORTH_WINDOWS,
+    WORTH_WINDOWS_FOR_COLUMNS,
+)
 from rbdc.planning.tracing import frame_step_programs
 from rbdc.workers import spread
 
@@ -168,19 +173,17 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
 
 
-def has_windows(model: Model, function: Function) -> bool:
-    """Whether the function can be a kernel along ancestor paths for this model."""
-    return bool(function.policy.windows) and goes_along_paths(model)
-
-
 def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
     """The function in windows where that takes less time than straight-line code; its batch stays as it
     is.
     """
-    if planned.form is not Form.STRAIGHT_LINE or not has_windows(model, planned.function):
+    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    work = kernel_of(model, planned.declaration.scalar).cost.weight
-    if work > WORTH_WINDOWS * cost(planned.programs[0]).weight:
+    scalar, worth = planned.declaration.scalar, WORTH_WINDOWS
+    other = cost(planned.programs[0]).weight
+    if planned.form is Form.COLUMNS:
+        other, worth = column_weight(planned.programs[0], model.nv, scalar), WORTH_WINDOWS_FOR_COLUMNS
+    if KERNELS[planned.function.policy.windows].cost(model, scalar).weight > worth * other:
         return planned
     return replace(planned, form=Form.WINDOWS, programs=())
 

@@ -72,3 +72,6 @@ humanoids, whose 130 to 310 KB must be fetched. Times along paths in parts of th
 Atlas 0.86 (clang) and 0.94 (gcc) at a ratio of operations of 1.07, Unitree G1 0.81 and 0.88 at 0.95, the
 simple humanoid 0.92 and 1.04 at 1.21, TIAGo 1.45 and 1.5 at 1.68, HyQ 1.9 and 2.2 at 2.
 """
+
+WORTH_WINDOWS_FOR_COLUMNS = 1.0
+"""x"""
