@@ -32,13 +32,7 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
-from rbdc.planning.policy import (
-    MAXIMUM_DOF,
-    WORTH_A_BATCH,
-    WORTH_ROLLING,
-    WORTH_WINDOWS,
-    WORTH_WINDOWS_FOR_COLUMNS,
-)
+from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING, WORTH_WINDOWS
 from rbdc.planning.tracing import frame_step_programs
 from rbdc.workers import spread
 
@@ -179,11 +173,11 @@ def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFun
     """
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    scalar, worth = planned.declaration.scalar, WORTH_WINDOWS
-    other = cost(planned.programs[0]).weight
+    scalar, kind = planned.declaration.scalar, planned.function.policy.windows
+    work = cost(planned.programs[0]).weight
     if planned.form is Form.COLUMNS:
-        other, worth = column_weight(planned.programs[0], model.nv, scalar), WORTH_WINDOWS_FOR_COLUMNS
-    if KERNELS[planned.function.policy.windows].cost(model, scalar).weight > worth * other:
+        work = column_weight(planned.programs[0], model.nv, scalar)
+    if KERNELS[kind].cost(model, scalar).weight > WORTH_WINDOWS[kind] * work:
         return planned
     return replace(planned, form=Form.WINDOWS, programs=())
 

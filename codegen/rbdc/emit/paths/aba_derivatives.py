@@ -87,6 +87,11 @@ class Reducer:
     kept: list[str]
     root: list[str]
 
+    @property
+    def size(self) -> int:
+        """How many variables a branch leaves."""
+        return len(self.kept)
+
 
 def _reducer(name: str, comment: str, sides: str) -> Reducer:
     lines = [line for side in sides for line in root_rows(f"{side}[{{k}}]", side)]

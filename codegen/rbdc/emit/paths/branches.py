@@ -127,19 +127,16 @@ def _runs(
     branches: Branches, on: dict[int, list[int]], columns: Sequence[int | None], lane: int, size: int
 ) -> Iterable[Run]:
     found: dict[tuple[int, int], Run] = {}
-    for entry, column in enumerate(columns):
-        for leaf in () if column is None else on[column]:
-            assert column is not None
-            place = branches.places[column] - branches.schedule.first
-            begun = found.pop((leaf, place - 1), None)
-            joined = begun is not None and begun.entry + begun.bytes // size == entry
-            if begun is not None and not joined:
-                found[leaf, place - 1] = begun
-            found[leaf, place] = (
-                Run(leaf, begun.place, lane, begun.entry, begun.bytes + size)
-                if begun is not None and joined
-                else Run(leaf, place, lane, entry, size)
-            )
+    filled = [(entry, column) for entry, column in enumerate(columns) if column is not None]
+    for entry, column in filled:
+        place = branches.places[column] - branches.schedule.first
+        for leaf in on[column]:
+            begun = found.get((leaf, place - 1))
+            if begun is not None and begun.entry + begun.bytes // size == entry:
+                del found[leaf, place - 1]
+                found[leaf, place] = Run(leaf, begun.place, lane, begun.entry, begun.bytes + size)
+            else:
+                found[leaf, place] = Run(leaf, place, lane, entry, size)
     return found.values()
 
 
@@ -168,6 +165,22 @@ class FactorView:
     kept: int
     solved: list[str]
     deep: int
+
+    @property
+    def sizes(self) -> str:
+        """The sizes of these tables, as C."""
+        named = {
+            "WIDTH": self.lanes,
+            "PATH": self.path,
+            "PITCH": self.pitch,
+            "PADDED": self.padded,
+            "SPANS": len(self.spans),
+            "STRIPS": len(self.strips),
+            "STRIP": len(self.each),
+            "KEPT": self.kept,
+            "DEEP": self.deep,
+        }
+        return ", ".join(f"{name} = {number}" for name, number in named.items())
 
 
 def factor_views(branches: Branches, scalar: ScalarType, sides: int) -> list[FactorView]:

@@ -18,21 +18,27 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class PathKernel:
-    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others."""
+    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most: degrees
+    of freedom beyond which its matrices would not fit on a stack.
+    """
 
     cost: Callable[[Model, ScalarType], Cost]
     source: Callable[..., FunctionSource]
     coupled: bool = False
+    most: int = 1000
 
 
 def _inverse_dynamics_cost(model: Model, scalar: ScalarType) -> Cost:
     return kernel_of(model, scalar).cost
 
 
+SOLVED = 360
+"""The most degrees of freedom of a kernel that solves with M: four matrices on the stack, 4 MiB."""
+
 KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(_inverse_dynamics_cost, paths_source, coupled=True),
-    "inverse_inertia": PathKernel(minverse_cost, minverse_source),
-    "forward_dynamics_derivatives": PathKernel(aba_derivatives_cost, aba_derivatives_source),
+    "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
+    "forward_dynamics_derivatives": PathKernel(aba_derivatives_cost, aba_derivatives_source, most=SOLVED),
 }
 
 
@@ -41,4 +47,5 @@ def has_windows(model: Model, function: Function) -> bool:
     kind = function.policy.windows
     if not kind or not goes_along_paths(model):
         return False
-    return KERNELS[kind].coupled or not model.coupled
+    kernel = KERNELS[kind]
+    return model.nv <= kernel.most and (kernel.coupled or not model.coupled)
