@@ -60,8 +60,6 @@ class Entry(Named):
         inputs: Sequence[Input],
         outputs: Sequence[Output],
         frames: Sequence[str] = (),
-        *,
-        zeroed: bool = False,
     ) -> None:
         super().__init__(name)
         self._inputs, self._outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
@@ -80,11 +78,7 @@ class Entry(Named):
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
         entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
-        self._into = Entry(native, prefix, dtype, name, inputs, outputs) if zeroed else self
-        if zeroed:
-            into = self._into._single = getattr(native.lib, f"{prefix}_{name}_into_zeroed")
-            sizes = [prod(shape) for shape in (*(array[1] for array in inputs), *self._shapes)]
-            self._into._batch = one_by_one(into, sizes, self._null)
+        self._into: Any = getattr(native.lib, f"{prefix}_{name}_into_zeroed", None)
 
     @property
     def framed(self) -> bool:
@@ -134,7 +128,11 @@ class Entry(Named):
             raise TypeError(f"{self._name}: zeroed: give True or False, not {type(zeroed).__name__}")
         if out is None:
             raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
-        return self._into.call(arguments, out, num_threads)
+        into = object.__new__(type(self))
+        vars(into).update(vars(self))
+        sizes = [prod(shape) for shape in (*(shape for _, shape, _, _ in self._inputs), *self._shapes)]
+        into._single, into._batch = self._into, one_by_one(self._into, sizes, self._null)
+        return into.call(arguments, out, num_threads)
 
     def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
         """One sample from checked inputs, into new arrays, for `out` may overlap an input."""

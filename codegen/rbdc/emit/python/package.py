@@ -142,7 +142,6 @@ class _FunctionView:
     name: str
     summary: str
     framed: bool
-    zeroed: bool
     inputs: str
     outputs: str
     signature: str
@@ -180,7 +179,6 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         name=d.name,
         summary=docstring(d.summary),
         framed=d.framed,
-        zeroed=d.zeroed,
         inputs=repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
         outputs=repr(tuple((p.name, p.shape) for p in d.outputs)),
         signature=", ".join([*arguments, "*", *keywords]),
