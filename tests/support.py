@@ -60,7 +60,7 @@ QUICK = (
 """Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others
 are slow.
 """
-QUICK_SINGLE = ("double_pendulum_continuous", "planar_floating")
+QUICK_SINGLE = ("double_pendulum_continuous",)
 """Those of them that the default tier also has in single precision."""
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]

@@ -74,10 +74,10 @@ def test_text_does_not_depend_on_hash_seed_or_folder(tmp_path: Path) -> None:
     code = (
         "import hashlib, sys; sys.path.insert(0, sys.argv[1]); "
         "from tests.emit.test_generated import package; "
-        "print(hashlib.sha256(repr(sorted(package('ur5').items())).encode()).hexdigest())"
+        "print(hashlib.sha256(repr(sorted(package('r2d2').items())).encode()).hexdigest())"
     )
     digests = set()
-    for seed, folder in (("0", "one"), ("1", "two"), ("4242", "three")):
+    for seed, folder in (("0", "one"), ("4242", "two")):
         (tmp_path / folder).mkdir()
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         command = [sys.executable, "-c", code, str(ROOT)]
