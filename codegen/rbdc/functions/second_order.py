@@ -15,7 +15,7 @@ from rbdc.functions.inputs import (
     velocity,
     weights,
 )
-from rbdc.functions.record import SECOND, Comparison, Function, Requirement
+from rbdc.functions.record import SECOND, Comparison, Function, Requirement, SecondOrder
 from rbdc.model import Model
 
 
@@ -36,7 +36,10 @@ def second_order(model: Model) -> list[Function]:
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
-            comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
+            comparison=Comparison(
+                second_order=SecondOrder("rnea", "rnea_derivatives", ((0, 0), (1, 1), (0, 1), (2, 0))),
+                peers={"pinocchio": ("rnea_second_derivatives",)},
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -51,7 +54,14 @@ def second_order(model: Model) -> list[Function]:
             uses=("aba", "aba_derivatives"),
             preset=SECOND,
             requires=frozenset({Requirement.REGULAR_INERTIA}),
-            references={"fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives"},
+            references={
+                "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
+                "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
+                "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
+            },
+            comparison=Comparison(
+                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2)))
+            ),
         ),
         Function(
             FunctionDeclaration(
