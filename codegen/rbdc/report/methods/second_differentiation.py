@@ -33,7 +33,7 @@ from rbdc.report.methods.bicomplex import Bicomplex
 from rbdc.report.methods.generated import of_generated
 from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
 from rbdc.spatial import Scalar
-from rbdc.spatial.dual import Dual, OuterDual, slope_of, value_of
+from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
 STEPS = {"bicomplex-step": 1e-20, "finite-diff-1": 10**-3.5, "finite-diff-2": 1e-5}
 BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
@@ -205,10 +205,10 @@ def _bicomplex(model: Model, base: Function) -> Program:
         for part in ("", "_i2")
     }
     given = {
-        p.name: [Bicomplex.of(*pair) for pair in zip(columns[p.name], columns[f"{p.name}_i2"], strict=True)]
+        p.name: [Bicomplex(*pair) for pair in zip(columns[p.name], columns[f"{p.name}_i2"], strict=True)]
         for p in base.declaration.required
     }
-    result = [slope_of(x, Bicomplex) for x in _evaluated(model, base, given)]
+    result = [rate_of(x, Bicomplex) for x in _evaluated(model, base, given)]
     return verify(optimise(verify(from_casadi("bicomplex", list(columns.items()), [("y", result)]))))
 
 
@@ -224,8 +224,8 @@ def _chain_rule(model: Model, base: Function) -> Program:
         columns |= {f"{p.name}{part}": column for part, column in zip(parts, made, strict=True)}
         mixed = made[3] if p.configuration else [0.0] * p.size
         rows = zip(*made[:3], mixed, strict=True)
-        given[p.name] = [OuterDual.of(Dual.of(x, x1), Dual.of(x2, x12)) for x, x1, x2, x12 in rows]
-    result = [slope_of(slope_of(x, OuterDual)) for x in _evaluated(model, base, given)]
+        given[p.name] = [OuterTangent(Tangent(x, x1), Tangent(x2, x12)) for x, x1, x2, x12 in rows]
+    result = [rate_of(rate_of(x, OuterTangent)) for x in _evaluated(model, base, given)]
     return verify(optimise(verify(from_casadi("chain_rule", list(columns.items()), [("y", result)]))))
 
 
@@ -233,11 +233,11 @@ def _rates(model: Model) -> Program:
     """The rates of q along a first and a second tangent, and of the latter along the first."""
     q, first, then = symbols("q", model.nq), symbols("first", model.nv), symbols("then", model.nv)
     d1 = configuration_rate(model, q, first)
-    moved = configuration_rate(model, [Dual.of(x, slope) for x, slope in zip(q, d1, strict=True)], then)
+    moved = configuration_rate(model, tangents(q, d1), then)
     outputs: list[tuple[str, Sequence[Scalar]]] = [
         ("d1", d1),
         ("d2", [value_of(x) for x in moved]),
-        ("d12", [slope_of(x) for x in moved]),
+        ("d12", [rate_of(x) for x in moved]),
     ]
     inputs = [("q", q), ("first", first), ("then", then)]
     return verify(optimise(verify(from_casadi("rates", inputs, outputs))))
