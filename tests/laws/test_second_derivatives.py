@@ -80,6 +80,15 @@ def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Ar
     agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
     tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
     agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
+    step = np.random.default_rng(3).standard_normal((3, module.nv))
+    for blocks, product in (
+        (module.rnea_hessian_vector, module.rnea_hessian_product),
+        (module.aba_hessian_vector, module.aba_hessian_product),
+    ):
+        qq, vv, qv, qx = blocks(*point, w, *given)
+        dq, dv, dx = step
+        expected = [qq @ dq + qv @ dv + qx @ dx, qv.T @ dq + vv @ dv, qx.T @ dq]
+        agree(product(*point, w, *step, *given), expected, 1e-9, "Hessian times direction")
 
 
 @pytest.mark.parametrize("seed", TREES)
