@@ -34,15 +34,14 @@ def rnea_hessian_product(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     w: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    da: Sequence[Scalar],
+    *direction: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """The rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each). Test: `rnea_hessian_vector` times the
-    direction.
+    """The rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da. Test:
+    `rnea_hessian_vector` times it.
     """
+    dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
     both = values_and_rates(trace)
     by_q, by_v, by_a = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, fext, both)
@@ -55,18 +54,16 @@ def aba_hessian_product_by_factors(
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     w: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
+    *direction: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """The rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test:
-    `aba_hessian_vector` times the direction.
+    """The rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau, with
+    M = L^T D L. Test: `aba_hessian_vector` times it.
     """
     solve = Factorisation(crba(model, q, trace)).solve
     a = accelerations(model, q, v, tau, fext, trace, solve)
-    return _forward(model, (q, v, a), w, (dq, dv, dtau), fext, trace, solve)
+    return _forward(model, (q, v, a), (w, *direction), fext, trace, solve)
 
 
 def aba_hessian_product_by_articulated_bodies(
@@ -75,35 +72,26 @@ def aba_hessian_product_by_articulated_bodies(
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     w: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
+    *direction: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vectors:
     """The same with the articulated-body algorithm."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
     return _forward(
-        model,
-        (q, v, a),
-        w,
-        (dq, dv, dtau),
-        fext,
-        trace,
-        lambda x: inverse_inertia_product(model, q, x, trace),
+        model, (q, v, a), (w, *direction), fext, trace, lambda x: inverse_inertia_product(model, q, x, trace)
     )
 
 
 def _forward(
     model: Model,
-    point: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
-    w: Sequence[Scalar],
-    step: tuple[Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]],
+    point: Sequence[Sequence[Scalar]],
+    weights_and_direction: Sequence[Sequence[Scalar]],
     fext: Sequence[Force] | None,
     trace: Trace,
     solve: Solve,
 ) -> Vectors:
-    (q, v, a), (dq, dv, dtau) = point, step
+    (q, v, a), (w, dq, dv, dtau) = point, weights_and_direction
     rest = [0.0] * model.nv
     moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext, trace)
     da = solve([x - y for x, y in zip(dtau, moved, strict=True)])

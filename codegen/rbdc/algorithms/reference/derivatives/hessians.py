@@ -60,14 +60,15 @@ def rnea_hessian_product(
     v: Sequence[Scalar],
     a: Sequence[Scalar],
     w: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    da: Sequence[Scalar],
+    *direction: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """The Hessian of w^T tau by q, v and a times a direction (nv each). Test: complex-step of `rnea_vjp`."""
-    return _times(rnea_hessian_vector(model, q, v, a, w, fext, trace), dq, dv, da)
+    """The Hessian of w^T tau by q, v and a times the direction dq, dv, da (nv each).
+
+    Test: complex-step of `rnea_vjp`.
+    """
+    return _times(rnea_hessian_vector(model, q, v, a, w, fext, trace), *direction)
 
 
 def aba_hessian_product(
@@ -76,14 +77,15 @@ def aba_hessian_product(
     v: Sequence[Scalar],
     tau: Sequence[Scalar],
     w: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
+    *direction: Sequence[Scalar],
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
-    """The Hessian of w^T ddq by q, v and tau times a direction (nv each). Test: complex-step of `aba_vjp`."""
-    return _times(aba_hessian_vector(model, q, v, tau, w, fext, trace), dq, dv, dtau)
+    """The Hessian of w^T ddq by q, v and tau times the direction dq, dv, dtau (nv each).
+
+    Test: complex-step of `aba_vjp`.
+    """
+    return _times(aba_hessian_vector(model, q, v, tau, w, fext, trace), *direction)
 
 
 def _times(
