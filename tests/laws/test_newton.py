@@ -67,7 +67,7 @@ def kkt(swing: Swing, x: Array, u: Array, multipliers: Array, *, exact: bool) ->
         given = np.concatenate([state, [6 * k, 6 * k + 1]])
         columns = slice(None) if k else slice(4, 6)
         jacobian[4 * k : 4 * k + 4, 6 * k + 2 : 6 * k + 6] = np.eye(4)
-        jacobian[np.ix_(range(4 * k, 4 * k + 4), given)] -= swing.slopes(x[k], u[k])[:, columns]
+        jacobian[np.ix_(np.arange(4 * k, 4 * k + 4), given)] -= swing.slopes(x[k], u[k])[:, columns]
         if exact:
             curved = swing.curvature(x[k], u[k], multipliers[k])[columns, columns]
             hessian[np.ix_(given, given)] -= curved
