@@ -15,6 +15,7 @@ from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.functions.tensor_layout import entries_by_index
 from rbdc.ir.cost import Cost
 from rbdc.model import Limits, Model
 
@@ -175,7 +176,18 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
         frame_names=[comment(frame.name) for frame in model.frames],
         limits=_limits(model, declarations[0].scalar),
         functions=functions,
+        held=_held(declarations),
     )
+
+
+def _held(declarations: Sequence[FunctionDeclaration]) -> list[_Limit]:
+    """Macros of the indices of what outputs hold of a tensor."""
+    made = []
+    for d in declarations:
+        for name, rows in entries_by_index(d.outputs).items():
+            text = ", ".join(f"{{{', '.join(map(str, row))}}}" for row in rows)
+            made.append(_Limit(f"{d.name}_{name}_ENTRIES".upper(), text))
+    return made
 
 
 @dataclass(frozen=True)

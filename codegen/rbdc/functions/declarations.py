@@ -4,10 +4,11 @@ they cannot drift.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import prod
+from typing import Any
 
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 
@@ -59,7 +60,8 @@ class Parameter:
     """One array argument or result of a function.
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
-    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C.
+    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C. entries: of an output that holds
+    not all of an array of the shape `whole`, which of its entries, row by row.
     """
 
     name: str
@@ -67,6 +69,12 @@ class Parameter:
     meaning: str
     kind: Kind = Kind.OTHER
     optional: bool = False
+    entries: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
+
+    def held(self, values: Sequence[Any]) -> list[Any]:
+        """Those of the entries of the whole array that it holds."""
+        return [values[entry] for entry in self.entries] if self.entries else list(values)
 
     @property
     def configuration(self) -> bool:

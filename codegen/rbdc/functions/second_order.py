@@ -23,6 +23,7 @@ from rbdc.functions.inputs import (
     weights,
 )
 from rbdc.functions.record import SECOND, Comparison, Function, Requirement, SecondOrder
+from rbdc.functions.tensor_layout import chains, pairs
 from rbdc.model import Model
 
 
@@ -40,6 +41,7 @@ def second_order(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"compact": JointSpace(rnea_second_derivatives)},
+            sparse=lambda model: chains(model, ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
@@ -57,6 +59,7 @@ def second_order(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"products": JointSpace(aba_second_derivatives)},
+            sparse=lambda model: pairs(model, ("d2ddq_dvdv",)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba", "aba_derivatives"),
             preset=SECOND,

@@ -11,6 +11,7 @@ from typing import Any
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.tensor_layout import entries_by_index
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
 
@@ -32,6 +33,7 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
+    held = [array for d in declarations for array in _entries(d)]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -55,6 +57,7 @@ def render_python(
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
+        "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "functions": views,
@@ -68,6 +71,7 @@ def render_python(
             scalar=declarations[0].scalar,
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
+            tensor_entries=held,
         ),
         "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
         "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
@@ -77,6 +81,19 @@ def render_python(
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """An output that holds some entries of a tensor, and the literal of their indices."""
+
+    name: str
+    rows: str
+
+
+def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
+    found = entries_by_index(declaration.outputs)
+    return [_Entries(name, repr([list(row) for row in rows])) for name, rows in found.items()]
 
 
 def _content_hash(model: Model) -> str:
