@@ -157,7 +157,7 @@ def same_entries(dense: ModuleType, sparse: ModuleType) -> None:
 
 
 def test_sparse_straight_line_code_is_verified() -> None:
-    layout: dict[str, Any] = {"functions": TENSORS, "cflags": UNOPTIMISED, "tensor_layout": "sparse"}
+    layout: dict[str, Any] = {"functions": TENSORS, "tensor_layout": "sparse"}
     same_entries(
         build_module("double_pendulum", functions=presets()["second"]),
         build_module("double_pendulum", name="sparse_pendulum", **layout),

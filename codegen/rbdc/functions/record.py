@@ -105,10 +105,11 @@ class Function:
     tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
     these loops call. sparse: for a function of tensors, by the names of its outputs the entries that are not
     zero whatever the inputs, of those that have others (`rbdc.functions.tensor_layout`).
-    at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs. preset:
-    the smallest one that has it, or `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
-    which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
-    module has no dot. Generating never imports them. differential: where its derivatives are.
+    at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
+    preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the
+    papers' methods by name, the last of which decides in verification, each as "module:function", in
+    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
+    where its derivatives are.
     """
 
     declaration: FunctionDeclaration
