@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError, UnsupportedError
+from rbdc.functions.declarations import LAYOUTS
 from rbdc.functions.scalar_types import SCALARS
-from rbdc.functions.tensor_layout import LAYOUTS
 from rbdc.model.options import FrameOption, JointNumbers
 from rbdc.native.toolchain import MARCHES
 

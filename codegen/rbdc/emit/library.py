@@ -15,7 +15,6 @@ from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.functions.tensor_layout import entries_by_index
 from rbdc.ir.cost import Cost
 from rbdc.model import Limits, Model
 
@@ -184,9 +183,10 @@ def _held(declarations: Sequence[FunctionDeclaration]) -> list[_Limit]:
     """Macros of the indices of what outputs hold of a tensor."""
     made = []
     for d in declarations:
-        for name, rows in entries_by_index(d.outputs).items():
-            text = ", ".join(f"{{{', '.join(map(str, row))}}}" for row in rows)
-            made.append(_Limit(f"{d.name}_{name}_ENTRIES".upper(), text))
+        for p in d.outputs:
+            if p.entries:
+                text = ", ".join(f"{{{', '.join(map(str, row))}}}" for row in p.indices())
+                made.append(_Limit(f"{d.name}_{p.name}_ENTRIES".upper(), text))
     return made
 
 

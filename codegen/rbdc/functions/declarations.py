@@ -16,6 +16,10 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
 
 
+LAYOUTS = ("dense", "sparse")
+"""Of tensors: every entry; those that are not zero whatever the inputs."""
+
+
 EXTERNAL_FORCES = "fext"
 """The name of the input of kind `Kind.WRENCHES`, which algorithms take as the keyword argument of this name,
 a `Force` for each body.
@@ -76,6 +80,10 @@ class Parameter:
         """Those of the entries of the whole array that it holds."""
         return [values[entry] for entry in self.entries] if self.entries else list(values)
 
+    def indices(self) -> list[tuple[int, ...]]:
+        """The indices of those entries in the whole array; none where it holds them all."""
+        return [_unravelled(entry, self.whole) for entry in self.entries]
+
     @property
     def configuration(self) -> bool:
         """Whether it is a configuration, which must be finite (checked in Python)."""
@@ -96,6 +104,14 @@ class Parameter:
     def where_given(self, here: str, absent: str = "NULL") -> str:
         """The C expression of a place in an array that may be NULL."""
         return f"{self.name} != NULL ? {here} : {absent}"
+
+
+def _unravelled(entry: int, shape: Sequence[int]) -> tuple[int, ...]:
+    found: list[int] = []
+    for size in reversed(shape):
+        entry, last = divmod(entry, size)
+        found.insert(0, last)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

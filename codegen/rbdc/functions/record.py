@@ -104,7 +104,7 @@ class Function:
     (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
     tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
     these loops call. sparse: for a function of tensors, by the names of its outputs the entries that are not
-    zero whatever the inputs, of those that have others (`rbdc.functions.tensor_layout`).
+    zero whatever the inputs, of those that have others (`rbdc.functions.second_order`).
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the
     papers' methods by name, the last of which decides in verification, each as "module:function", in

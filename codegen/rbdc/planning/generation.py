@@ -18,7 +18,7 @@ from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
-from rbdc.functions.tensor_layout import in_layout
+from rbdc.functions.second_order import in_layout
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums

@@ -11,7 +11,6 @@ from typing import Any
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.functions.tensor_layout import entries_by_index
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
 
@@ -92,8 +91,8 @@ class _Entries:
 
 
 def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
-    found = entries_by_index(declaration.outputs)
-    return [_Entries(name, repr([list(row) for row in rows])) for name, rows in found.items()]
+    held = [p for p in declaration.outputs if p.entries]
+    return [_Entries(p.name, repr([list(row) for row in p.indices()])) for p in held]
 
 
 def _content_hash(model: Model) -> str:
