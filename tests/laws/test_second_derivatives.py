@@ -14,21 +14,24 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.errors import RbdcError
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.resources import resolve
-from rbdc.spatial import Force
+from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
-from tests.support_trees import mimic_tree, random_tree
+from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
 TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) for seed in range(8)]
 """Every joint type is at the root of one of these; compiling all fifty would take ten minutes."""
+TENSORS = ("rnea_second_derivatives", "aba_second_derivatives")
 ROBOTS = [("kuka_iiwa", "fixed"), pytest.param("hyq", "free-flyer", marks=pytest.mark.slow)]
 """An arm; limbs that mirror each other."""
 
@@ -80,20 +83,119 @@ def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Ar
     agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
     tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
     agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
+    step = np.random.default_rng(3).standard_normal((3, module.nv))
+    for blocks, product in (
+        (module.rnea_hessian_vector, module.rnea_hessian_product),
+        (module.aba_hessian_vector, module.aba_hessian_product),
+    ):
+        qq, vv, qv, qx = blocks(*point, w, *given)
+        dq, dv, dx = step
+        expected = [qq @ dq + qv @ dv + qx @ dx, qv.T @ dq + vv @ dv, qx.T @ dq]
+        agree(product(*point, w, *step, *given), expected, 1e-9, "Hessian times direction")
 
 
 @pytest.mark.parametrize("seed", TREES)
 def test_trees(seed: int) -> None:
     tree = random_tree(seed)
-    check(
-        build_module(
-            replace(tree, name=f"second{seed}"),
-            functions=presets()["second"],
-            cflags=UNOPTIMISED,
-            verify=False,
-        ),
-        tree,
+    module = build_module(
+        replace(tree, name=f"second{seed}"), functions=presets()["second"], cflags=UNOPTIMISED, verify=False
     )
+    check(module, tree)
+    left_alone(module)
+
+
+def test_only_the_root_has_several_degrees_of_freedom() -> None:
+    links = [
+        Link("base"),
+        *(Link(name, random_inertia(np.random.default_rng(k))) for k, name in enumerate("ab")),
+    ]
+    joints = [
+        Joint("socket", "spherical", "base", "a"),
+        Joint("hinge", "revolute", "a", "b", axis=Vector3(0.0, 1.0, 0.0)),
+    ]
+    model = Model.assemble("ball_and_hinge", links, joints)
+    check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
+
+
+@pytest.mark.parametrize("seed", TREES)
+def test_sparse_tensors(seed: int) -> None:
+    """They hold what the dense ones hold, and these are zero elsewhere, in loops and into zeros."""
+    tree = random_tree(seed)
+    options: dict[str, Any] = {"cflags": UNOPTIMISED, "verify": False}
+    dense = build_module(replace(tree, name=f"second{seed}"), functions=presets()["second"], **options)
+    tree = replace(tree, name=f"sparse{seed}")
+    same_entries(dense, build_module(tree, functions=TENSORS, tensor_layout="sparse", **options))
+
+
+def same_entries(dense: ModuleType, sparse: ModuleType) -> None:
+    """The tensors of two modules of one robot hold the same, and the indices are those of the header."""
+    header = (Path(str(sparse.__file__)).parent / f"{sparse.name}.h").read_text()
+    point = state(dense)
+    for function in TENSORS:
+        names = [
+            p["name"]
+            for p in json.loads((Path(str(sparse.__file__)).parent / "manifest.json").read_text())[
+                "functions"
+            ][function]["outputs"]
+        ]
+        found, expected = (getattr(module, function)(*point) for module in (sparse, dense))
+        zeros = tuple(np.zeros_like(tensor) for tensor in found)
+        getattr(sparse, function)(*point, out=zeros, zeroed=True)
+        for name, held, into, tensor in zip(names, found, zeros, expected, strict=True):
+            rows = sparse.tensor_entries.get(name)
+            np.testing.assert_array_equal(into, held)
+            if rows is None:
+                np.testing.assert_array_equal(held, tensor)
+                continue
+            where = tuple(rows.T)
+            np.testing.assert_array_equal(held, tensor[where])
+            rest = tensor.copy()
+            rest[where] = 0.0
+            assert not rest.any()
+            text = ", ".join(f"{{{i}, {j}, {k}}}" for i, j, k in rows.tolist())
+            assert f"{function}_{name}_ENTRIES".upper() + f" {{{text}}}" in header
+
+
+def test_sparse_straight_line_code_is_verified() -> None:
+    layout: dict[str, Any] = {"functions": TENSORS, "tensor_layout": "sparse"}
+    same_entries(
+        build_module("double_pendulum", functions=presets()["second"]),
+        build_module("double_pendulum", name="sparse_pendulum", **layout),
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tensor_layout": "loose"}, "there are dense, sparse"),
+        ({"tensor_layout": "sparse", "targets": ("c", "casadi")}, "only the targets c and batch"),
+    ],
+)
+def test_layouts_that_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(RbdcError, match=message):
+        build_module("double_pendulum", **options)
+
+
+def test_coupled_joints_have_no_sparse_layout() -> None:
+    with pytest.raises(RbdcError, match="--mimic independent"):
+        build_module(
+            mimic_tree("coupled"),
+            functions=("rnea_second_derivatives",),
+            mimic="coupled",
+            tensor_layout="sparse",
+        )
+
+
+def left_alone(module: ModuleType) -> None:
+    """What is zero whatever the inputs is not written into arrays that hold zeros."""
+    expected = module.rnea_second_derivatives(*state(module))
+    found = tuple(np.full_like(tensor, 7.0) for tensor in expected)
+    module.rnea_second_derivatives(*state(module), out=found, zeroed=True)
+    for tensor, right in zip(found, expected, strict=True):
+        kept = tensor == 7.0
+        assert kept.any()
+        assert not right[kept].any()
+        np.testing.assert_array_equal(tensor[~kept], right[~kept])
 
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
@@ -129,3 +231,31 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
     made = ways.second_derivatives(tree, list(q), list(v), list(tau), forces)
     found = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in made)
     agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+
+
+@pytest.mark.parametrize("robot", ["kuka_iiwa", "double_pendulum"])
+def test_zeroed(robot: str) -> None:
+    """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
+    module = build_module(robot, functions=presets()["second"])
+    q, v, x = state(module)
+    given = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
+    for function in (module.rnea_second_derivatives, module.aba_second_derivatives):
+        expected = function(*given)
+        out = tuple(np.zeros_like(tensor) for tensor in expected)
+        for _ in range(2):
+            assert function(*given, out=out, zeroed=True) is not None
+            for found, right in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(found, right)
+        one = tuple(np.zeros_like(tensor[0]) for tensor in expected)
+        function(q, v, x, out=one, zeroed=True)
+        for found, right in zip(one, function(q, v, x), strict=True):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_zeroed_is_said_of_arrays() -> None:
+    module = build_module("double_pendulum", functions=presets()["second"])
+    point = (module.q_neutral, module.v_zero, module.v_zero)
+    with pytest.raises(ValueError, match="zeroed: it is said of arrays; give them as out="):
+        module.rnea_second_derivatives(*point, zeroed=True)
+    with pytest.raises(TypeError, match="zeroed: give True or False, not int"):
+        module.rnea_second_derivatives(*point, zeroed=1)

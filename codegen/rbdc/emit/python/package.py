@@ -32,6 +32,7 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
+    held = [array for d in declarations for array in _entries(d)]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -55,6 +56,7 @@ def render_python(
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
+        "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "functions": views,
@@ -68,6 +70,7 @@ def render_python(
             scalar=declarations[0].scalar,
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
+            tensor_entries=held,
         ),
         "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
         "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
@@ -77,6 +80,19 @@ def render_python(
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """An output that holds some entries of a tensor, and the literal of their indices."""
+
+    name: str
+    rows: str
+
+
+def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
+    held = [p for p in declaration.outputs if p.entries]
+    return [_Entries(p.name, repr([list(row) for row in p.indices()])) for p in held]
 
 
 def _content_hash(model: Model) -> str:
@@ -168,6 +184,11 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         arguments += ["frame", 'reference="LOCAL"']
         typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
         extra = ", entry.place(frame, reference)"
+    call = f"entry.call({packed}, out, num_threads{extra})"
+    if d.zeroed:
+        keywords.append("zeroed=False")
+        typed_keywords.append("zeroed: bool = False")
+        call = f"entry.call_into({packed}, out, num_threads, zeroed)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return _FunctionView(
@@ -180,7 +201,7 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         typed_signature=", ".join([*typed, "*", *typed_keywords]),
         lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
         result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        call=f"entry.call({packed}, out, num_threads{extra})",
+        call=call,
         doc=_documentation(d),
     )
 
@@ -203,6 +224,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, '
         f"(blocks, ..., {d.scalar.lanes})",
         "    num_threads: threads over which the samples of a batch are spread",
+        *(["    zeroed: out holds zeros, or what this function left there"] if d.zeroed else []),
         "",
         "Returns:",
         *(line(p) for p in d.outputs),
