@@ -18,8 +18,8 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class PathKernel:
-    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most: degrees
-    of freedom beyond which its matrices would not fit on a stack.
+    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most:
+    degrees of freedom beyond which its matrices would not fit on a stack.
     """
 
     cost: Callable[[Model, ScalarType], Cost]
