@@ -7,7 +7,6 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +24,7 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from tests.support import COMPILERS, UNOPTIMISED, Array, build_module
+from tests.support_differences import Vector, central
 from tests.support_handmade import inertia_of_one
 
 FIRST = ("rnea", "nle", "gravity_torque", "aba", "com", "potential_energy")
@@ -40,7 +40,6 @@ ROBOTS = [
 ROBOTS += [("hyq", "free-flyer"), ("g1_29dof", "free-flyer"), ("ur5", "fixed"), ("tiago_pro", "fixed")]
 CASES = [*ROBOTS[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in ROBOTS[2:])]
 TWICE = ("rnea", "aba")
-Vector = Callable[[Array], Array]
 
 
 @cache
@@ -110,17 +109,6 @@ def arguments(m: ModuleType, f: Any, length: float) -> list[Array]:
 def symbolic(f: Any) -> tuple[list[Any], Any]:
     x = [casadi.MX.sym(f.name_in(k), f.numel_in(k)) for k in range(f.n_in())]
     return x, f(*x)
-
-
-def central(f: Vector, x: Array) -> Array:
-    """The Jacobian (rows, columns) by fourth-order central differences."""
-    h = 2e-4
-
-    def along(e: Array) -> Array:
-        near, far = f(x + h * e) - f(x - h * e), f(x + 2 * h * e) - f(x - 2 * h * e)
-        return (8 * near - far) / (12 * h)
-
-    return np.array([along(e) for e in np.eye(len(x))]).T
 
 
 def flat(f: Any) -> Vector:

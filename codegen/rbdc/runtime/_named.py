@@ -8,6 +8,7 @@ import hashlib
 import sys
 from collections.abc import Callable
 from html import escape
+from importlib import import_module
 from inspect import getdoc, signature
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,29 @@ class Module(ModuleType):
         folder = self._native.__file__.rpartition("/")[0]
         given = {"jac_penalty": 0.5, **options}
         return casadi.external(f"{self.name}_casadi_{function}", f"{folder}/{library}", given)
+
+    @property
+    def jax(self) -> Any:
+        """The functions for JAX, with derivatives: `m.jax.rnea(q, v, a)`, with the target `jax`."""
+        return self._framework("jax", "JaxFunctions")
+
+    @property
+    def torch(self) -> Any:
+        """The functions for PyTorch, with derivatives: `m.torch.rnea(q, v, a)`."""
+        return self._framework("torch", "TorchFunctions")
+
+    def _framework(self, name: str, functions: str) -> Any:
+        """The functions for a framework, made once. Raises ImportError where it is not installed."""
+        made = vars(self).get(f"_{name}_functions")
+        if made is None:
+            try:
+                import_module(name)
+            except ImportError as error:
+                remedy = f"pip install {name}, or rbdc's extra: pip install 'rbdc[{name}]'"
+                raise ImportError(f"{self.name}.{name} needs {name}: {remedy}", name=name) from error
+            support = import_module(f"{__name__.rpartition('.')[0]}._{name}")
+            made = vars(self).setdefault(f"_{name}_functions", getattr(support, functions)(self))
+        return made
 
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(None)

@@ -1,0 +1,1 @@
+"""Handlers of XLA's foreign functions, by which JAX calls a package."""
