@@ -25,7 +25,7 @@ from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature
 from tests.laws.test_mimic import OFFSET, G
-from tests.support import UNOPTIMISED, Array, assert_close, build_module, full_module, slow_but
+from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
 
@@ -160,8 +160,8 @@ def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None
 
 
 def test_both_are_mujocos() -> None:
-    peer, plain = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed"), full_module("ur5", "fixed")
-    names = plain.joint_names
+    peer = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed")
+    names = tuple(body.joint_name for body in Model.from_urdf(resolve("ur5")).bodies)
     armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
     model = Model.from_urdf(
         resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
