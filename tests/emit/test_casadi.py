@@ -29,7 +29,19 @@ from tests.support_handmade import inertia_of_one
 
 FIRST = ("rnea", "nle", "gravity_torque", "aba", "com", "potential_energy")
 """Functions whose Jacobians there are."""
-VALUES = (*FIRST, "crba", "com_jacobian", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp")
+FRAMED = {"frame_velocity": "LOCAL_WORLD_ALIGNED", "frame_acceleration": "WORLD", "frame_jacobian": "LOCAL"}
+"""Functions of a frame, and a reference to try."""
+OF_FRAMES = (*FRAMED, "frame_velocity_derivatives", "frame_acceleration_derivatives")
+VALUES = (
+    *FIRST,
+    *OF_FRAMES,
+    "crba",
+    "com_jacobian",
+    "rnea_derivatives",
+    "aba_derivatives",
+    "rnea_vjp",
+    "aba_vjp",
+)
 SECOND = "rnea_second_derivatives"
 ROBOTS = [
     ("kuka_iiwa", "fixed"),
@@ -122,10 +134,12 @@ def test_values(robot: str, root: str) -> None:
     """The bits of the module; matrices are as they are there, tensors are stacked."""
     m = module(robot, root)
     for name in m.functions:
-        f = m.casadi(name)
+        reference = FRAMED.get(name, "LOCAL")
+        place = (m.frame_names[-1], reference) if name in OF_FRAMES else ()
+        f = m.casadi("@".join([name, *place]))
         given = arguments(m, f, 1.0)
         q = np.array(given[0])
-        expected = getattr(m, name)(*given)
+        expected = getattr(m, name)(*given, *place)
         results = f.call([casadi.DM(x) for x in given])
         for result, array in zip(
             results, expected if isinstance(expected, tuple) else (expected,), strict=True
@@ -140,7 +154,10 @@ def test_values(robot: str, root: str) -> None:
 def test_jacobians(robot: str, root: str, length: float) -> None:
     """Against central differences of the values, on the unit sphere and off it."""
     m = module(robot, root)
-    for name in [name for name in FIRST if name in m.functions]:
+    frames = [
+        f"{name}@{m.frame_names[-1]}@{FRAMED[name]}" for name in ("frame_velocity", "frame_acceleration")
+    ]
+    for name in [*(name for name in FIRST if name in m.functions), *frames]:
         f = m.casadi(name)
         x, y = symbolic(f)
         given = arguments(m, f, length)
@@ -249,8 +266,14 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="--targets casadi: CasADi computes with doubles"):
         build_package("cartpole", BuildOptions(targets=("c", "casadi"), dtype="float32", out=tmp_path))
     m = module("double_pendulum", "free-flyer")
-    with pytest.raises(AttributeError, match="has no 'frame_jacobian'; build it with"):
+    with pytest.raises(AttributeError, match="has no 'minverse'; build it with --functions minverse"):
+        m.casadi("minverse")
+    with pytest.raises(ValueError, match="'frame_jacobian': frame: give one, as frame_jacobian@link2"):
         m.casadi("frame_jacobian")
+    with pytest.raises(ValueError, match="frame: it takes none"):
+        m.casadi("rnea@link2")
+    with pytest.raises(ValueError, match="no frame 'nowhere'"):
+        m.casadi("frame_jacobian@nowhere")
     without = build_module("double_pendulum", functions=("rnea",))
     with pytest.raises(AttributeError, match="casadi was not built; build with --targets c,batch,casadi"):
         without.casadi("rnea")
