@@ -62,11 +62,12 @@ def test_ipopt_finds_no_wrong_derivative(robot: str, tmp_path: Path) -> None:
 
 def assert_checked(opti: Any, report: Path, calls: int) -> None:
     """ipopt's check of first and second derivatives; with each of them one call a step, none numerical."""
-    options = {"derivative_test": "second-order", "derivative_test_perturbation": 1e-7}
+    options: dict[str, Any] = {"derivative_test": "second-order", "derivative_test_perturbation": 1e-7}
     options |= {"derivative_test_tol": 1e-2, "output_file": str(report), "file_print_level": 5}
     options |= {"print_level": 0, "max_iter": 0, "sb": "yes"}
     problem = {"x": opti.x, "f": opti.f, "g": opti.g}
-    solver = casadi.nlpsol("solver", "ipopt", problem, {"ipopt": options, "print_time": False})
+    more: Any = {"ipopt": options, "print_time": False}
+    solver = casadi.nlpsol("solver", "ipopt", problem, more)
     for name, called in (("nlp_jac_g", "jac_"), ("nlp_hess_l", "jac_adj1_")):
         listing = solver.get_function(name).str(True)
         assert len(re.findall(rf"[( ]{called}\w+_casadi_aba\(", listing)) == calls, listing
