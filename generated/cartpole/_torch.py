@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from inspect import Parameter, Signature
 from typing import Any
 
 import numpy as np
-import torch
 
 from ._differential import Functions, refuse_input
 
+torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
 MODES = ("vjp", "jvp")
 
 _ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])

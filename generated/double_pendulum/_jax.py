@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ._differential import Functions, refuse_input
 
+jax: Any = import_module("jax")  # without types: checking this needs no JAX
+jnp: Any = jax.numpy
 MODES = ("jvp", "vjp")
 _Call = Callable[..., tuple[Any, ...]]
 

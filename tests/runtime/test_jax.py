@@ -20,7 +20,7 @@ from tests.support import COMPILERS, UNOPTIMISED, Array, build_module
 from tests.support_differences import central
 
 jax = pytest.importorskip("jax", reason="JAX is not installed: its functions are not tested")
-import jax.numpy as jnp  # noqa: E402
+jnp = jax.numpy
 
 QUICK: tuple[str, ...] = ("rnea", "frame_velocity")
 OTHERS: tuple[str, ...] = ("nle", "gravity_torque", "potential_energy", "com", "frame_acceleration", "aba")

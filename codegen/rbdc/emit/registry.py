@@ -9,7 +9,7 @@ from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
-from rbdc.emit.jax.target import JaxTarget
+from rbdc.emit.jax import JaxTarget
 from rbdc.emit.paths.target import WindowsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget

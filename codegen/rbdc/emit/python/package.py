@@ -33,6 +33,7 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
+    held = [array for d in declarations for array in _entries(d)]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -56,6 +57,7 @@ def render_python(
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
+        "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "chart": _chart(model),
@@ -71,6 +73,7 @@ def render_python(
             scalar=declarations[0].scalar,
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
+            tensor_entries=held,
         ),
         **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
         "py.typed": "",
@@ -113,6 +116,19 @@ def _differentials(model: Model, names: Sequence[str]) -> str:
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
     return repr({name: astuple(d) for name, d in known.items() if d is not None})
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """An output that holds some entries of a tensor, and the literal of their indices."""
+
+    name: str
+    rows: str
+
+
+def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
+    held = [p for p in declaration.outputs if p.entries]
+    return [_Entries(p.name, repr([list(row) for row in p.indices()])) for p in held]
 
 
 def _content_hash(model: Model) -> str:

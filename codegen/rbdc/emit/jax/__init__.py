@@ -1,1 +1,0 @@
-"""Handlers of XLA's foreign functions, by which JAX calls a package."""
