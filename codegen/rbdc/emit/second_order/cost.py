@@ -33,12 +33,18 @@ def inverse_cost(layout: Layout) -> Cost:
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 
+def first_cost(layout: Layout) -> int:
+    """Operations on vectors of the first derivatives of forward dynamics: two passes over the factors."""
+    row = 3 * layout.columns // layout.lanes
+    return sum(4 * length * row for length, _ in _deepest(layout))
+
+
 def forward_cost(layout: Layout) -> Cost:
-    """Of the tensors of forward dynamics from first derivatives on: the products of weights and terms,
-    and what makes these.
+    """Of the tensors of forward dynamics: first derivatives, the products of weights and terms, and what
+    makes these.
     """
     vectors, size = layout.columns // layout.lanes, layout.size
-    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors
+    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors + first_cost(layout)
     for length, _ in _deepest(layout):
         products = 2 * (12 + 15 + 15) * vectors * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
@@ -49,7 +55,8 @@ def vector_cost(layout: Layout, *, forward: bool) -> Cost:
     """Of the Hessian of weighted sums: the entries of each pair on a path, and three products of matrices."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
     operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))
-    operations += 6 * layout.size**2 * (layout.columns // layout.lanes) if forward else 0
+    if forward:
+        operations += 6 * layout.size**2 * (layout.columns // layout.lanes) + first_cost(layout)
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 

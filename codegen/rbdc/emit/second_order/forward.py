@@ -19,7 +19,16 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import forward_cost
 from rbdc.emit.second_order.inverse import preparation
-from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
+from rbdc.emit.second_order.paths import (
+    OPERATORS,
+    STATE,
+    first_words,
+    header,
+    header_name,
+    layout,
+    places,
+    view,
+)
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
@@ -30,14 +39,14 @@ ACCELERATIONS = "a"
 
 def forward_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
-    forward dynamics and its first derivatives.
+    forward dynamics.
     """
     declaration = planned.declaration
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)
     source.cost += forward_cost(made)
-    accelerate, differentiate = planned.uses
+    (accelerate,) = planned.uses
     given = [p.name for p in declaration.inputs]
     outputs = [p.name for p in declaration.outputs]
     source.files[f"{name}.c"] = render(
@@ -55,7 +64,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         joint_count=len(made.joints),
         tile=(0, 1, 2, 3),
         four=4 * scalar.size,
-        row=3 * made.columns,
+        **first_words(made, model, scalar),
         state=STATE * made.size + made.lanes,
         used=STATE * made.size,
         operators=OPERATORS * made.columns,
@@ -65,7 +74,6 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         size=declaration.outputs[1].size,
         middle=ACCELERATIONS,
         accelerate=call_of(robot, accelerate, [*given, ACCELERATIONS]),
-        differentiate=call_of(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
