@@ -33,10 +33,9 @@ def inverse_cost(layout: Layout) -> Cost:
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 
-def first_cost(layout: Layout) -> int:
-    """Operations on vectors of the first derivatives of forward dynamics: two passes over the factors."""
-    row = 3 * layout.columns // layout.lanes
-    return sum(4 * length * row for length, _ in _deepest(layout))
+def solve_cost(layout: Layout, sides: int) -> int:
+    """Operations on vectors of solves with M for so many square right sides: two passes over the factors."""
+    return sum(4 * length * sides * layout.columns // layout.lanes for length, _ in _deepest(layout))
 
 
 def forward_cost(layout: Layout) -> Cost:
@@ -44,7 +43,9 @@ def forward_cost(layout: Layout) -> Cost:
     makes these.
     """
     vectors, size = layout.columns // layout.lanes, layout.size
-    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors + first_cost(layout)
+    operations = (
+        OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors + solve_cost(layout, 3)
+    )
     for length, _ in _deepest(layout):
         products = 2 * (12 + 15 + 15) * vectors * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
@@ -52,11 +53,12 @@ def forward_cost(layout: Layout) -> Cost:
 
 
 def vector_cost(layout: Layout, *, forward: bool) -> Cost:
-    """Of the Hessian of weighted sums: the entries of each pair on a path, and three products of matrices."""
+    """Of the Hessian of weighted sums: the entries of each pair on a path; a solve with
+    M, and products with what is on one path."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
     operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))
     if forward:
-        operations += 6 * layout.size**2 * (layout.columns // layout.lanes) + first_cost(layout)
+        operations += 3 * solve_cost(layout, 1)
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 
