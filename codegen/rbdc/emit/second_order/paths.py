@@ -180,25 +180,19 @@ class Drives:
 
 
 def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
-    """The words of the template of first derivatives: the degree of freedom before each on its path, the
-    first one of its joint, and the drives where there are any.
+    """The words of the template of first derivatives: the degree of freedom before each on its path, and
+    the drives where there are any.
     """
     before: list[int] = []
     last = [joint.dof + joint.size - 1 for joint in made.joints]
     for index, joint in enumerate(made.joints):
         above = made.size if joint.above == index else last[joint.above]
         before += [above, *range(joint.dof, joint.dof + joint.size - 1)]
-    firsts = [joint.dof for joint in made.joints for _ in range(joint.size)]
     drives = None
     if any(model.armature) or any(model.damping):
         armature, damping = (", ".join(map(scalar.literal, x)) for x in (model.armature, model.damping))
         drives = Drives(armature, damping)
-    return {
-        "row": 3 * made.columns,
-        "before": ", ".join(map(str, before)),
-        "firsts_of_joints": ", ".join(map(str, firsts)),
-        "drives": drives,
-    }
+    return {"row": 3 * made.columns, "before": ", ".join(map(str, before)), "drives": drives}
 
 
 def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:
