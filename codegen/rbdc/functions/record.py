@@ -37,14 +37,14 @@ class Policy:
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
     rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
-    a kernel along ancestor paths (`rbdc.emit.paths`).
+    a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
     """
 
     leader: str | None = None
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
-    windows: bool = False
+    windows: str = ""
 
 
 @dataclass(frozen=True)
