@@ -36,8 +36,8 @@ and 2.4 us, loops along paths 0.42, 0.67, 0.86 and 1.6 us, in half of the time t
 
 WORTH_TWO_STARTS = 10_000
 """Loops along paths start from a second straight-line program, without external forces, where the one with
-them has no more operations: of a humanoid with a free root (35 degrees of freedom) the second is 42 % of the
-code of both tensors, and saves 3 % of its operations and none of the time that shows.
+them has no more operations: of a humanoid with a free root (35 degrees of freedom) the second is a third of
+the code of both tensors (582 KB with it, 382 KB without), and saves less than a hundredth of their time.
 """
 
 COUPLED_SECOND_ORDER = 16

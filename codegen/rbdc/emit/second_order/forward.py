@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import Form, FunctionSource, PlannedFunction
-from rbdc.emit.c.columns import column_source
+from rbdc.emit.backend import FunctionSource, PlannedFunction
 from rbdc.emit.c.csource import (
     Kernels,
     add_headers,
@@ -90,7 +89,7 @@ def begun(
     calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
     """
     made, name, programs = layout(model, declaration.scalar), f"{robot}_{declaration.name}", planned.programs
-    firsts = [_first(robot, use, model, version) for use in planned.uses]
+    firsts = [_first(robot, use, version) for use in planned.uses]
     total = sum((first.cost for first in firsts), cost(programs[0]))
     source = FunctionSource(declaration, total, method="along_paths")
     add_headers(source, robot, programs, version)
@@ -106,10 +105,8 @@ def begun(
     return source, kernels, own
 
 
-def _first(robot: str, use: PlannedFunction, model: Model, version: str) -> FunctionSource:
+def _first(robot: str, use: PlannedFunction, version: str) -> FunctionSource:
     """The C of a function that this one calls, under a name of its own."""
-    if use.form is Form.COLUMNS:
-        return column_source(robot, use.declaration, use.programs, model.nv, version, loop=False)
     return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
 
 
