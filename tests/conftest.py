@@ -20,12 +20,18 @@ settings.load_profile("untimed")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of robots that `tests.support.QUICK` lacks as slow, before -m selects."""
-    from tests.support import is_quick
+    """Mark tests of robots that `tests.support.QUICK` lacks as slow or exhaustive, before -m selects."""
+    from tests.support import is_exhaustive, is_quick
 
     for item in items:
         callspec = getattr(item, "callspec", None)
-        if callspec is not None and not is_quick(list(_words(callspec.params))):
+        if callspec is None or item.get_closest_marker("exhaustive"):
+            continue
+        words = list(_words(callspec.params))
+        if is_exhaustive(words):
+            item.add_marker(pytest.mark.exhaustive)
+            item.own_markers[:] = [mark for mark in item.own_markers if mark.name != "slow"]
+        elif not is_quick(words):
             item.add_marker(pytest.mark.slow)
 
 

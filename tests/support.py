@@ -114,9 +114,15 @@ def without_derivatives() -> tuple[str, ...]:
     return tuple(n for n in presets()["full"] if n.startswith("frame_") or not n.endswith(heavy))
 
 
-def slow_but(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:
-    """Parameters of a test, one value each, of which all but the quick ones are slow."""
-    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+def slow_but(values: Iterable[Any], quick: Collection[Any], slow: Collection[Any] | None = None) -> list[Any]:
+    """Parameters of a test, one value each, of which all but the quick ones are slow; where some are named as
+    slow, the others are exhaustive.
+    """
+    marked = []
+    for value in values:
+        mark = pytest.mark.slow if slow is None or value in slow else pytest.mark.exhaustive
+        marked.append(value if value in quick else pytest.param(value, marks=mark))
+    return marked
 
 
 def is_quick(words: Sequence[str]) -> bool:
@@ -128,6 +134,13 @@ def is_quick(words: Sequence[str]) -> bool:
     if roots:
         return all((robot, root) in QUICK for robot in robots for root in roots)
     return all(robot in dict(QUICK) for robot in robots)
+
+
+def is_exhaustive(words: Sequence[str]) -> bool:
+    """Whether a test with these parameters belongs to the exhaustive tier: robots on the root that is not
+    theirs.
+    """
+    return any((robot, root) in OTHER_ROOTS for robot in words for root in words)
 
 
 def assert_close(

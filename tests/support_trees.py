@@ -6,14 +6,13 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pytest
 
 from rbdc import Inertia, Joint, Limits, Link, Mimic, Model, Placement, Rotation, Symmetric3, Vector3
-from tests.support import UNOPTIMISED, build_module
+from tests.support import UNOPTIMISED, build_module, slow_but
 
 KINDS = ("revolute", "aligned", "continuous", "prismatic", "spherical", "planar", "floating", "fixed")
 SEEDS = range(50)
-TREES = [seed if seed in (0, 2, 6) else pytest.param(seed, marks=pytest.mark.slow) for seed in SEEDS]
+TREES = slow_but(SEEDS, (0, 2, 6), range(20))
 """Parameters of tests: every joint type is in the first, and at the root of one of the first eight, fixed
 and free.
 """

@@ -208,8 +208,13 @@ def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[s
     return "{\n" + "\n".join(lines) + "\n}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("seed", "names"), [(1, without_derivatives()), (4, presets()["full"])])
+@pytest.mark.parametrize(
+    ("seed", "names"),
+    [
+        pytest.param(1, without_derivatives(), marks=pytest.mark.exhaustive),
+        pytest.param(4, presets()["full"], marks=pytest.mark.slow),
+    ],
+)
 def test_sanitizers_find_nothing(seed: int, names: Sequence[str], tmp_path: Path) -> None:
     """AddressSanitizer and UBSan builds on random inputs; the values equal those of the ordinary build. One
     tree with every function, one without derivatives, which are most of the text.

@@ -37,7 +37,7 @@ def hyq() -> Model:
 
 
 MODELS: dict[str, tuple[Callable[[], Model], tuple[str, ...] | None, str]] = {
-    "every joint type": (lambda: random_tree(4), None, "unrolled"),
+    "every joint type": (lambda: random_tree(4, size=5), None, "unrolled"),
     "coupled": (lambda: mimic_tree("coupled"), None, "unrolled"),
     "limbs in lanes": (hyq, LIMBS, "unrolled"),
     "rolled": (lambda: random_tree(1), rollable(), "rolled"),
@@ -64,7 +64,7 @@ def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", slow_but(MODELS, ("coupled", "rolled")))
+@pytest.mark.parametrize("name", slow_but(MODELS, ("coupled", "rolled"), ("every joint type",)))
 def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
     files = write(name, tmp_path)
     unsuffixed = ["-Wunsuffixed-float-constants"] if compiler == "gcc" else []

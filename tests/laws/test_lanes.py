@@ -183,7 +183,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", slow_but(range(6), (1,)))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1,), (0, 3)))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
@@ -197,8 +197,8 @@ def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     ("fingers", "kinds", "root"),
     [
         pytest.param(2, ("revolute", "prismatic"), "fixed", marks=pytest.mark.slow),
-        pytest.param(3, ("prismatic",), "free-flyer", marks=pytest.mark.slow),
-        pytest.param(4, ("revolute",), "fixed", marks=pytest.mark.slow),
+        pytest.param(3, ("prismatic",), "free-flyer", marks=pytest.mark.exhaustive),
+        pytest.param(4, ("revolute",), "fixed", marks=pytest.mark.exhaustive),
     ],
 )
 def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ...], root: str) -> None:
@@ -207,7 +207,7 @@ def test_fingers_of_all_arms_are_side_by_side(fingers: int, kinds: tuple[str, ..
     check(build_module(model, functions=FUNCTIONS, cflags=UNOPTIMISED), model, 1e-13)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("target", ["avx2", "sse2"])
 def test_fingers_in_every_width_of_registers(target: str) -> None:
     model = with_hands(2, 2, ("revolute", "revolute"), "fixed")
@@ -253,8 +253,7 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(
     assert other.weight < 0.9 * one.weight
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", slow_but(TARGETS, (), ("avx2", "sse2")))
 def test_every_width_of_registers(target: str) -> None:
     model = creature(7)
     check(
@@ -266,8 +265,7 @@ def test_every_width_of_registers(target: str) -> None:
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", slow_but(["gcc", "clang"], (), ["clang"]))
 def test_both_compilers_take_the_vectors_without_a_warning(compiler: str) -> None:
     model = creature(5)
     flags = (*FLAGS, "-Werror", "-Wshadow")

@@ -11,6 +11,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
+from tests.support import slow_but
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 from tests.support_imagined import worst
 
@@ -59,8 +60,7 @@ def test_every_function_is_that_of_the_description(name: str) -> None:
     _all_hold(strategy, examples)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("name", slow_but(STRATEGIES, (), ("noise", "trees", "mirrored")))
 def test_every_function_is_that_of_many_descriptions(name: str) -> None:
     strategy, examples = STRATEGIES[name]
     _all_hold(strategy, MANY * examples)

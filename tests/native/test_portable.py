@@ -107,7 +107,7 @@ def nothing_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @only_x86_64
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], ["solo12"]))
 def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = portable_package(robot)
     own = rbdc.load(folder)
@@ -155,7 +155,7 @@ def test_on_an_older_processor(processor: str, variant: str) -> None:
     assert done.stdout == f"{variant} True\n"
 
 
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], ["solo12"]))
 def test_sizes_by_variant(robot: str) -> None:
     if shutil.which("size") is None:
         pytest.skip("size is not installed")
@@ -169,7 +169,7 @@ def test_sizes_by_variant(robot: str) -> None:
     ) <= sum(sizes)
 
 
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"]))
+@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], ["solo12"]))
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
     """All that is defined for other files, of every function, is renamed; the functions that choose between
     variants pass on all arguments.

@@ -60,8 +60,13 @@ CASES = [
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("robot", "root", "size"), CASES)
+@pytest.mark.parametrize(
+    ("robot", "root", "size"),
+    [
+        pytest.param(*case, marks=pytest.mark.exhaustive if case[0] in LARGE else pytest.mark.slow)
+        for case in CASES
+    ],
+)
 def test_noise_costs_no_digits(robot: str, root: str, size: float, tmp_path: Path) -> None:
     found = errors(robot, root, size, tmp_path)
     assert max(found.values()) <= AGREES, found

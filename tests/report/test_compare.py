@@ -123,7 +123,7 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
     ("robot", "root", "functions"),
     [
         ("double_pendulum", "fixed", None),
-        pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.slow),
+        pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.exhaustive),
         ("planar_floating", "fixed", "rnea,aba"),
         pytest.param("planar_floating", "fixed", "rnea_derivatives,aba_derivatives", marks=pytest.mark.slow),
         ("solo12", "free-flyer", "crba,rnea_derivatives"),
