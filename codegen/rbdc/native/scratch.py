@@ -94,10 +94,12 @@ def _is_own(folder: Path) -> bool:
 
 
 def _owned(parent: Path, prefix: str, suffix: str) -> tuple[Path, FileLock]:
-    """A new folder and its lock, held. Tries again if another process took it for a leftover meanwhile."""
+    """A new folder and its lock, held. Tries again if another process took it for a leftover meanwhile, which
+    can be while the lock makes the folder anew.
+    """
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, suffix=suffix, dir=parent))
         lock = FileLock(folder / _LOCK, blocking=False)
-        with suppress(Timeout, FileNotFoundError):
+        with suppress(Timeout, FileNotFoundError, FileExistsError):
             lock.acquire()
             return folder, lock
