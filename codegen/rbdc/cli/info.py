@@ -57,7 +57,7 @@ def list_robots(as_json: bool) -> None:
     from rbdc.model import Model
     from rbdc.resources import resolve, robot_names
 
-    rows = [(name, Model.from_urdf(resolve(name))) for name in robot_names()]
+    rows = [(name, Model.from_file(resolve(name))) for name in robot_names()]
     if as_json:
         sizes = [{"name": name, "nq": m.nq, "nv": m.nv, "joints": m.njoints} for name, m in rows]
         click.echo(json.dumps(sizes))
