@@ -161,7 +161,7 @@ def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None
 
 def test_both_are_mujocos() -> None:
     peer = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed")
-    names = [body.joint_name for body in Model.from_urdf(resolve("ur5")).bodies]
+    names = tuple(body.joint_name for body in Model.from_urdf(resolve("ur5")).bodies)
     armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
     model = Model.from_urdf(
         resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"

@@ -85,15 +85,23 @@ def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Ar
 @pytest.mark.parametrize("seed", TREES)
 def test_trees(seed: int) -> None:
     tree = random_tree(seed)
-    check(
-        build_module(
-            replace(tree, name=f"second{seed}"),
-            functions=presets()["second"],
-            cflags=UNOPTIMISED,
-            verify=False,
-        ),
-        tree,
+    module = build_module(
+        replace(tree, name=f"second{seed}"), functions=presets()["second"], cflags=UNOPTIMISED, verify=False
     )
+    check(module, tree)
+    left_alone(module)
+
+
+def left_alone(module: ModuleType) -> None:
+    """What is zero whatever the inputs is not written into arrays that hold zeros."""
+    expected = module.rnea_second_derivatives(*state(module))
+    found = tuple(np.full_like(tensor, 7.0) for tensor in expected)
+    module.rnea_second_derivatives(*state(module), out=found, zeroed=True)
+    for tensor, right in zip(found, expected, strict=True):
+        kept = tensor == 7.0
+        assert kept.any()
+        assert not right[kept].any()
+        np.testing.assert_array_equal(tensor[~kept], right[~kept])
 
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
@@ -129,3 +137,31 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
     made = ways.second_derivatives(tree, list(q), list(v), list(tau), forces)
     found = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in made)
     agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+
+
+@pytest.mark.parametrize("robot", ["kuka_iiwa", "double_pendulum"])
+def test_zeroed(robot: str) -> None:
+    """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
+    module = build_module(robot, functions=presets()["second"])
+    q, v, x = state(module)
+    given = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
+    for function in (module.rnea_second_derivatives, module.aba_second_derivatives):
+        expected = function(*given)
+        out = tuple(np.zeros_like(tensor) for tensor in expected)
+        for _ in range(2):
+            assert function(*given, out=out, zeroed=True) is not None
+            for found, right in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(found, right)
+        one = tuple(np.zeros_like(tensor[0]) for tensor in expected)
+        function(q, v, x, out=one, zeroed=True)
+        for found, right in zip(one, function(q, v, x), strict=True):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_zeroed_is_said_of_arrays() -> None:
+    module = build_module("double_pendulum", functions=presets()["second"])
+    point = (module.q_neutral, module.v_zero, module.v_zero)
+    with pytest.raises(ValueError, match="zeroed: it is said of arrays; give them as out="):
+        module.rnea_second_derivatives(*point, zeroed=True)
+    with pytest.raises(TypeError, match="zeroed: give True or False, not int"):
+        module.rnea_second_derivatives(*point, zeroed=1)
