@@ -123,7 +123,7 @@ OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "tra
 
 READING = {
     f"rbdc.model.{name}"
-    for name in ("tree", "description", "lumping", "options", "rearranged", "validation", "xml")
+    for name in ("tree", "branches", "description", "lumping", "options", "rearranged", "validation", "xml")
 }
 READING |= {f"rbdc.model.formats.{path.stem}" for path in (SOURCE / "model" / "formats").glob("[!_]*.py")}
 READING |= {"rbdc.model.formats"}

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 @click.argument("description")
 @model_options
 @click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
+@click.option("--branches", "with_branches", is_flag=True, help="Also the branches of the tree.")
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> None:
+def info(description: str, with_passes: bool, with_branches: bool, as_json: bool, **given: Any) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
+    from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
-    from rbdc.model_summary import as_data, show, show_passes
+    from rbdc.model_summary import as_data, show, show_branches, show_passes
     from rbdc.options import BuildOptions
     from rbdc.pipeline import read
 
@@ -33,12 +35,18 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
     passes, limbs = _passes(description, model, options) if with_passes else ([], [])
     if as_json:
         data = as_data(model)
-        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
+        more: dict[str, Any] = {}
+        if with_passes:
+            more |= {"passes": [asdict(stage) for stage in passes], "limbs": limbs}
+        if with_branches:
+            more["branches"] = asdict(branches_of(model))
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
         if passes:
             show_passes(passes, limbs)
+        if with_branches:
+            show_branches(model)
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 
