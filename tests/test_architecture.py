@@ -23,6 +23,7 @@ ORDER = [
     ["ir"],
     ["functions"],
     ["emit"],
+    ["closed_form"],
     ["native"],
     ["runtime", "resources"],
     ["planning"],
