@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.resources import resolve
-from rbdc.spatial import Force
+from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
-from tests.support_trees import mimic_tree, random_tree
+from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
 TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) for seed in range(8)]
@@ -80,6 +81,15 @@ def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Ar
     agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
     tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
     agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
+    step = np.random.default_rng(3).standard_normal((3, module.nv))
+    for blocks, product in (
+        (module.rnea_hessian_vector, module.rnea_hessian_product),
+        (module.aba_hessian_vector, module.aba_hessian_product),
+    ):
+        qq, vv, qv, qx = blocks(*point, w, *given)
+        dq, dv, dx = step
+        expected = [qq @ dq + qv @ dv + qx @ dx, qv.T @ dq + vv @ dv, qx.T @ dq]
+        agree(product(*point, w, *step, *given), expected, 1e-9, "Hessian times direction")
 
 
 @pytest.mark.parametrize("seed", TREES)
@@ -90,6 +100,19 @@ def test_trees(seed: int) -> None:
     )
     check(module, tree)
     left_alone(module)
+
+
+def test_only_the_root_has_several_degrees_of_freedom() -> None:
+    links = [
+        Link("base"),
+        *(Link(name, random_inertia(np.random.default_rng(k))) for k, name in enumerate("ab")),
+    ]
+    joints = [
+        Joint("socket", "spherical", "base", "a"),
+        Joint("hinge", "revolute", "a", "b", axis=Vector3(0.0, 1.0, 0.0)),
+    ]
+    model = Model.assemble("ball_and_hinge", links, joints)
+    check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
 
 
 def left_alone(module: ModuleType) -> None:
