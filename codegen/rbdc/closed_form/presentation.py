@@ -16,6 +16,8 @@ from rbdc.emit.render import render, render_html
 from rbdc.model import Model
 from rbdc.model.xml import shown
 
+RATES = ("qdot", "qddot", "tau")
+"""Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
 FORMATS = ("text", "latex", "html")
 
 
@@ -65,8 +67,7 @@ def _kind(model: NamedModel, k: int) -> str:
 def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
     write = Writer(equations).written
     n = range(len(equations.coordinates))
-    symbols = {kind: [sympy.Symbol(f"{kind}_{k + 1}") for k in n] for kind in ("qdot", "qddot", "tau", "g")}
-    v, a = symbols["qdot"], symbols["qddot"]
+    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in RATES)
     inertia = [[write(equations.inertia[i][j]) for j in n] for i in n]
     coriolis = [[_combined([(write(equations.christoffel[i][j][k]), v[k]) for k in n]) for j in n] for i in n]
     gravity = [write(x) for x in equations.gravity]
@@ -87,7 +88,7 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
         ),
         ("gravity", list(zip((sympy.Symbol(f"G_{k + 1}") for k in n), gravity, strict=True))),
         ("potential energy", [(sympy.Symbol("V"), write(equations.potential))]),
-        ("equations of motion", list(zip(symbols["tau"], motion, strict=True))),
+        ("equations of motion", list(zip(torque, motion, strict=True))),
     ]
 
 
