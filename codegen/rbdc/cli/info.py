@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 @model_options
 @click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
 @click.option("--branches", "with_branches", is_flag=True, help="Also the branches of the tree.")
+@click.option(
+    "--identifiability",
+    "with_base",
+    is_flag=True,
+    help="Also the inertial parameters that torques determine.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(description: str, with_passes: bool, with_branches: bool, as_json: bool, **given: Any) -> None:
+def info(
+    description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
+) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
+    from rbdc.identifiability_summary import as_data as identified
+    from rbdc.identifiability_summary import show as show_identified
     from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
     from rbdc.model_summary import as_data, show, show_branches, show_passes
@@ -40,6 +50,8 @@ def info(description: str, with_passes: bool, with_branches: bool, as_json: bool
             more |= {"passes": [asdict(stage) for stage in passes], "limbs": limbs}
         if with_branches:
             more["branches"] = asdict(branches_of(model))
+        if with_base:
+            more["identifiability"] = identified(model)
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
@@ -47,6 +59,8 @@ def info(description: str, with_passes: bool, with_branches: bool, as_json: bool
             show_passes(passes, limbs)
         if with_branches:
             show_branches(model)
+        if with_base:
+            show_identified(identified(model))
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 

@@ -43,18 +43,20 @@ class Equations:
 
 def derive(named: NamedModel) -> Equations:
     """The equations of a model by names."""
-    return _Derivation(named).equations()
+    return Derivation(named).equations()
 
 
 @dataclass
-class _Pose:
+class Pose:
     """Of a body: the axes of its frame (columns) and its origin, in the world."""
 
     rotation: list[Vector]
     origin: Vector
 
 
-class _Derivation:
+class Derivation:
+    """The ring of a model by names, the poses of its bodies, and the energies."""
+
     def __init__(self, named: NamedModel) -> None:
         self.named = named
         count = range(1, len(named.bodies) + 1)
@@ -116,34 +118,32 @@ class _Derivation:
             [self.atom(body.damping) for body in self.named.bodies], potential,
         )  # fmt: skip
 
-    def poses(self) -> list[_Pose]:
-        found: list[_Pose] = []
+    def poses(self) -> list[Pose]:
+        found: list[Pose] = []
         for k, body in enumerate(self.named.bodies):
-            above = found[body.parent] if body.parent >= 0 else _Pose(self.identity(), [self.ring(0)] * 3)
+            above = found[body.parent] if body.parent >= 0 else Pose(self.identity(), [self.ring(0)] * 3)
             rotation = above.rotation
             for axis, (cosine, sine) in zip((2, 1, 0), reversed(body.angles), strict=True):
                 unit = [self.ring(int(x == axis)) for x in range(3)]
                 rotation = self.turned(rotation, unit, self.atom(cosine), self.atom(sine))
             origin = self.moved(above, [self.atom(x) for x in body.offset])
-            found.append(self.after_joint(_Pose(rotation, origin), body, self.coordinates[k]))
+            found.append(self.after_joint(Pose(rotation, origin), body, self.coordinates[k]))
         return found
 
-    def after_joint(self, pose: _Pose, body: NamedBody, q: str) -> _Pose:
+    def after_joint(self, pose: Pose, body: NamedBody, q: str) -> Pose:
         axis = [self.atom(x) for x in body.axis]
         if body.sliding:
-            return _Pose(pose.rotation, self.moved(pose, [x * self.of[q] for x in axis]))
+            return Pose(pose.rotation, self.moved(pose, [x * self.of[q] for x in axis]))
         c, s = (self.of[name] for name in self.turning[q])
-        return _Pose(self.turned(pose.rotation, axis, c, s), pose.origin)
+        return Pose(self.turned(pose.rotation, axis, c, s), pose.origin)
 
-    def add_kinetic(self, inertia: list[Vector], poses: list[_Pose], k: int, centre: Vector) -> None:
+    def add_kinetic(self, inertia: list[Vector], poses: list[Pose], k: int, centre: Vector) -> None:
         """m dp/dq_i . dp/dq_j + w_i . I w_j of body k, w_i being the angular velocity at unit rate of q_i."""
         body = self.named.bodies[k]
         mass = self.atom(body.mass)
         xx, xy, yy, xz, yz, zz = (self.atom(x) for x in body.inertia)
         tensor = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
-        carrying = [k]
-        while self.named.bodies[carrying[-1]].parent >= 0:
-            carrying.append(self.named.bodies[carrying[-1]].parent)
+        carrying = self.carrying(k)
         slopes = {i: [self.by(self.coordinates[i], x) for x in centre] for i in carrying}
         spins = {i: self.spin(poses, i, k) for i in carrying if not self.named.bodies[i].sliding}
         for i in carrying:
@@ -153,7 +153,14 @@ class _Derivation:
                     turned = [self.dot(row, spins[j]) for row in tensor]
                     inertia[i][j] += self.reduced(self.dot(spins[i], turned))
 
-    def spin(self, poses: list[_Pose], i: int, k: int) -> Vector:
+    def carrying(self, k: int) -> list[int]:
+        """The bodies from body k to the root, whose joints move it."""
+        found = [k]
+        while self.named.bodies[found[-1]].parent >= 0:
+            found.append(self.named.bodies[found[-1]].parent)
+        return found
+
+    def spin(self, poses: list[Pose], i: int, k: int) -> Vector:
         """The axis of joint i in the frame of body k."""
         axis = [self.atom(x) for x in self.named.bodies[i].axis]
         world = [self.dot(row, axis) for row in poses[i].rotation]
@@ -171,7 +178,7 @@ class _Derivation:
         columns = list(zip(*turn, strict=True))
         return [[self.reduced(self.dot(row, list(column))) for column in columns] for row in rotation]
 
-    def moved(self, pose: _Pose, x: Vector) -> Vector:
+    def moved(self, pose: Pose, x: Vector) -> Vector:
         """A point of a frame, in the world."""
         return [p + self.reduced(self.dot(row, x)) for p, row in zip(pose.origin, pose.rotation, strict=True)]
 
