@@ -81,6 +81,7 @@ REPORT_ORDER = [
     ["present"],
     ["compare", "benchmark_suite"],
     ["benchmark", "experiments"],
+    ["studies"],
 ]
 REPORT_LEVEL = {name: level for level, names in enumerate(REPORT_ORDER) for name in names}
 

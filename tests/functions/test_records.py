@@ -28,9 +28,10 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
 }
-"""Files that may quote functions, and which: a member of descriptions, the table of a paper that the
-experiment repeats.
+"""Files that may quote functions, and which: a member of descriptions, what experiments of papers
+measure.
 """
 
 KEYING: dict[str, set[str]] = {

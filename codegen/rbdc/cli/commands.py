@@ -21,6 +21,7 @@ from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare, experiment
 from rbdc.cli.explain import explain
 from rbdc.cli.info import info, list_robots
+from rbdc.cli.studies import sensitivity
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of, three_numbers
 from rbdc.cli.wheel import wheel
 
@@ -53,6 +54,7 @@ def commands() -> None:
 
 for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, wheel):
     commands.add_command(command)
+experiment.add_command(sensitivity)
 
 
 def main() -> None:
