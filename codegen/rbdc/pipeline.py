@@ -229,6 +229,7 @@ def _emitted(job: _Job, plan: _Plan) -> Generated:
     options = job.options
     chosen = GenerationOptions(
         style=options.style,
+        layout=options.tensor_layout,
         fuse=options.fuse,
         targets=options.targets,
         scalar=SCALARS[options.dtype],
@@ -333,9 +334,9 @@ def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) 
     unusable library. Rolled functions and those along paths keep some hundred numbers for each body on the
     stack.
     """
+    from rbdc.emit.paths.kernels import has_windows
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import functions_of, rollable
-    from rbdc.planning.generation import has_windows
     from rbdc.planning.policy import MAXIMUM_DOF
 
     catalogue = functions_of(model)

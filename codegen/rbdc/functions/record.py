@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
+from rbdc.model import Model
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
@@ -36,14 +37,14 @@ class Policy:
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
     rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
-    a kernel along ancestor paths (`rbdc.emit.paths`).
+    a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
     """
 
     leader: str | None = None
     dense_right_sides: bool = False
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
-    windows: bool = False
+    windows: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,11 +103,13 @@ class Function:
     right-hand sides B and known parts K of all but the last output, then the factors W and D^-1
     (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
     tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
-    these loops call. at_frame: of a function of a frame
-    its algorithm, (model, *inputs, frame, reference) -> outputs. preset: the smallest one that has it, or
-    `SECOND`. requires: what the model must have. references: the papers' methods by name, the last of
-    which decides in verification, each as "module:function", in `rbdc.algorithms.reference` where the
-    module has no dot. Generating never imports them. differential: where its derivatives are.
+    these loops call. sparse: for a function of tensors, by the names of its outputs the entries that are not
+    zero whatever the inputs, of those that have others (`rbdc.functions.second_order`).
+    at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
+    preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the
+    papers' methods by name, the last of which decides in verification, each as "module:function", in
+    `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
+    where its derivatives are.
     """
 
     declaration: FunctionDeclaration
@@ -114,6 +117,7 @@ class Function:
     to_solve: Evaluate | None = None
     along_paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
+    sparse: Callable[[Model], Mapping[str, tuple[int, ...]]] | None = None
     at_frame: Callable[..., Any] | None = None
     preset: str = PRESETS[-1]
     requires: frozenset[Requirement] = frozenset()

@@ -11,13 +11,13 @@ from functools import partial
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
-from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import kernel_of
+from rbdc.emit.paths.kernels import KERNELS, has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.functions.second_order import in_layout
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
@@ -45,7 +45,7 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it.
+    not depend on it. layout: of tensors, dense or sparse.
     """
 
     style: str = "unrolled"
@@ -54,6 +54,7 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
+    layout: str = "dense"
 
 
 PLAIN = GenerationOptions()
@@ -96,7 +97,7 @@ def generate(
         *alone,
         *([_Task(framed)] if framed else []),
     ]
-    work = partial(_sources, package, backends=backends, style=options.style)
+    work = partial(_sources, package, backends=backends, options=options)
     made = spread(
         work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating")
     )
@@ -117,15 +118,18 @@ class _Task:
 
 
 def _sources(
-    package: Package, task: _Task, *, backends: Sequence[Backend], style: str
+    package: Package, task: _Task, *, backends: Sequence[Backend], options: GenerationOptions
 ) -> list[FunctionSource]:
     catalogue = functions_of(package.model)
     if task.fused:
         functions = [fused(package.model, catalogue, task.names)]
     else:
-        functions = [catalogue[name] for name in task.names]
+        functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
     with _uncollected():
-        return [_source(package, over(function, package.scalar), backends, style) for function in functions]
+        return [
+            _source(package, over(function, package.scalar), backends, options.style)
+            for function in functions
+        ]
 
 
 @contextmanager
@@ -168,19 +172,17 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
 
 
-def has_windows(model: Model, function: Function) -> bool:
-    """Whether the function can be a kernel along ancestor paths for this model."""
-    return bool(function.policy.windows) and goes_along_paths(model)
-
-
 def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
     """The function in windows where that takes less time than straight-line code; its batch stays as it
     is.
     """
-    if planned.form is not Form.STRAIGHT_LINE or not has_windows(model, planned.function):
+    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    work = kernel_of(model, planned.declaration.scalar).cost.weight
-    if work > WORTH_WINDOWS * cost(planned.programs[0]).weight:
+    scalar, kind = planned.declaration.scalar, planned.function.policy.windows
+    work = cost(planned.programs[0]).weight
+    if planned.form is Form.COLUMNS:
+        work = column_weight(planned.programs[0], model.nv, scalar)
+    if KERNELS[kind].cost(model, scalar).weight > WORTH_WINDOWS[kind] * work:
         return planned
     return replace(planned, form=Form.WINDOWS, programs=())
 
