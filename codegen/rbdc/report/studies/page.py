@@ -48,7 +48,7 @@ def _figures(report: dict[str, Any]) -> list[dict[str, Any]]:
         name = f"dQ_{entry['row']} / d{entry['by']}_{entry['column']}"
         return [
             curve(times, entry["values"], name, "time (s)"),
-            curve(times, entry["difference"], f"{name}, generated less differences", "time (s)"),
+            curve(times, entry["deviation"], f"{name}, generated less differences", "time (s)"),
         ]
 
     return [

@@ -169,7 +169,7 @@ def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) 
     values = np.asarray(exact[by])[:, i - 1, m - 1]
     difference = values - other[by][:, i - 1, m - 1]
     return {
-        "row": i, "column": m, "by": BY[by], "values": values.tolist(), "difference": _finite(difference)
+        "row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": _finite(difference)
     }  # fmt: skip
 
 
