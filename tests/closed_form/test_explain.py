@@ -204,7 +204,7 @@ def run(*arguments: str) -> Any:
 
 
 def test_formats(tmp_path: Path) -> None:
-    table = random_tree(0, 2)
+    table = random_tree(0, 1)
     table["joints"][0]["name"] = "a_b$<i>"
     path = str(write(table, tmp_path))
     text, latex, html = (run(path, "--format", form).stdout for form in ("text", "latex", "html"))
