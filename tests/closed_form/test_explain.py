@@ -210,7 +210,7 @@ def test_formats(tmp_path: Path) -> None:
     text, latex, html = (run(path, "--format", form).stdout for form in ("text", "latex", "html"))
     assert 'q_1   "a_b$<i>"' in text
     assert r'"a\_b\$<i>"' in latex
-    assert r"\dot{q}_{1}" in latex
+    assert r"\ddot{q}_{1}" in latex
     assert "a_b$&lt;i&gt;" in html
     assert "<i>" not in html
     assert "qdot" not in html
