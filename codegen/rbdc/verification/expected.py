@@ -30,8 +30,9 @@ are zero whatever the numbers are, in frames in which it shows; elsewhere as wha
 difference.
 """
 OF_ALL = 1e-6
-"""Of what the largest entry of a matrix may be off by at any state, all of them may be off: where nothing
-moves all entries of a row and a column can be zero.
+"""Of what the largest entry of a matrix or a tensor may be off by at any state, all of them may be off: where
+nothing moves all entries of a row and a column can be zero, and second derivatives by coordinates that do not
+turn what they multiply are.
 """
 _SEED = 1
 
@@ -147,11 +148,10 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
-    if len(output.shape) == 2:
+    if len(output.shape) == 2 or (len(output.shape) == 3 and not output.in_space):
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
-        allowed = np.maximum(
-            np.maximum(allowed, BESIDE * _beside(allowed, output.shape, framed=framed)), OF_ALL * largest
-        )
+        beside = BESIDE * _beside(allowed, output.shape, framed=framed) if len(output.shape) == 2 else 0.0
+        allowed = np.maximum(np.maximum(allowed, beside), OF_ALL * largest)
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 
