@@ -26,12 +26,20 @@ Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 @dataclass(frozen=True)
 class Part:
     """A function of the catalogue as part of an entry point, and the frame's index and the reference's name
-    if it takes them.
+    if it takes them; of a pair of frames the index of the other.
     """
 
     name: str
     frame: int | None = None
     reference: str | None = None
+    other: int | None = None
+
+    @property
+    def place(self) -> tuple[int | str | None, ...]:
+        """The arguments after the inputs, as algorithms take them."""
+        if self.frame is None:
+            return ()
+        return (self.frame, *(() if self.other is None else (self.other,)), self.reference)
 
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
@@ -147,13 +155,13 @@ def _framed_outputs(result: Any) -> list[list[Scalar]]:
     return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
 
 
-def for_one_frame(algorithm: Callable[..., Any], frame: Callable[[Model], int], reference: str) -> Evaluate:
-    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the
-    climb from it to the root.
+def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
+    """An algorithm (model, *inputs, *place) at one place, a frame or a pair of frames and a reference, by the
+    climb from there to the root.
     """
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # the steps of a frame's climb have no names of their own
-        return _framed_outputs(algorithm(model, *inputs.values(), frame(model), reference))
+        return _framed_outputs(algorithm(model, *inputs.values(), *place))
 
     return evaluate

@@ -165,9 +165,11 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         "num_threads: int = 1",
     ]
     if d.framed:
-        arguments += ["frame", 'reference="LOCAL"']
-        typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        extra = ", entry.place(frame, reference)"
+        *frames, reference = d.place
+        arguments += [*frames, f'{reference}="LOCAL"']
+        typed += [f"{frame}: str | int" for frame in frames]
+        typed += [f'{reference}: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
+        extra = f", entry.place({', '.join([frames[0], reference, *frames[1:]])})"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return _FunctionView(
@@ -191,6 +193,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
 
     frame = [
         "    frame: a name of frame_names or its index",
+        *(["    other: likewise, the frame that it is relative to"] if d.pair else []),
         "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED",
     ]
     return [

@@ -87,7 +87,12 @@ def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The declaration of the same function without external forces, on which all methods are measured."""
     inputs = tuple(declaration.required)
     return FunctionDeclaration(
-        declaration.name, declaration.summary, inputs, declaration.outputs, declaration.framed
+        declaration.name,
+        declaration.summary,
+        inputs,
+        declaration.outputs,
+        declaration.framed,
+        pair=declaration.pair,
     )
 
 
@@ -113,7 +118,7 @@ def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> 
 
     positions = iter(range(len(declaration.inputs)))
     inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
-    extra = [str(frame), "0"] if declaration.framed else []
+    extra = [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
     return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
 
 
