@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 import rbdc
+from rbdc.functions.catalogue import presets
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import robot_names
@@ -32,21 +33,30 @@ CASES = [
 CASE_NAMES = [f"{robot}-{root}" for robot, root in CASES]
 
 SINGLE = [
-    (robot, "fixed")
-    for robot in ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "planar_floating", "r2d2")
+    (robot, "fixed") for robot in ("cartpole", "double_pendulum_continuous", "kuka_iiwa", "planar_floating")
 ]
-SINGLE += [("double_pendulum", "free-flyer"), ("hyq", "free-flyer")]
+SINGLE += [("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
 SMALL = ("cartpole", "double_pendulum", "double_pendulum_continuous")
-SINGLE_CALLS = [
+OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
 ]
-SINGLE_CALLS += [("hyq", "free-flyer"), ("g1_29dof", "free-flyer")]
-"""Cases with the root that is not theirs, which are built without batches and not optimised, as their other
-root's module is; small ones have both, and HyQ and the largest humanoid neither.
-"""
+"""Cases with the root that is not theirs: their modules are built without what is of first order, which takes
+most of the time and is asked of their own root's, and of small robots with both."""
+WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
+WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
+WITH_BATCHES = (
+    *((robot, root) for robot in SMALL for root in ROOTS),
+    ("kuka_iiwa", "fixed"),
+    ("panda", "fixed"),
+    ("planar_floating", "fixed"),
+    ("r2d2", "fixed"),
+    ("simple_humanoid", "free-flyer"),
+)
+"""Cases whose modules have kernels for batches, and are optimised: arms, a gripper, limbs in lanes, every
+small robot."""
 
 QUICK = (
     ("cartpole", "fixed"),
@@ -60,7 +70,7 @@ QUICK = (
 """Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others
 are slow.
 """
-QUICK_SINGLE = ("double_pendulum_continuous", "planar_floating")
+QUICK_SINGLE = ("double_pendulum_continuous",)
 """Those of them that the default tier also has in single precision."""
 
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)]
@@ -85,11 +95,23 @@ def build_module(description: Any, **options: Any) -> ModuleType:
 
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
-    """Every function of one shipped robot, but for `SINGLE_CALLS` with kernels for batches."""
-    less: dict[str, Any] = (
-        {"cflags": UNOPTIMISED} if (robot, root) in SINGLE_CALLS else {"targets": ("c", "batch")}
-    )
-    return build_module(robot, root_joint=root, preset="full", dtype=dtype, **less)
+    """Every function of one shipped robot, those `WITH_BATCHES` with kernels for them; of `OTHER_ROOTS` those
+    `without_derivatives`.
+    """
+    less: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
+    if (robot, root) in WITH_BATCHES:
+        less = {"preset": "full", "targets": ("c", "batch")}
+    if (robot, root) in OTHER_ROOTS:
+        less = {"functions": without_derivatives(), "cflags": UNOPTIMISED}
+    return build_module(robot, root_joint=root, dtype=dtype, **less)
+
+
+def without_derivatives() -> tuple[str, ...]:
+    """Names of the functions but for derivatives of dynamics and their products, and the Coriolis matrix,
+    which together take three quarters of the time to build.
+    """
+    heavy = ("derivatives", "_vjp", "_jvp", "coriolis")
+    return tuple(n for n in presets()["full"] if n.startswith("frame_") or not n.endswith(heavy))
 
 
 def slow_but(values: Iterable[Any], quick: Collection[Any]) -> list[Any]:

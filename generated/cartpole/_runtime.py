@@ -19,9 +19,8 @@ from numpy import empty, ndarray
 
 # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
 from numpy.ma import MaskedArray
-from numpy.typing import NDArray
 
-from ._arrays import Array, batched, overlaps, together
+from ._arrays import Array, batched, lossy, one_by_one, overlaps, together
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
@@ -78,6 +77,7 @@ class Entry(Named):
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
         entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
+        self._into: Any = getattr(native.lib, f"{prefix}_{name}_into_zeroed", None)
 
     @property
     def framed(self) -> bool:
@@ -119,6 +119,20 @@ class Entry(Named):
         except ValueError:  # from_buffer, of an array that is not C-contiguous
             pass
         return self._general(arguments, out, num_threads, extra)
+
+    def call_into(self, arguments: tuple[Any, ...], out: Any, num_threads: Any, zeroed: Any) -> Any:
+        """Call the function; `zeroed`: `out` holds zeros, or what the same function left there."""
+        if zeroed is False:
+            return self.call(arguments, out, num_threads)
+        if zeroed is not True:
+            raise TypeError(f"{self._name}: zeroed: give True or False, not {type(zeroed).__name__}")
+        if out is None:
+            raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
+        into = object.__new__(type(self))
+        vars(into).update(vars(self))
+        sizes = [prod(shape) for shape in (*(shape for _, shape, _, _ in self._inputs), *self._shapes)]
+        into._single, into._batch = self._into, one_by_one(self._into, sizes, self._null)
+        return into.call(arguments, out, num_threads)
 
     def _single_sample(self, pointers: list[Any], out: Any, extra: tuple[int, ...]) -> Any:
         """One sample from checked inputs, into new arrays, for `out` may overlap an input."""
@@ -304,29 +318,14 @@ class Entry(Named):
             array = np.asarray(x)
         except ValueError as error:
             self._refuse(ValueError, name, f"is no array: {error}", f"expected {batched(shape)}")
-        self._refuse_loss(name, array, isinstance(x, (list, tuple)))
+        if (loss := lossy(array, isinstance(x, (list, tuple)), self._dtype)) is not None:
+            self._refuse(loss[0], name, *loss[1:])
         if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
             self._refuse(ValueError, name, f"has shape {array.shape}", f"expected {batched(shape)}")
         converted = array.astype(self._dtype, copy=False)
         if configuration:
             self._check_finite(converted, name)
         return converted
-
-    def _refuse_loss(self, name: str, array: NDArray[Any], listed: bool) -> None:
-        """Python's own numbers, `listed`, may be rounded; what an array holds must stay as it is."""
-        dtype, kind, size, limits = self._dtype, array.dtype.kind, array.dtype.itemsize, np.finfo(self._dtype)
-        if kind not in "biuf" or size > (dtype.itemsize if kind == "f" and not listed else 8):
-            remedy = f"give real numbers that convert to {dtype} without loss"
-            self._refuse(TypeError, name, f"has dtype {array.dtype}", remedy)
-        wide = kind in "iu" and size >= dtype.itemsize and array.size > 0
-        if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
-            self._refuse(TypeError, name, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}")
-        if (
-            kind == "f"
-            and size > dtype.itemsize
-            and (np.isfinite(array) & (np.abs(array) > limits.max)).any()
-        ):
-            self._refuse(ValueError, name, f"has numbers beyond {limits.max:.3g}", f"{dtype} holds none")
 
     def _check_finite(self, x: Array, name: str) -> None:
         plain = x.flags.c_contiguous and x.flags.aligned

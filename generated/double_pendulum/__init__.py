@@ -1196,7 +1196,7 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
 
 
 def __getattr__(attribute):
-    if attribute in ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector"):
+    if attribute in ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector", "rnea_hessian_product", "aba_hessian_product"):
         raise AttributeError(
             f"{name}.{attribute} was not built; build it with: rbdc build ... --functions {attribute} (or --preset full)"
         )

@@ -14,16 +14,15 @@ import pytest
 
 from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
-from tests.support import CASES, SINGLE, SINGLE_CALLS, Array, around, assert_close, conditioning, full_module
+from tests.support import SINGLE, WITH_BATCHES, Array, around, assert_close, conditioning, full_module
 
 SIZES = (*range(1, 34), 1000)
 TOLERANCES = {"float64": (1e-13, 1e-15), "float32": (1e-5, 5e-7)}
 """For each dtype what an order of operations may change, and for solutions with M how much more its
 conditioning makes of it.
 """
-ALL = [(*case, "float64") for case in CASES if case not in SINGLE_CALLS] + [
-    (*case, "float32") for case in SINGLE
-]
+ALL = [(*case, "float64") for case in WITH_BATCHES]
+ALL += [(*case, "float32") for case in SINGLE if case in WITH_BATCHES]
 
 
 @pytest.fixture(scope="module", params=ALL, ids="-".join)

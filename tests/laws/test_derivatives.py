@@ -1,4 +1,4 @@
-"""First derivatives on fifty random trees with every joint type: complex-step of the algorithms, identities,
+"""First derivatives on random trees with every joint type: complex-step of the algorithms, identities,
 other algorithms.
 """
 
@@ -27,7 +27,7 @@ TINY = 1e-200
 """The complex step: its square vanishes, so there is neither truncation nor cancellation."""
 
 
-@pytest.fixture(params=TREES[::3], scope="module")
+@pytest.fixture(params=TREES[::5], scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Model]:
     """One random tree, compiled and as a model."""
     tree = random_tree(request.param)

@@ -14,17 +14,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.resources import resolve
-from rbdc.spatial import Force
+from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module
-from tests.support_trees import mimic_tree, random_tree
+from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
 TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) for seed in range(8)]
@@ -80,20 +81,50 @@ def weigh(module: ModuleType, point: tuple[Array, Array, Array], given: tuple[Ar
     agree(module.rnea_hessian_vector(*point, w, *given), tensors, 1e-11, "w^T tau")
     tensors = [np.einsum("i,ijk->jk", w, t) for t in module.aba_second_derivatives(*point, *given)]
     agree(module.aba_hessian_vector(*point, w, *given), tensors, 1e-9, "w^T ddq")
+    step = np.random.default_rng(3).standard_normal((3, module.nv))
+    for blocks, product in (
+        (module.rnea_hessian_vector, module.rnea_hessian_product),
+        (module.aba_hessian_vector, module.aba_hessian_product),
+    ):
+        qq, vv, qv, qx = blocks(*point, w, *given)
+        dq, dv, dx = step
+        expected = [qq @ dq + qv @ dv + qx @ dx, qv.T @ dq + vv @ dv, qx.T @ dq]
+        agree(product(*point, w, *step, *given), expected, 1e-9, "Hessian times direction")
 
 
 @pytest.mark.parametrize("seed", TREES)
 def test_trees(seed: int) -> None:
     tree = random_tree(seed)
-    check(
-        build_module(
-            replace(tree, name=f"second{seed}"),
-            functions=presets()["second"],
-            cflags=UNOPTIMISED,
-            verify=False,
-        ),
-        tree,
+    module = build_module(
+        replace(tree, name=f"second{seed}"), functions=presets()["second"], cflags=UNOPTIMISED, verify=False
     )
+    check(module, tree)
+    left_alone(module)
+
+
+def test_only_the_root_has_several_degrees_of_freedom() -> None:
+    links = [
+        Link("base"),
+        *(Link(name, random_inertia(np.random.default_rng(k))) for k, name in enumerate("ab")),
+    ]
+    joints = [
+        Joint("socket", "spherical", "base", "a"),
+        Joint("hinge", "revolute", "a", "b", axis=Vector3(0.0, 1.0, 0.0)),
+    ]
+    model = Model.assemble("ball_and_hinge", links, joints)
+    check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
+
+
+def left_alone(module: ModuleType) -> None:
+    """What is zero whatever the inputs is not written into arrays that hold zeros."""
+    expected = module.rnea_second_derivatives(*state(module))
+    found = tuple(np.full_like(tensor, 7.0) for tensor in expected)
+    module.rnea_second_derivatives(*state(module), out=found, zeroed=True)
+    for tensor, right in zip(found, expected, strict=True):
+        kept = tensor == 7.0
+        assert kept.any()
+        assert not right[kept].any()
+        np.testing.assert_array_equal(tensor[~kept], right[~kept])
 
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)
@@ -129,3 +160,31 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
     made = ways.second_derivatives(tree, list(q), list(v), list(tau), forces)
     found = tuple(np.array(rows, dtype=float).reshape(qq.shape) for rows in made)
     agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
+
+
+@pytest.mark.parametrize("robot", ["kuka_iiwa", "double_pendulum"])
+def test_zeroed(robot: str) -> None:
+    """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
+    module = build_module(robot, functions=presets()["second"])
+    q, v, x = state(module)
+    given = tuple(np.stack([y, 0.5 * y, -y]) for y in (q, v, x))
+    for function in (module.rnea_second_derivatives, module.aba_second_derivatives):
+        expected = function(*given)
+        out = tuple(np.zeros_like(tensor) for tensor in expected)
+        for _ in range(2):
+            assert function(*given, out=out, zeroed=True) is not None
+            for found, right in zip(out, expected, strict=True):
+                np.testing.assert_array_equal(found, right)
+        one = tuple(np.zeros_like(tensor[0]) for tensor in expected)
+        function(q, v, x, out=one, zeroed=True)
+        for found, right in zip(one, function(q, v, x), strict=True):
+            np.testing.assert_array_equal(found, right)
+
+
+def test_zeroed_is_said_of_arrays() -> None:
+    module = build_module("double_pendulum", functions=presets()["second"])
+    point = (module.q_neutral, module.v_zero, module.v_zero)
+    with pytest.raises(ValueError, match="zeroed: it is said of arrays; give them as out="):
+        module.rnea_second_derivatives(*point, zeroed=True)
+    with pytest.raises(TypeError, match="zeroed: give True or False, not int"):
+        module.rnea_second_derivatives(*point, zeroed=1)

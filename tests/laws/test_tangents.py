@@ -14,11 +14,12 @@ from rbdc.algorithms.derivatives import jvp as tangents
 from rbdc.algorithms.derivatives import vjp as adjoints
 from rbdc.algorithms.reference.derivatives import products
 from rbdc.report.accuracy.inputs import draw
+from rbdc.report.methods.second_differentiation import Bicomplex
 from rbdc.spatial import Force
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt
-from rbdc.spatial.tangent import Tangent, rate_of, value_of
+from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
 from tests.support import assert_close, slow_but
 from tests.support_trees import random_tree
 
@@ -36,6 +37,31 @@ def test_every_operation_carries_its_rate_along() -> None:
     stepped = expression(complex(x, STEP * dx), complex(y, STEP * dy))
     assert value_of(made) == pytest.approx(stepped.real, rel=1e-15)
     assert rate_of(made) == pytest.approx(stepped.imag / STEP, rel=1e-14)
+
+
+def test_rates_have_rates() -> None:
+    """Dual numbers of dual numbers and the bicomplex step give the mixed second derivative; recorded dual
+    numbers give it as the rate of an adjoint.
+    """
+    x, y, dx, dy = 0.7, 1.3, -0.4, 2.1
+    made = expression(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
+    mixed = rate_of(rate_of(made, OuterTangent))
+    tape = Tape()
+    (second,) = tape.variables([y])
+    bar = tape.adjoints([expression(Tangent(x, dx), second)], [1.0])
+    assert rate_of(bar(second)) * dy == pytest.approx(mixed, rel=1e-13)
+    step = 1e-20
+
+    def halved(x: Any, y: Any) -> Any:
+        return (2.0 - x) * sin(y) / (1.5 + cos(x * y)) - x + (x - 1.0) / 4.0 + 0.0 * y
+
+    stepped = halved(Bicomplex(complex(x, step * dx), 0.0), Bicomplex(y, step * dy))
+    made = halved(OuterTangent(Tangent(x, dx), 0.0), OuterTangent(y, dy))
+    assert rate_of(stepped, Bicomplex).imag / step**2 == pytest.approx(
+        rate_of(rate_of(made, OuterTangent)), rel=1e-13
+    )
+    with pytest.raises(TypeError, match="no sqrt of a bicomplex number"):
+        sqrt(Bicomplex(1.0, 2.0))
 
 
 def test_every_operation_is_recorded() -> None:

@@ -49,7 +49,7 @@ STRATEGIES: dict[str, tuple[st.SearchStrategy[Model], int]] = {
     **{f"{name}, trees": (trees(scales), 2) for name, scales in SCALES.items()},
 }
 """By name, with the number of examples that are looked at in any case."""
-MANY = 4
+MANY = 2
 """Times as many where there is time."""
 
 
@@ -68,7 +68,7 @@ def test_every_function_is_that_of_many_descriptions(name: str) -> None:
 
 @pytest.mark.slow
 def test_noise_on_large_robots_costs_no_digits() -> None:
-    _all_hold(noisy_robots(LARGE), 10)
+    _all_hold(noisy_robots(LARGE), 4)
 
 
 def _all_hold(strategy: st.SearchStrategy[Model], examples: int) -> None:

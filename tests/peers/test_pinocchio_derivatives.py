@@ -9,14 +9,21 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from tests.support import CASE_NAMES, CASES, Array, assert_close, conditioning, full_module
+from tests.support import (
+    WITH_DERIVATIVES,
+    WITH_DERIVATIVES_NAMES,
+    Array,
+    assert_close,
+    conditioning,
+    full_module,
+)
 from tests.support_pinocchio import Peer, peer, pin, states
 
 TOLERANCE = 1e-9
 Case = tuple[ModuleType, Peer]
 
 
-@pytest.fixture(scope="module", params=CASES, ids=CASE_NAMES)
+@pytest.fixture(scope="module", params=WITH_DERIVATIVES, ids=WITH_DERIVATIVES_NAMES)
 def case(request: pytest.FixtureRequest) -> Case:
     """The compiled module and Pinocchio's model of one robot."""
     return full_module(*request.param), peer(*request.param)

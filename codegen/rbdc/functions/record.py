@@ -49,16 +49,29 @@ class Policy:
 
 
 @dataclass(frozen=True)
+class SecondOrder:
+    """Of which function a function's outputs are second derivatives: its name, and that of its first
+    derivatives. by: for each output the numbers of the inputs by which it is differentiated, first and then.
+    """
+
+    of: str
+    first: str
+    by: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
 class Comparison:
     """How comparisons and benchmarks treat a function.
 
-    derivative_of: the name of the function of which it is the matrices of derivatives. peers: by library the
+    derivative_of: the name of the function of which it is the matrices of derivatives. second_order:
+    of which it is the second ones. peers: by library the
     names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
     the textbooks too, so that references check results and are not timed. benchmarked: `rbdc benchmark`
     measures it unless told otherwise. headline: it has a tile at the top of the page.
     """
 
     derivative_of: str | None = None
+    second_order: SecondOrder | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks_only: bool = False
     benchmarked: bool = False

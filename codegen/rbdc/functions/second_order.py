@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from rbdc.algorithms.derivatives.hessian_products import (
+    aba_hessian_product_by_articulated_bodies,
+    aba_hessian_product_by_factors,
+    rnea_hessian_product,
+)
 from rbdc.algorithms.derivatives.hessians import aba_hessian_vector, rnea_hessian_vector
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
+from rbdc.functions.derivatives import WITH_FORWARD_DYNAMICS
 from rbdc.functions.evaluation import JointSpace, on_joint_space
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
+    direction,
     external_forces,
     generalised_force,
     velocity,
     weights,
 )
-from rbdc.functions.record import SECOND, Comparison, Function, Requirement
+from rbdc.functions.record import SECOND, Comparison, Function, Requirement, SecondOrder
 from rbdc.model import Model
 
 
@@ -30,12 +37,16 @@ def second_order(model: Model) -> list[Function]:
                 "Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.",
                 (q, v, a, fext),
                 _tensors(model, "d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq"),
+                zeroed=True,
             ),
             {"compact": JointSpace(rnea_second_derivatives)},
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
-            comparison=Comparison(peers={"pinocchio": ("rnea_second_derivatives",)}),
+            comparison=Comparison(
+                second_order=SecondOrder("rnea", "rnea_derivatives", ((0, 0), (1, 1), (0, 1), (2, 0))),
+                peers={"pinocchio": ("rnea_second_derivatives",)},
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -43,13 +54,21 @@ def second_order(model: Model) -> list[Function]:
                 "Second derivatives of forward dynamics by q (in the tangent space), v and tau.",
                 (q, v, tau, fext),
                 _tensors(model, "d2ddq_dqdq", "d2ddq_dvdv", "d2ddq_dqdv", "d2ddq_dqdtau"),
+                zeroed=True,
             ),
             {"products": JointSpace(aba_second_derivatives)},
             along_paths=on_joint_space(path_quantities),
             uses=("aba", "aba_derivatives"),
             preset=SECOND,
             requires=frozenset({Requirement.REGULAR_INERTIA}),
-            references={"fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives"},
+            references={
+                "fdsva-so-aza": ".derivatives.fdsva_so:by_dynamics",
+                "fdsva-so-idfoza": ".derivatives.fdsva_so:by_derivatives",
+                "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
+            },
+            comparison=Comparison(
+                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2)))
+            ),
         ),
         Function(
             FunctionDeclaration(
@@ -77,7 +96,48 @@ def second_order(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             references={"contracted-fdsva-so": ".derivatives.hessians:aba_hessian_vector"},
         ),
+        *_directional(model),
     ]
+
+
+def _directional(model: Model) -> list[Function]:
+    q, v, a = configuration(model), velocity(model), acceleration(model)
+    w, tau, fext = weights(model), generalised_force(model), external_forces(model)
+    dq, dv, da, dtau = (direction(model, of.name) for of in (q, v, a, tau))
+    return [
+        Function(
+            FunctionDeclaration(
+                "rnea_hessian_product",
+                "Hessian of w^T tau by q (in the tangent space), v and a times a direction.",
+                (q, v, a, w, dq, dv, da, fext),
+                _rates(model, q.name, v.name, a.name),
+            ),
+            {"adjoint": JointSpace(rnea_hessian_product)},
+            preset=SECOND,
+            references={"idsva-so-times-direction": ".derivatives.hessians:rnea_hessian_product"},
+        ),
+        Function(
+            FunctionDeclaration(
+                "aba_hessian_product",
+                "Hessian of w^T ddq by q (in the tangent space), v and tau times a direction.",
+                (q, v, tau, w, dq, dv, dtau, fext),
+                _rates(model, q.name, v.name, tau.name),
+            ),
+            {
+                "articulated_bodies": JointSpace(aba_hessian_product_by_articulated_bodies),
+                "cholesky": JointSpace(aba_hessian_product_by_factors),
+            },
+            preset=SECOND,
+            requires=frozenset({Requirement.REGULAR_INERTIA}),
+            policy=WITH_FORWARD_DYNAMICS,
+            references={"fdsva-so-times-direction": ".derivatives.hessians:aba_hessian_product"},
+        ),
+    ]
+
+
+def _rates(model: Model, *names: str) -> tuple[Parameter, ...]:
+    meaning = "one number for each direction"
+    return tuple(Parameter(f"hessian_{name}", (model.nv,), meaning, Kind.JOINT_ROWS) for name in names)
 
 
 def _tensors(model: Model, *names: str) -> tuple[Parameter, ...]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import pi, prod
 from typing import Any
 
@@ -36,6 +36,36 @@ def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Ar
         memory[first + start :][: prod(shape)].reshape(shape)
         for start, shape in zip(starts, shapes, strict=False)
     ]
+
+
+def one_by_one(single: Callable[..., None], sizes: Sequence[int], null: Any) -> Callable[..., None]:
+    """A C function of one sample, with arrays of these sizes, over many: f(count, *pointers)."""
+
+    def many(count: int, *pointers: Any) -> None:
+        for k in range(count):
+            places = zip(pointers, sizes, strict=True)
+            single(*(start if start == null else start + k * size for start, size in places))
+
+    return many
+
+
+def lossy(array: NDArray[Any], listed: bool, dtype: np.dtype[Any]) -> tuple[type[Exception], str, str] | None:
+    """What is wrong with an array that would lose something as `dtype`, and what to do. Python's own numbers,
+    `listed`, may be rounded; what an array holds must stay as it is.
+    """
+    kind, size, limits = array.dtype.kind, array.dtype.itemsize, np.finfo(dtype)
+    if kind not in "biuf" or size > (dtype.itemsize if kind == "f" and not listed else 8):
+        return (
+            TypeError,
+            f"has dtype {array.dtype}",
+            f"give real numbers that convert to {dtype} without loss",
+        )
+    wide = kind in "iu" and size >= dtype.itemsize and array.size > 0
+    if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
+        return TypeError, f"has integers beyond 2^{limits.nmant + 1}", f"give {dtype}"
+    if kind == "f" and size > dtype.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
+        return ValueError, f"has numbers beyond {limits.max:.3g}", f"{dtype} holds none"
+    return None
 
 
 def batched(shape: tuple[int, ...]) -> str:

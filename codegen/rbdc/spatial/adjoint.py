@@ -9,7 +9,7 @@ over all that it did.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from rbdc.spatial.scalars import Scalar, cos, is_number, is_zero, sin, sqrt
 
@@ -23,6 +23,7 @@ class Recorded:
     """
 
     __slots__ = ("index", "tape", "value")
+    level: ClassVar[int] = 3  # it computes with dual numbers, not they with it
     __array_ufunc__ = (
         None  # a NumPy array beside it is one constant, not many: NumPy leaves the operation to this class
     )

@@ -41,12 +41,12 @@ def rnea_tangent(
     """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
     moving = tangents(q, configuration_rate(model, q, dq))
     constant = None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
-    torque = newton_euler(model, moving, tangents(v, dv), tangents(a, da), constant, _both(trace))
+    torque = newton_euler(model, moving, tangents(v, dv), tangents(a, da), constant, values_and_rates(trace))
     return [rate_of(x) for x in torque]
 
 
-def _both(trace: Trace) -> Trace:
-    """A trace of dual numbers: their values, then their rates."""
+def values_and_rates(trace: Trace) -> Trace:
+    """The trace of dual numbers that announces their values, then their rates."""
 
     def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])

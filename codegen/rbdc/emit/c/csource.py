@@ -57,6 +57,7 @@ def function_source(
         foreign=kernels.foreign,
         parts=kernels.parts,
         entry=entry,
+        zeroed=_zeroed_view(robot, declaration) if declaration.zeroed else None,
         batch=batch_view(robot, declaration) if loop else None,
         **declaration.scalar.words,
     )
@@ -88,6 +89,7 @@ def kernel_source(
         foreign=[prototype, *foreign],
         parts=parts,
         entry=None,
+        zeroed=None,
         batch=None,
     )
     return source
@@ -126,6 +128,19 @@ class _Entry:
 
     prototype: str
     call: KernelCall
+
+
+@dataclass(frozen=True)
+class _Zeroed:
+    """The entry point for outputs of zeros of a function that writes them all."""
+
+    prototype: str
+    call: str
+
+
+def _zeroed_view(robot: str, declaration: FunctionDeclaration) -> _Zeroed:
+    arguments = ", ".join(declaration.arguments(lambda p: p.name))
+    return _Zeroed(declaration.zeroed_prototype(robot), f"{robot}_{declaration.name}({arguments})")
 
 
 @dataclass(frozen=True)
@@ -253,6 +268,7 @@ def kernel_parts(
             foreign=[prototype],
             parts=[part],
             entry=None,
+            zeroed=None,
             batch=None,
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]

@@ -170,6 +170,11 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         typed += [f"{frame}: str | int" for frame in frames]
         typed += [f'{reference}: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
         extra = f", entry.place({', '.join([frames[0], reference, *frames[1:]])})"
+    call = f"entry.call({packed}, out, num_threads{extra})"
+    if d.zeroed:
+        keywords.append("zeroed=False")
+        typed_keywords.append("zeroed: bool = False")
+        call = f"entry.call_into({packed}, out, num_threads, zeroed)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
     return _FunctionView(
@@ -182,7 +187,7 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         typed_signature=", ".join([*typed, "*", *typed_keywords]),
         lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
         result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
-        call=f"entry.call({packed}, out, num_threads{extra})",
+        call=call,
         doc=_documentation(d),
     )
 
@@ -206,6 +211,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
         f'    layout: "lanes" for arrays in blocks of {d.scalar.block} samples, '
         f"(blocks, ..., {d.scalar.lanes})",
         "    num_threads: threads over which the samples of a batch are spread",
+        *(["    zeroed: out holds zeros, or what this function left there"] if d.zeroed else []),
         "",
         "Returns:",
         *(line(p) for p in d.outputs),

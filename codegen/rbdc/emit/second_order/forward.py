@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.emit.backend import Form, FunctionSource, PlannedFunction
 from rbdc.emit.c.columns import column_source
@@ -33,7 +32,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
     forward dynamics and its first derivatives.
     """
-    declaration = replace(planned.declaration, zeroed=True)
+    declaration = planned.declaration
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)

@@ -41,7 +41,6 @@ def inverse_source(
     """
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
-    declaration = replace(declaration, zeroed=True)
     source = FunctionSource(
         declaration, cost(programs[0]) + inverse_cost(made), method="along_paths", style="paths"
     )

@@ -80,8 +80,8 @@ class Layout:
 
     @property
     def several(self) -> bool:
-        """Whether a joint below another one has several degrees of freedom."""
-        return any(joint.position > 0 and joint.size > 1 for joint in self.joints)
+        """Whether a joint has several degrees of freedom, but for a free root, which stands apart."""
+        return any(joint.size > 1 and joint.position >= self.root for joint in self.joints)
 
 
 def layout(model: Model, scalar: ScalarType) -> Layout:

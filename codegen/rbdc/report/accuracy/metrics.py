@@ -19,7 +19,7 @@ WRONG_NUMERICAL = 1e-2
 
 def tolerance(method: str) -> float:
     """Largest admissible scaled error of a method, by its name."""
-    return WRONG_NUMERICAL if method.endswith("-difference") else WRONG
+    return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
 
 
 @dataclass(frozen=True)

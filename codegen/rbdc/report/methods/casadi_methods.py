@@ -18,7 +18,7 @@ from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
-from rbdc.functions.record import Function
+from rbdc.functions.record import Function, SecondOrder
 from rbdc.ir.cost import Cost
 from rbdc.ir.from_casadi import from_casadi
 from rbdc.ir.passes import optimise
@@ -27,10 +27,12 @@ from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
 from rbdc.report.methods.implementation import (
+    LIMIT,
     ROBOT,
     Implementation,
     of_program,
     render_adapter,
+    too_large,
     without_optional,
 )
 from rbdc.report.methods.literature import by_the_papers
@@ -41,8 +43,6 @@ WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 
 CASADI_LIMIT = 30_000
 """Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
-LIMIT = 80_000
-"""Instructions above which our C of a derivative by CasADi, in parts, is not compiled."""
 
 _ADDITIONS = (ca.OP_ADD, ca.OP_SUB, ca.OP_TWICE)
 _MULTIPLICATIONS = (ca.OP_MUL, ca.OP_SQ)
@@ -90,16 +90,45 @@ def differentiated(model: Model, function: Function, mode: str, *, optimised: bo
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
     jacobian = ca.jacobian(result, ca.vertcat(*base.inputs.values()), options)
     q = base.inputs["q"]
-    units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
-    rates = [configuration_rate(model, [Symbolic(q[k]) for k in range(model.nq)], unit) for unit in units]
-    tangent = ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
-    blocks = [jacobian[:, : model.nq] @ tangent]
+    blocks = [jacobian[:, : model.nq] @ _tangents(model, q)]
     blocks += [jacobian[:, model.nq + k * model.nv : model.nq + (k + 1) * model.nv] for k in range(2)]
     rows = [ca.vec(block.T) for block in blocks]
     declaration = without_optional(function.declaration)
     names = [p.name for p in declaration.outputs]
     inputs = dict(zip([p.name for p in declaration.inputs], base.inputs.values(), strict=True))
     return Expressions(declaration, inputs, dict(zip(names, rows, strict=True)))
+
+
+def differentiated_again(
+    model: Model, function: Function, second: SecondOrder, *, optimised: bool
+) -> Expressions:
+    """Second derivatives from first ones by CasADi: of each output the matrix by its first variable,
+    differentiated by its second one.
+    """
+    of, size = functions_of(model)[second.first], model.nv
+    base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
+    q, v, x = base.inputs.values()
+    tangents = _tangents(model, q)
+    matrices, outputs = list(base.outputs.values()), {}
+    declaration = without_optional(function.declaration)
+    for parameter, (inner, outer) in zip(declaration.outputs, second.by, strict=True):
+        by, matrix = ((q, v, x)[outer], matrices[inner]) if outer < 2 else (q, matrices[outer])
+        slopes = ca.jacobian(matrix, by, {"helper_options": {"ad_weight": 0.0, "ad_weight_sp": 0.0}})
+        if outer != 1:
+            slopes = slopes @ tangents
+        rows = [slopes[i * size + c, d] for i in range(size) for c in range(size) for d in range(size)]
+        if outer == 2:  # by the last input and q: the matrix by that input, differentiated by q
+            rows = [slopes[i * size + d, c] for i in range(size) for c in range(size) for d in range(size)]
+        outputs[parameter.name] = ca.vertcat(*rows)
+    names = [p.name for p in declaration.inputs]
+    return Expressions(declaration, dict(zip(names, (q, v, x), strict=True)), outputs)
+
+
+def _tangents(model: Model, q: Any) -> Any:
+    """dq/dt of each unit velocity, side by side."""
+    units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
+    rates = [configuration_rate(model, [Symbolic(q[k]) for k in range(model.nq)], unit) for unit in units]
+    return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
 
 
 def casadi_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
@@ -196,6 +225,11 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     """The methods of this module for one function: name, and how to make it."""
     if function.declaration.framed:
         return []
+    if function.comparison.second_order is not None:
+        return [
+            ("ad-casadi", partial(_second, model, function, optimised=False)),
+            ("ad", partial(_second, model, function, optimised=True)),
+        ]
     base = function.comparison.derivative_of
     if base is None:
         return [("casadi", partial(_through_casadi, model, function, "casadi", "the papers' recursion"))]
@@ -207,7 +241,25 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     return made
 
 
+def _second(model: Model, function: Function, *, optimised: bool) -> Implementation | Absent:
+    """Second derivatives by CasADi from the first ones: as generated through our C, as the paper has them
+    through CasADi's.
+    """
+    method, second, reason = (
+        "ad" if optimised else "ad-casadi",
+        function.comparison.second_order,
+        too_large(model, function),
+    )
+    if second is None or reason:
+        return Absent(function.name, method, "ad", reason)
+    made = differentiated_again(model, function, second, optimised=optimised)
+    words = f"forward mode of the {'generated' if optimised else 'papers'} {second.first}"
+    return our_c(made, method, words) if optimised else casadi_c(made, method, words)
+
+
 def _through_casadi(model: Model, function: Function, method: str, algorithm: str) -> Implementation | Absent:
+    if reason := too_large(model, function):
+        return Absent(function.name, method, "ad", reason)
     return casadi_c(of_casadi(model, function, method), method, algorithm)
 
 

@@ -12,13 +12,14 @@ from rbdc.ir.cost import Cost
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
-from rbdc.planning.candidates import chosen
+from rbdc.planning.candidates import along_paths, chosen
 from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.generated import SINGLE, by_method, generated, rolled, single
 from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
 from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.methods.numerical_differentiation import numerical_methods
 from rbdc.report.methods.records import Absent, Contender, Figures
+from rbdc.report.methods.second_differentiation import second_methods
 
 Make = Callable[[], Implementation | Absent]
 
@@ -35,6 +36,7 @@ def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
         made.append(
             (f"unrolled-{method}", "analytical", partial(by_method, model, function, method, evaluate))
         )
+    made += second_methods(model, function)
     made += [(method, "ad", make) for method, make in ad_methods(model, function)]
     return made + [(method, "numerical", make) for method, make in numerical_methods(model, function)]
 
@@ -46,6 +48,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
     """
     algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
     others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
+    others += [name for name, *_ in second_methods(model, function)]
     loops = ["rolled"] if function.policy.rolled else []
     return ["generated", SINGLE, *loops, *algorithms, *others, *FAMILIES]
 
@@ -53,7 +56,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
 def _others(model: Model, function: Function) -> dict[str, Evaluate]:
     """The methods of the catalogue that are not generated, and the papers' recursions; none twice."""
     others = dict(function.methods)
-    if others:
+    if others and along_paths(model, function) is None:
         del others[chosen(model, function)[0]]
     return {
         **others,

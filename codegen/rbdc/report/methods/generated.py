@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import rbdc
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
 from rbdc.functions.evaluation import Evaluate
-from rbdc.functions.record import Function
+from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
+from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.planning.candidates import programs
 from rbdc.planning.generation import GenerationOptions, generate
-from rbdc.report.methods.implementation import ROBOT, Implementation, of_files
+from rbdc.report.methods.implementation import LIMIT, ROBOT, Implementation, of_files, too_large
+from rbdc.report.methods.records import Absent
 
 SINGLE = "generated-float32"
 """Name of the method in single precision."""
@@ -32,14 +36,29 @@ def rolled(model: Model, function: Function) -> Implementation:
     return _built(model, function, "rolled", "analytical", style="rolled")
 
 
-def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation:
+def by_method(model: Model, function: Function, method: str, evaluate: Evaluate) -> Implementation | Absent:
     """The C of another algorithm through the same compiler."""
+    name = f"unrolled-{method}"
+    if reason := too_large(model, function):
+        return Absent(function.name, name, "analytical", reason)
     entry = Function(function.declaration, {method: evaluate})
-    source = function_source(
-        ROBOT, entry.declaration, programs(model, entry, method), rbdc.__version__, method
-    )
+    made = programs(model, entry, method)
+    operations = max(cost(program).operations for program in made)
+    if function.preset == SECOND and operations > LIMIT:
+        return Absent(function.name, name, "analytical", f"{operations} operations; the limit is {LIMIT}")
+    source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
     files = render_library(model, ROBOT, [source], rbdc.__version__)
-    return of_files(model, files, source, f"unrolled-{method}", "analytical")
+    return of_files(model, files, source, name, "analytical")
+
+
+def of_generated(model: Model, names: Sequence[str]) -> dict[str, str]:
+    """The C files of generated functions, without the library's header."""
+    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions())
+    return {
+        name: text
+        for name, text in made.files.items()
+        if name.endswith((".c", ".h")) and name != f"{ROBOT}.h"
+    }
 
 
 def _built(

@@ -10,6 +10,7 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
@@ -23,6 +24,21 @@ ENTRY = "rbdc_call"
 """Symbol of every method's library, with floats in single precision:
 void rbdc_call(void *context, const double *const *in, double *const *out).
 """
+
+LIMIT = 80_000
+"""Operations above which our straight-line C of what is not generated so is not compiled."""
+MOST_DOF = 12
+"""Degrees of freedom above which second derivatives are not traced as straight-line code: it takes minutes to
+find out that their C would be megabytes.
+"""
+
+
+def too_large(model: Model, function: Function) -> str:
+    """Why straight-line code of the function is not tried for the model; empty where it is."""
+    if function.preset != SECOND or model.nv <= MOST_DOF:
+        return ""
+    return f"{model.nv} degrees of freedom; the limit of straight-line second derivatives is {MOST_DOF}"
+
 
 FAMILIES = {
     "generated": "what rbdc build makes",

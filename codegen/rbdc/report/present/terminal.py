@@ -15,6 +15,7 @@ from rbdc.report.present.formatting import (
     bandwidth_words,
     batch_methods,
     batch_notes,
+    compile_seconds,
     error_words,
     label_words,
     nanoseconds,
@@ -34,7 +35,16 @@ def show(report: dict[str, Any]) -> None:
     title = Text(f"{robot['name']}, {robot['root_joint']} base, nv = {robot['nv']}")
     table = Table(title=title, title_justify="left")
     table.add_column("function, method", no_wrap=True)
-    for heading in ("minimum", "median", "cold", "ratio", "operations", "code bytes", "rms rel. error"):
+    for heading in (
+        "minimum",
+        "median",
+        "cold",
+        "ratio",
+        "operations",
+        "code bytes",
+        "compile s",
+        "rms rel. error",
+    ):
         table.add_column(heading, justify="right")
     for function in report["functions"]:
         table.add_row(Text(function["name"], style="bold"), end_section=False)
@@ -131,6 +141,7 @@ def _row(method: dict[str, Any], ratios: dict[str, float]) -> list[Text]:
         _known_nanoseconds(times["cold_median"]),
         f"{ratios.get(method['method'], 1.0):.3g}",
         *counts,
+        compile_seconds(method),
         error_words(method, "rms_rel"),
     ]
     return [Text(word) for word in words]

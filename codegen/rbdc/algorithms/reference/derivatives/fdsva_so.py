@@ -120,3 +120,4 @@ def aba_second_derivatives(
 DIRECT = Products(inner_by_tensor, outer_by_matrix)
 BY_DYNAMICS = Products(inner_by_tensor, outer_by_dynamics)
 BY_DERIVATIVES = Products(inner_by_derivatives, outer_by_matrix)
+by_dynamics, by_derivatives = BY_DYNAMICS.second_derivatives, BY_DERIVATIVES.second_derivatives
