@@ -129,6 +129,8 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         allow_invalid_inertia=given["allow_invalid_inertia"],
         armature=given["armature"],
         damping=given["damping"],
+        springs=given["springs"],
+        xacro_arguments=given["xacro_arguments"],
         lock=given["lock"],
         base=given["base"],
         frames=given["frames"],

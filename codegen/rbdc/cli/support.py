@@ -138,6 +138,14 @@ def frame_of(text: str) -> tuple[str, str, FrameOption]:
     return name, link, (x, y, z, roll, pitch, yaw)
 
 
+def xacro_argument(text: str) -> tuple[str, str]:
+    """Name and value of `name:=value`."""
+    name, assigned, value = text.partition(":=")
+    if not (name.strip() and assigned):
+        raise OptionError(f"--xacro-arg {text!a}: give NAME:=VALUE")
+    return name.strip(), value
+
+
 def _numbers_in_file(option: str, path: str) -> dict[str, float]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -184,6 +192,21 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             default="report",
             show_default=True,
             help="Viscous damping of joints: only warned of, or part of the dynamics.",
+        ),
+        click.option(
+            "--springs",
+            type=click.Choice(["refuse", "report"]),
+            default="refuse",
+            show_default=True,
+            help="Springs of joints, which no function has: an error, or left out with a warning.",
+        ),
+        click.option(
+            "--xacro-arg",
+            "xacro_arguments",
+            multiple=True,
+            callback=lambda *given: tuple(xacro_argument(text) for text in given[-1]),
+            metavar="NAME:=VALUE",
+            help="An argument of a xacro file, in place of its default.",
         ),
         click.option(
             "--armature",
