@@ -168,7 +168,14 @@ def _number_of(option: str, text: str, value: Any) -> float:
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
-    for option in (
+    for option in (*_rearranging(), *_reading()):
+        command = option(command)
+    return command
+
+
+def _rearranging() -> tuple[Callable[..., Any], ...]:
+    """Those that change what a description says of its links and joints."""
+    return (
         click.option(
             "--frame",
             "--tool",
@@ -215,6 +222,12 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="JOINT=VALUE,...|FILE",
             help="What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
         ),
+    )
+
+
+def _reading() -> tuple[Callable[..., Any], ...]:
+    """Those on how it is taken."""
+    return (
         click.option(
             "--allow-invalid-inertia",
             is_flag=True,
@@ -252,9 +265,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 class Progress:
