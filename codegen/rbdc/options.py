@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rbdc.errors import OptionError
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.functions.declarations import LAYOUTS
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model.options import FrameOption, JointNumbers
 from rbdc.native.toolchain import MARCHES
@@ -57,6 +58,7 @@ class BuildOptions:
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
     style: str = "unrolled"
+    tensor_layout: str = "dense"
     march: str = "native"
     compiler: str | None = None
     cflags: tuple[str, ...] | None = None
@@ -71,6 +73,10 @@ def check_options(options: BuildOptions) -> None:
 
     if options.style not in STYLES:
         raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
+    if options.tensor_layout not in LAYOUTS:
+        raise OptionError(f"--tensor-layout {options.tensor_layout!a}; there are {', '.join(LAYOUTS)}")
+    if options.tensor_layout != LAYOUTS[0] and set(options.targets) - {"c", "batch"}:
+        raise UnsupportedError("--tensor-layout sparse: only the targets c and batch have it")
     if options.march not in MARCHES:
         raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
     if options.dtype not in SCALARS:
@@ -110,6 +116,7 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
                 "base": options.base,
                 "parameters": None if options.parameters is None else list(options.parameters or ["all"]),
                 "payloads": list(options.payloads),
+                "tensor_layout": options.tensor_layout,
                 "frames": [[name, link, list(numbers)] for name, link, numbers in options.frames],
             }
         ),

@@ -81,6 +81,12 @@ class _Build(click.Command):
     "--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto."
 )
 @click.option(
+    "--tensor-layout",
+    default="dense",
+    show_default=True,
+    help="dense; sparse: of second derivatives the entries that are not always zero.",
+)
+@click.option(
     "--march",
     default="native",
     show_default=True,
@@ -140,6 +146,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),
         style=given["style"],
+        tensor_layout=given["tensor_layout"],
         march=given["march"],
         compiler=given["cc"],
         cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),

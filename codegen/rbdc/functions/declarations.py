@@ -4,15 +4,20 @@ they cannot drift.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import prod
+from typing import Any
 
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
+
+
+LAYOUTS = ("dense", "sparse")
+"""Of tensors: every entry; those that are not zero whatever the inputs."""
 
 
 EXTERNAL_FORCES = "fext"
@@ -59,7 +64,8 @@ class Parameter:
     """One array argument or result of a function.
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
-    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C.
+    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C. entries: of an output that holds
+    not all of an array of the shape `whole`, which of its entries, row by row.
     """
 
     name: str
@@ -67,6 +73,16 @@ class Parameter:
     meaning: str
     kind: Kind = Kind.OTHER
     optional: bool = False
+    entries: tuple[int, ...] = ()
+    whole: tuple[int, ...] = ()
+
+    def held(self, values: Sequence[Any]) -> list[Any]:
+        """Those of the entries of the whole array that it holds."""
+        return [values[entry] for entry in self.entries] if self.entries else list(values)
+
+    def indices(self) -> list[tuple[int, ...]]:
+        """The indices of those entries in the whole array; none where it holds them all."""
+        return [_unravelled(entry, self.whole) for entry in self.entries]
 
     @property
     def configuration(self) -> bool:
@@ -88,6 +104,14 @@ class Parameter:
     def where_given(self, here: str, absent: str = "NULL") -> str:
         """The C expression of a place in an array that may be NULL."""
         return f"{self.name} != NULL ? {here} : {absent}"
+
+
+def _unravelled(entry: int, shape: Sequence[int]) -> tuple[int, ...]:
+    found: list[int] = []
+    for size in reversed(shape):
+        entry, last = divmod(entry, size)
+        found.insert(0, last)
+    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
+from rbdc.functions.second_order import in_layout
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
@@ -45,7 +46,7 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it.
+    not depend on it. layout: of tensors, dense or sparse.
     """
 
     style: str = "unrolled"
@@ -54,6 +55,7 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
+    layout: str = "dense"
 
 
 PLAIN = GenerationOptions()
@@ -96,7 +98,7 @@ def generate(
         *alone,
         *([_Task(framed)] if framed else []),
     ]
-    work = partial(_sources, package, backends=backends, style=options.style)
+    work = partial(_sources, package, backends=backends, options=options)
     made = spread(
         work, tasks, options.processes, lambda task: progress(f"{', '.join(task.names)}: generating")
     )
@@ -117,15 +119,18 @@ class _Task:
 
 
 def _sources(
-    package: Package, task: _Task, *, backends: Sequence[Backend], style: str
+    package: Package, task: _Task, *, backends: Sequence[Backend], options: GenerationOptions
 ) -> list[FunctionSource]:
     catalogue = functions_of(package.model)
     if task.fused:
         functions = [fused(package.model, catalogue, task.names)]
     else:
-        functions = [catalogue[name] for name in task.names]
+        functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
     with _uncollected():
-        return [_source(package, over(function, package.scalar), backends, style) for function in functions]
+        return [
+            _source(package, over(function, package.scalar), backends, options.style)
+            for function in functions
+        ]
 
 
 @contextmanager

@@ -32,6 +32,7 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
+    held = [array for d in declarations for array in _entries(d)]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -55,6 +56,7 @@ def render_python(
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
+        "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "functions": views,
@@ -68,6 +70,7 @@ def render_python(
             scalar=declarations[0].scalar,
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
+            tensor_entries=held,
         ),
         "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
         "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
@@ -77,6 +80,19 @@ def render_python(
         "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
         "py.typed": "",
     }
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """An output that holds some entries of a tensor, and the literal of their indices."""
+
+    name: str
+    rows: str
+
+
+def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
+    held = [p for p in declaration.outputs if p.entries]
+    return [_Entries(p.name, repr([list(row) for row in p.indices()])) for p in held]
 
 
 def _content_hash(model: Model) -> str:

@@ -19,7 +19,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import forward_cost
 from rbdc.emit.second_order.inverse import preparation
-from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
+from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
@@ -61,7 +61,8 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         operators=OPERATORS * made.columns,
         outputs=outputs,
         sparse=outputs[1],
-        size=made.size**3,
+        places=places(made, declaration.outputs[1].entries, alike=True),
+        size=declaration.outputs[1].size,
         middle=ACCELERATIONS,
         accelerate=call_of(robot, accelerate, [*given, ACCELERATIONS]),
         differentiate=call_of(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),

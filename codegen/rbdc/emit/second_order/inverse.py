@@ -10,7 +10,7 @@ from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, h
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import inverse_cost
-from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, view
+from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
@@ -68,7 +68,8 @@ def inverse_source(
         variants=[Variant(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
         sizes=tuple(range(1, made.lanes + 1)),
         outputs=outputs,
-        size=made.size**3,
+        places=places(made, declaration.outputs[0].entries),
+        size=declaration.outputs[0].size,
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",

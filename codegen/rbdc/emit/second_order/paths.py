@@ -4,7 +4,7 @@ such functions has of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,37 @@ def layout(model: Model, scalar: ScalarType) -> Layout:
     longest, roots = max(joint.position + joint.size for joint in joints), model.children(WORLD)
     free = len(roots) == 1 and model.bodies[roots[0]].joint.free
     return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, free)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where entries are in a tensor that holds some: numbers in C for a table of where those of the first
+    indices begin, of the position of each degree of freedom on its path, and of the first one of its joint.
+    pairs: entries for each output, where all have as many.
+    """
+
+    begin: str
+    position: str
+    first: str
+    pairs: int = 0
+
+
+def places(made: Layout, entries: Sequence[int], *, alike: bool = False) -> Places | None:
+    """The places of entries of a dense tensor; None where it holds them all. alike: the same for every
+    output, so that the table is by the second index alone.
+    """
+    if not entries:
+        return None
+    size = made.size
+    begin: dict[int, int] = {}
+    for number, entry in enumerate(entries):
+        begin.setdefault(entry // size, number)
+    rows = size if alike else size**2
+    position = [joint.position + t for joint in made.joints for t in range(joint.size)]
+    first = [joint.dof for joint in made.joints for _ in range(joint.size)]
+    table = [begin.get(row, 0) for row in range(rows)]
+    begins, positions, firsts = (", ".join(map(str, numbers)) for numbers in (table, position, first))
+    return Places(begins, positions, firsts, len(entries) // size)
 
 
 def prefix(robot: str) -> str:
