@@ -173,6 +173,36 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
+def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that make arguments of inertial parameters."""
+    for option in (
+        click.option(
+            "--payload",
+            "payloads",
+            multiple=True,
+            metavar="FRAME",
+            help="Likewise of what is fixed to a frame.",
+        ),
+        click.option(
+            "--parameters",
+            callback=lambda *given: None if given[-1] is None else _inertial(given[-1]),
+            metavar="inertial[@LINK,...]",
+            help="Inertial parameters of moving links as a further argument: 10 numbers each.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _inertial(text: str) -> tuple[str, ...]:
+    """The links of `inertial@link,...`; none of `inertial`, which means all."""
+    kind, at, listed = text.partition("@")
+    links = tuple(link.strip() for link in listed.split(",") if link.strip())
+    if kind != "inertial" or bool(at) != bool(links):
+        raise OptionError(f"--parameters {text!a}: give inertial, or inertial@LINK,...")
+    return links
+
+
 def _rearranging() -> tuple[Callable[..., Any], ...]:
     """Those that change what a description says of its links and joints."""
     return (
