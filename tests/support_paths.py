@@ -11,7 +11,7 @@ import numpy as np
 
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.library import render_library
-from rbdc.emit.paths.paths import paths_source
+from rbdc.emit.paths.kernels import KERNELS
 from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -81,15 +81,23 @@ class PathKernel:
     """The kernel of a model compiled for one variant's registers, whatever planning would choose."""
 
     def __init__(
-        self, model: Model, variant: str, compiler: str, folder: Path, scalar: ScalarType = DOUBLE
+        self,
+        model: Model,
+        variant: str,
+        compiler: str,
+        folder: Path,
+        scalar: ScalarType = DOUBLE,
+        function: str = FUNCTION,
     ) -> None:
         """Compile it without a warning."""
         self.model, self.scalar = model, scalar
-        source = paths_source("robot", over(functions_of(model)[FUNCTION], scalar), model, "0")
+        record = over(functions_of(model)[function], scalar)
+        self.declaration = record.declaration
+        source = KERNELS[record.policy.windows].source("robot", record, model, "0")
         files = render_library(model, "robot", [source], "0")
         for name, text in files.items():
             (folder / name).write_text(text)
-        library = folder / f"{variant}_{compiler}.so"
+        library = folder / f"{variant}_{compiler}_{function}.so"
         flags = [
             *STANDARD_FLAGS,
             *WARNING_FLAGS,
@@ -98,15 +106,15 @@ class PathKernel:
             "-ffp-contract=fast",
             *variant_flags(variant),
         ]
-        command = [compiler, *flags, "-shared", f"robot_{FUNCTION}.c", "-lm", "-o", str(library)]
+        command = [compiler, *flags, "-shared", f"robot_{function}.c", "-lm", "-o", str(library)]
         subprocess.run(command, cwd=folder, check=True)
-        self.function = getattr(ctypes.CDLL(str(library)), f"robot_{FUNCTION}")
+        self.function = getattr(ctypes.CDLL(str(library)), f"robot_{function}")
 
     def __call__(self, *inputs: Array | None) -> list[Array]:
-        """dtau_dq, dtau_dv and dtau_da at q, v, a and external forces or None."""
+        """The matrices at the inputs of the function, external forces or None the last."""
         nv, dtype = self.model.nv, np.dtype(self.scalar.dtype)
         given = [None if x is None else np.ascontiguousarray(x, dtype) for x in inputs]
-        outputs = [np.full((nv, nv), np.nan, dtype) for _ in range(3)]
+        outputs = [np.full((nv, nv), np.nan, dtype) for _ in self.declaration.outputs]
         addresses: Sequence[int | None] = [None if x is None else x.ctypes.data for x in (*given, *outputs)]
         self.function(*(ctypes.c_void_p(x) for x in addresses))
         return outputs

@@ -336,9 +336,9 @@ def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) 
     unusable library. Rolled functions and those along paths keep some hundred numbers for each body on the
     stack.
     """
+    from rbdc.emit.paths.kernels import has_windows
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import functions_of, rollable
-    from rbdc.planning.generation import has_windows
     from rbdc.planning.policy import MAXIMUM_DOF
 
     catalogue = functions_of(model)

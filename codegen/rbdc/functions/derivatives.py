@@ -66,7 +66,9 @@ def _matrices(model: Model) -> list[Function]:
             {"body_up": JointSpace(rnea_derivatives)},
             preset="optimisation",
             policy=Policy(
-                counted_by_pass=True, rolled={"idsva": "inverse_dynamics_derivatives"}, windows=True
+                counted_by_pass=True,
+                rolled={"idsva": "inverse_dynamics_derivatives"},
+                windows="inverse_dynamics_derivatives",
             ),
             references={
                 "idsva": ".derivatives.idsva:rnea_derivatives",
@@ -94,7 +96,11 @@ def _matrices(model: Model) -> list[Function]:
             to_solve=JointSpace(derivatives_to_solve),
             preset="optimisation",
             requires=FORWARD,
-            policy=Policy(dense_right_sides=True, rolled={"cholesky": "forward_dynamics_derivatives"}),
+            policy=Policy(
+                dense_right_sides=True,
+                rolled={"cholesky": "forward_dynamics_derivatives"},
+                windows="forward_dynamics_derivatives",
+            ),
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",

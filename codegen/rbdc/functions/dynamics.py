@@ -123,7 +123,7 @@ def _inertia(model: Model) -> list[Function]:
             to_solve=JointSpace(inverse_factors),
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
-            policy=Policy(rolled={"cholesky": "inverse_inertia"}),
+            policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
             references={"carpentier": "minverse:minverse"},
             comparison=Comparison(peers={"pinocchio": ("minverse",)}, benchmarked=True),
         ),

@@ -11,8 +11,7 @@ from functools import partial
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
-from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import kernel_of
+from rbdc.emit.paths.kernels import KERNELS, has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -173,19 +172,17 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
 
 
-def has_windows(model: Model, function: Function) -> bool:
-    """Whether the function can be a kernel along ancestor paths for this model."""
-    return bool(function.policy.windows) and goes_along_paths(model)
-
-
 def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
     """The function in windows where that takes less time than straight-line code; its batch stays as it
     is.
     """
-    if planned.form is not Form.STRAIGHT_LINE or not has_windows(model, planned.function):
+    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    work = kernel_of(model, planned.declaration.scalar).cost.weight
-    if work > WORTH_WINDOWS * cost(planned.programs[0]).weight:
+    scalar, kind = planned.declaration.scalar, planned.function.policy.windows
+    work = cost(planned.programs[0]).weight
+    if planned.form is Form.COLUMNS:
+        work = column_weight(planned.programs[0], model.nv, scalar)
+    if KERNELS[kind].cost(model, scalar).weight > WORTH_WINDOWS[kind] * work:
         return planned
     return replace(planned, form=Form.WINDOWS, programs=())
 

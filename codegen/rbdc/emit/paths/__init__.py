@@ -12,8 +12,14 @@ first joint. A kernel is two kinds of loops:
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
   freedom in between (`tables.Group`).
 
-To add a kernel: take `kernel_of` (`paths.py`), or what it is made of, and a template beside
-`paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2 psidot, psiddot, F_q, F_v,
-F_a and t of every degree of freedom, from which derivatives of any order go over the same tiles. Then
-`windows` in the policy of the function's record, and what `planning` compares it with.
+Kernels that solve with M take its factors from articulated bodies (`bodies.articulated`): with D_i = s_i .
+U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i (`branches.py`).
+D^-1 L^-T goes through windows from the leaves to the root, with a force for each column that its rows add
+to; L^-1 over all columns row by row.
+
+To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`minverse.py`), or what they are made of,
+and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2
+psidot, psiddot, F_q, F_v, F_a and t of every degree of freedom, from which derivatives of any order go over
+the same tiles. Enter it in `KERNELS` (`kernels.py`), its name as `windows` in the policy of the function's
+record, and its measured worth in `planning.policy.WORTH_WINDOWS`.
 """

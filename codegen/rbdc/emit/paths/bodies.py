@@ -15,17 +15,20 @@ most of this is then zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.lanes import Trace
+from rbdc.emit.paths.lanes import Lanes, Trace
 from rbdc.spatial import Force, Motion, Scalar, Symmetric3, Vector3
 
 # What is kept of a body for those that it carries: axes, origin, velocity and acceleration.
 AXES_AT, ORIGIN, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 9, 12, 18, 24
 # Of a subtree: K, h, Q by columns, p, force, and mass where bodies have one.
 SECOND, FIRST, FACTOR, MOMENTUM, FORCE, MASS, COMPOSITE_SIZE = 0, 6, 9, 18, 21, 27, 28
+# Of the inertia of an articulated body: linear by linear, linear by angular, angular by angular.
+LINEAR, MIXED, ANGULAR, INERTIA_SIZE = 0, 6, 15, 21
+SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
 # Of a joint: s, 2 psidot, psiddot; then the forces.
 AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
 # Of a joint by itself: F_a, then t, and how long it is.
@@ -76,9 +79,75 @@ def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
     `joint` columns, and the `sum` of its subtree's bodies.
     """
 
+    frame, s = _axes(trace, constants, coupled=coupled)
+    s = _velocities(trace, s)
+    k, h, mass = _inertia(trace, _constant(trace, constants), frame)
+    trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
+    _forces(trace, k, h, mass)
+
+
+def placed(trace: Trace, constants: Constants) -> None:
+    """The body of a loop from the root to the leaves without motions: writes the row's `own` axes and origin,
+    s of its `joint`, and its `inertia`.
+    """
+    frame, s = _axes(trace, constants, coupled=False)
+    trace.store("joint", AXIS, s.scalars())
+    k, h, mass = _inertia(trace, _constant(trace, constants), frame)
+    trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
+    _store_inertia(trace, k, h, mass)
+
+
+def moving(trace: Trace, constants: Constants) -> None:
+    """The body of a loop from the root to the leaves with velocities, without accelerations: beside what
+    `placed` writes the row's `own` velocity, 2 psidot of its `joint`, and K, h, Q, p and m of its `sum`.
+    """
+    frame, s = _axes(trace, constants, coupled=False)
+    trace.begin("s, psidot = v_above x s, v = v_above + s qdot")
+    s = trace.let_motion("s", s)
+    v = trace.motion("up", VELOCITY)
+    psi = trace.let_motion("psi", v.cross(s))
+    trace.store("joint", AXIS, s.scalars())
+    trace.store("joint", RATE, psi.scaled(2.0).scalars())
+    v = trace.let_motion("v", v + s.scaled(trace.read("rate")))
+    trace.store("own", VELOCITY, v.scalars())
+    k, h, mass = _inertia(trace, _constant(trace, constants), frame)
+    trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
+    trace.begin("p = m u + w x h, Q = u h^T + [w] K")
+    _store_factor(trace, *_factor(trace, k, h, mass, v))
+    _store_inertia(trace, k, h, mass)
+    _store_sum(trace, k, h, mass)
+
+
+def accelerated(trace: Trace, *, massive: bool) -> None:
+    """The body of the loop that follows on `moving`: reads what it wrote, writes the row's `own` acceleration
+    where joints have none of their own, psiddot of its `joint` and the force in its `sum`.
+    """
+    trace.begin("psiddot = a_above x s + v_above x psidot, a = a_above + psidot qdot")
+    s, rate, v = trace.motion("joint", AXIS), trace.motion("joint", RATE), trace.motion("up", VELOCITY)
+    a = trace.motion("up", ACCELERATION)
+    psi = trace.let_motion("psi", rate.scaled(0.5))
+    trace.store("joint", SECOND_RATE, (a.cross(s) + v.cross(psi)).scalars())
+    a = trace.let_motion("a", a + psi.scaled(trace.read("rate")))
+    trace.store("own", ACCELERATION, a.scalars())
+    body = composite(trace, "sum", massive=massive)
+    trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
+    trace.begin("f = I a + B v / 2")
+    own = trace.vector("own", VELOCITY + 3)
+    force = body.inertia_times(a, trace_k) + body.half_factor_times(own, trace_q)
+    trace.store("sum", FORCE, force.scalars())
+
+
+def _constant(trace: Trace, constants: Constants) -> Callable[[str], Scalar]:
     def constant(name: str) -> Scalar:
         place = constants.place(name)
         return 0.0 if place is None else trace.read(f"c[{place}]")
+
+    return constant
+
+
+def _axes(trace: Trace, constants: Constants, *, coupled: bool) -> tuple[tuple[Vector3, ...], Motion]:
+    """x, y, z and origin of the row's frames, and s."""
+    constant = _constant(trace, constants)
 
     def vector(name: str) -> Vector3:
         return Vector3.of(constant(f"{name}_{part}") for part in "xyz")
@@ -105,10 +174,7 @@ def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
         )
     else:
         s = Motion(p.cross(z), z)
-    s = _velocities(trace, s)
-    k, h, mass = _inertia(trace, constant, (x, y, z, p))
-    trace.store("own", AXES_AT, [*x.scalars(), *y.scalars(), *z.scalars(), *p.scalars()])
-    _forces(trace, k, h, mass)
+    return (x, y, z, p), s
 
 
 def _velocities(trace: Trace, s: Motion) -> Motion:
@@ -168,21 +234,47 @@ def _forces(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
         Motion(*(Vector3.of(trace.read(f"{name}_{part}_{axis}") for axis in "xyz") for part in "uw"))
         for name in "va"
     )
+    q, p = _factor(trace, k, h, mass, v)
+    body = Composite(k, h, (q[0], q[1], q[2]), p, Force.zero(), mass)
+    trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
+    force = body.inertia_times(a, trace_k) + body.half_factor_times(v.angular, trace_q)
+    _store_sum(trace, k, h, mass)
+    _store_factor(trace, q, p)
+    trace.store("sum", FORCE, force.scalars())
+
+
+def _factor(
+    trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar, v: Motion
+) -> tuple[list[Vector3], Vector3]:
+    """The columns of Q, and p."""
     p = trace.let_vector("P", v.angular.cross(h) + v.linear.scaled(mass))
     columns = (Vector3(k.xx, k.xy, k.xz), Vector3(k.xy, k.yy, k.yz), Vector3(k.xz, k.yz, k.zz))
     q = [
         trace.let_vector(f"Q{axis}", v.linear.scaled(part) + v.angular.cross(column))
         for axis, part, column in zip("xyz", h.scalars(), columns, strict=True)
     ]
-    body = Composite(k, h, (q[0], q[1], q[2]), p, Force.zero(), mass)
-    trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
-    force = body.inertia_times(a, trace_k) + body.half_factor_times(v.angular, trace_q)
-    trace.store("sum", SECOND, [*k.scalars(), *h.scalars()])
+    return q, p
+
+
+def _store_factor(trace: Trace, q: list[Vector3], p: Vector3) -> None:
     trace.store("sum", FACTOR, [x for column in q for x in column.scalars()])
     trace.store("sum", MOMENTUM, p.scalars())
-    trace.store("sum", FORCE, force.scalars())
+
+
+def _store_sum(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+    trace.store("sum", SECOND, [*k.scalars(), *h.scalars()])
     if mass != 0.0:
         trace.store("sum", MASS, [mass])
+
+
+def _store_inertia(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+    """The inertia of a body by itself as one that is articulated."""
+    trace.begin("I = (m, -[h]; [h], tr(K) - K)")
+    whole = trace.let("trace_of_k", k.xx + k.yy + k.zz)
+    trace.store("inertia", LINEAR, [mass if i == j else 0.0 for i, j in SYMMETRIC])
+    trace.store("inertia", MIXED, [0.0, h.z, -h.y, -h.z, 0.0, h.x, h.y, -h.x, 0.0])
+    angular = [whole - x if i == j else -x for x, (i, j) in zip(k.scalars(), SYMMETRIC, strict=True)]
+    trace.store("inertia", ANGULAR, angular)
 
 
 def composite(trace: Trace, array: str, *, massive: bool) -> Composite:
@@ -195,9 +287,74 @@ def composite(trace: Trace, array: str, *, massive: bool) -> Composite:
     return Composite(k, trace.vector(array, FIRST), q, trace.vector(array, MOMENTUM), force, mass)
 
 
-def backward(trace: Trace, *, massive: bool) -> None:
+def articulated(trace: Trace) -> None:
+    """The body of a loop from the leaves to the root over the `inertia` of articulated bodies: U = I s,
+    D = s . U + `motor`, K = U / D, and what is left of the inertia where the joint gives way (Featherstone,
+    Rigid Body Dynamics Algorithms, section 7.3).
+    """
+    trace.begin("U = I s, D = s . U, K = U / D")
+    ll, aa = (
+        Symmetric3(*(trace.read(f"inertia[{start + n}]") for n in range(6))) for start in (LINEAR, ANGULAR)
+    )
+    la = [trace.vector("inertia", MIXED + 3 * n) for n in range(3)]
+    s = trace.motion("joint", AXIS)
+    al = [Vector3.of(row.scalars()[n] for row in la) for n in range(3)]
+    six = s.scalars()
+    rows = [(*_row(ll, n), *la[n].scalars()) for n in range(3)]
+    rows += [(*al[n].scalars(), *_row(aa, n)) for n in range(3)]
+    entries = [trace.let(f"U{n}", _paired(entries, six)) for n, entries in enumerate(rows)]
+    u = Motion(Vector3.of(entries[:3]), Vector3.of(entries[3:]))
+    d = trace.let("D", trace.read("motor") + _paired(entries, six))
+    inverse = trace.let("inverse", trace.read(f"1 / {d.text}"))
+    k = trace.let_motion("K", u.scaled(inverse))
+    trace.begin("I - K U^T")
+    for start, left, right in ((LINEAR, k.linear, u.linear), (ANGULAR, k.angular, u.angular)):
+        of = ll if start == LINEAR else aa
+        for n, (entry, (i, j)) in enumerate(zip(of.scalars(), SYMMETRIC, strict=True)):
+            trace.let(f"left{start + n}", entry - left.scalars()[i] * right.scalars()[j])
+    for i in range(3):
+        for j, (x, y) in enumerate(zip(la[i].scalars(), u.angular.scalars(), strict=True)):
+            trace.let(f"left{MIXED + 3 * i + j}", x - k.linear.scalars()[i] * y)
+
+
+def _row(matrix: Symmetric3, n: int) -> tuple[Scalar, ...]:
+    """A row of a symmetric matrix."""
+    m = matrix
+    return ((m.xx, m.xy, m.xz), (m.xy, m.yy, m.yz), (m.xz, m.yz, m.zz))[n]
+
+
+def _paired(left: Sequence[Scalar], right: Sequence[Scalar]) -> Scalar:
+    """A product of six with six as three sums of two, which wait less for each other."""
+    pairs = [left[n] * right[n] + left[n + 1] * right[n + 1] for n in (0, 2, 4)]
+    return Lanes(" + ".join(f"({pair.text})" for pair in pairs), pairs[0].scalar, True)
+
+
+def corrected(trace: Trace, *, massive: bool) -> None:
+    """The body of a loop from the root to the leaves, after `accelerated` with no acceleration of the joints'
+    own: reads the `rest` of the row's torques and the `gain` of its joints, K and 1 / D, and adds what the
+    joints' accelerations make of psiddot and the force; `own` holds what they make of the body's.
+    """
+    trace.begin("qddot = u / D - K . a_above, a = a_above + s qddot, psiddot += a_above x s")
+    s, above = trace.motion("joint", AXIS), trace.motion("up", ACCELERATION)
+    gain = trace.motion("gain", 0)
+    carried = trace.let("carried", _paired(gain.scalars(), above.scalars()))
+    rate = trace.let("qddot", trace.read("rest") * trace.read("gain[6]") - carried)
+    a = trace.let_motion("a", above + s.scaled(rate))
+    trace.store("own", ACCELERATION, a.scalars())
+    trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + above.cross(s)).scalars())
+    trace.begin("f += I a")
+    zero = Vector3.zero()
+    k = Symmetric3(*(trace.read(f"sum[{SECOND + n}]") for n in range(6)))
+    mass: Scalar = trace.read(f"sum[{MASS}]") if massive else 0.0
+    body = Composite(k, trace.vector("sum", FIRST), (zero, zero, zero), zero, Force.zero(), mass)
+    force = Force(trace.vector("sum", FORCE), trace.vector("sum", FORCE + 3))
+    force = force + body.inertia_times(a, trace.let("trace_k", body.trace_k))
+    trace.store("sum", FORCE, force.scalars())
+
+
+def backward(trace: Trace, *, massive: bool, inertia: bool = True) -> None:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others.
+    columns that the loop before wrote, and writes the others; F_a among them only with `inertia`.
     """
     whole = composite(trace, "sum", massive=massive)
     s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
@@ -216,6 +373,7 @@ def backward(trace: Trace, *, massive: bool) -> None:
     trace.begin("F_a = I s, t = B^T s")
     by_a = whole.inertia_times(s, trace_k)
     linear, angular = trace.let_vector("f", by_a.linear), trace.let_vector("n", by_a.angular)
-    trace.store("joint", BY_A, [*linear.scalars(), *angular.scalars()])
+    if inertia:
+        trace.store("joint", BY_A, [*linear.scalars(), *angular.scalars()])
     half = whole.transposed_factor_times(s, trace_q)
     trace.let_vector("t", half.scaled(2.0))

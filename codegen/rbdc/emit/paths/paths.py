@@ -33,10 +33,11 @@ class RootView:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Entries of a body, a subtree, a joint."""
+    """Entries of a body, a subtree, its inertia alone, a joint."""
 
     motion: int
     sum: int
+    inertia: int
     joint: int
 
 
@@ -53,6 +54,9 @@ class Places:
     transposed: int = bodies.OWN_TRANSPOSED
     own: int = bodies.OWN_SIZE
     force: int = bodies.FORCE
+    motion: int = bodies.VELOCITY
+    velocity: int = bodies.VELOCITY
+    acceleration: int = bodies.ACCELERATION
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ def paths_source(
         figures=figures(kernel.cost),
         version=version,
         **scalar.words,
-        **_sizes(schedule, scalar, massive=kernel.massive),
+        **sizes_of(schedule, scalar, massive=kernel.massive),
         **tables_of(schedule, constants, scalar),
         widths=[view for view, _ in kernel.widths],
         forward=kernel.forward,
@@ -118,7 +122,7 @@ def paths_source(
         root=kernel.root,
         base=moving_root(constants, scalar) if schedule.free else resting_world(model, scalar),
         groups=groups_of(schedule, scalar),
-        diagonal=_diagonal(model, [p.name for p in declaration.outputs], scalar),
+        diagonal=diagonal_of(model, [p.name for p in declaration.outputs], scalar),
         outputs=[p.name for p in declaration.outputs],
         output_bytes=declaration.outputs[0].size * scalar.size,
         prototype=declaration.c_prototype(robot, batch=False),
@@ -130,7 +134,7 @@ def paths_source(
     return FunctionSource(declaration, kernel.cost, files, statements, "idsva", "windows")
 
 
-def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str, object]:
+def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str, object]:
     sincos = trigonometry.widths(scalar)[-1]
     slots = -(-schedule.rows * LIMBS // sincos) * sincos
     return {
@@ -140,6 +144,7 @@ def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str
         "six": range(6),
         "five": range(1, 6),
         "half": scalar.literal(0.5),
+        "one": scalar.literal(1.0),
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
@@ -152,7 +157,10 @@ def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
         "size": Sizes(
-            bodies.MOTION_SIZE, bodies.COMPOSITE_SIZE if massive else bodies.MASS, bodies.JOINT_SIZE
+            bodies.MOTION_SIZE,
+            bodies.COMPOSITE_SIZE if massive else bodies.MASS,
+            bodies.INERTIA_SIZE,
+            bodies.JOINT_SIZE,
         ),
         "at": Places(),
         "frame": "the axes of the free root's body"
@@ -164,7 +172,7 @@ def _sizes(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str
     }
 
 
-def _diagonal(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
+def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
     """What viscous damping and motors add."""
     lines = []
     for output, values in ((outputs[1], model.damping), (outputs[2], model.armature)):
@@ -180,9 +188,7 @@ def _cost(
     schedule: Schedule, split: Sequence[Window], blocks: Sequence[Block], root: RootView | None
 ) -> Cost:
     """Operations on registers: those of a row of limbs, of a window's row, each as one."""
-    lines = [line for block in blocks for line in block.lines]
-    additions = schedule.rows * sum(line.count(" + ") + line.count(" - ") for line in lines)
-    products = schedule.rows * sum(line.count(" * ") for line in lines)
+    products = additions = 0
     for window in split:
         pairs = sum(18 * bool(t.below) + 24 * bool(t.above) for t in window.tiles)
         products += pairs
@@ -190,4 +196,12 @@ def _cost(
     if root is not None:
         products += 18 * schedule.columns
         additions += 18 * schedule.columns
+    return loop_cost(schedule, blocks) + Cost(additions=additions, multiplications=products)
+
+
+def loop_cost(schedule: Schedule, blocks: Sequence[Block]) -> Cost:
+    """Operations of loops over rows of limbs, each on a row as one."""
+    lines = [line for block in blocks for line in block.lines]
+    additions = schedule.rows * sum(line.count(" + ") + line.count(" - ") for line in lines)
+    products = schedule.rows * sum(line.count(" * ") for line in lines)
     return Cost(additions=additions, multiplications=products)

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 from rbdc.emit.paths.bodies import (
     ACCELERATION,
+    ANGULAR,
     FACTOR,
     FIRST,
+    LINEAR,
     MASS,
+    MIXED,
     MOMENTUM,
     OWN,
     OWN_TRANSPOSED,
     SECOND,
+    SYMMETRIC,
     VELOCITY,
     Composite,
 )
@@ -26,6 +30,9 @@ from rbdc.spatial.scalars import is_number
 
 TOTAL = " + ".join(f"sums[k][{lane}]" for lane in range(LIMBS))
 """The sum over the lanes of row 0."""
+
+INERTIA_TOTAL = " + ".join(f"inertias[k][{lane}]" for lane in range(LIMBS))
+"""The same of inertias alone."""
 
 
 def resting_world(model: Model, scalar: ScalarType) -> list[str]:
@@ -64,6 +71,42 @@ def placement_at_root(constants: Constants) -> Rotation:
     root = constants.model.bodies[0]
     axes = [root.placement.rotation.apply(Vector3(*(float(k == n) for k in range(3)))) for n in range(3)]
     return Rotation(*axes)
+
+
+def root_inertia_blocks(constants: Constants, scalar: ScalarType) -> tuple[Block, ...]:
+    """The inertia of a free root with all that it carries (6, 6), from `inertia`, that of the others."""
+    trace, own = Trace(scalar, scalar.name), constants.root
+    trace.begin("the root's own inertia with that of all bodies that it carries")
+    k, h = own.second.scalars(), own.first_moment
+    whole = own.second.xx + own.second.yy + own.second.zz
+    mixed = ((0.0, h.z, -h.y), (-h.z, 0.0, h.x), (h.y, -h.x, 0.0))
+    for n, (i, j) in enumerate(SYMMETRIC):
+        linear = trace.read(f"inertia[{LINEAR + n}]") + (own.mass if i == j else 0.0)
+        angular = trace.read(f"inertia[{ANGULAR + n}]") + (whole - k[n] if i == j else -k[n])
+        for x, y in dict.fromkeys(((i, j), (j, i))):
+            trace.store(f"whole[{x}]", y, [linear])
+            trace.store(f"whole[{x + 3}]", y + 3, [angular])
+    for i in range(3):
+        for j in range(3):
+            entry = trace.read(f"inertia[{MIXED + 3 * i + j}]") + mixed[i][j]
+            trace.store(f"whole[{i}]", j + 3, [entry])
+            trace.store(f"whole[{j + 3}]", i, [entry])
+    return trace.blocks
+
+
+def root_force_blocks(constants: Constants, scalar: ScalarType) -> tuple[Block, ...]:
+    """The force on the body of a free root with angular velocity `w`, whose origin accelerates by `a`."""
+    trace, own = Trace(scalar, scalar.name), constants.root
+    trace.begin("f = I a + B v / 2 of the root's own body")
+    w, k = trace.vector("w", 0), own.second
+    columns = (Vector3(k.xx, k.xy, k.xz), Vector3(k.xy, k.yy, k.yz), Vector3(k.xz, k.yz, k.zz))
+    q = [trace.let_vector(f"Q{axis}", w.cross(column)) for axis, column in zip("xyz", columns, strict=True)]
+    p = trace.let_vector("p", w.cross(own.first_moment))
+    body = Composite(k, own.first_moment, (q[0], q[1], q[2]), p, Force.zero(), own.mass)
+    a = Motion(trace.vector("a", 0), Vector3.zero())
+    force = body.inertia_times(a, body.trace_k) + body.half_factor_times(w, body.trace_q)
+    trace.store("force", 0, force.scalars())
+    return trace.blocks
 
 
 def root_blocks(constants: Constants, scalar: ScalarType, *, massive: bool) -> tuple[Block, ...]:

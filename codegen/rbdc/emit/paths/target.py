@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
-from rbdc.emit.paths.paths import paths_source
+from rbdc.emit.paths.kernels import KERNELS
 
 
 class WindowsTarget(Backend):
@@ -18,6 +18,7 @@ class WindowsTarget(Backend):
         """Print the function where its form is along paths."""
         if planned.form is Form.WINDOWS:
             loop = not planned.samples
+            kernel = KERNELS[planned.function.policy.windows]
             source.take(
-                paths_source(package.robot, planned.function, package.model, package.version, loop=loop)
+                kernel.source(package.robot, planned.function, package.model, package.version, loop=loop)
             )

@@ -1,0 +1,51 @@
+"""The kernels along ancestor paths, by the names that records of functions give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.paths.aba_derivatives import aba_derivatives_cost, aba_derivatives_source
+from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.minverse import minverse_cost, minverse_source
+from rbdc.emit.paths.paths import kernel_of, paths_source
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.cost import Cost
+from rbdc.model import Model
+
+
+@dataclass(frozen=True)
+class PathKernel:
+    """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most:
+    degrees of freedom beyond which its matrices would not fit on a stack.
+    """
+
+    cost: Callable[[Model, ScalarType], Cost]
+    source: Callable[..., FunctionSource]
+    coupled: bool = False
+    most: int = 1000
+
+
+def _inverse_dynamics_cost(model: Model, scalar: ScalarType) -> Cost:
+    return kernel_of(model, scalar).cost
+
+
+SOLVED = 360
+"""The most degrees of freedom of a kernel that solves with M: four matrices on the stack, 4 MiB."""
+
+KERNELS = {
+    "inverse_dynamics_derivatives": PathKernel(_inverse_dynamics_cost, paths_source, coupled=True),
+    "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
+    "forward_dynamics_derivatives": PathKernel(aba_derivatives_cost, aba_derivatives_source, most=SOLVED),
+}
+
+
+def has_windows(model: Model, function: Function) -> bool:
+    """Whether the function can be a kernel along ancestor paths for this model."""
+    kind = function.policy.windows
+    if not kind or not goes_along_paths(model):
+        return False
+    kernel = KERNELS[kind]
+    return model.nv <= kernel.most and (kernel.coupled or not model.coupled)

@@ -1,0 +1,122 @@
+"""Kernels along ancestor paths that solve with M: equal to the reference for registers of every width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.minverse import minverse
+from rbdc.emit.paths.branches import Branches, rows_of, spans, strips_of
+from rbdc.emit.paths.kernels import has_windows
+from rbdc.emit.paths.layout import scheduled
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import FLOAT
+from rbdc.model import Model
+from rbdc.spatial import Force
+from tests.support import COMPILERS, Array, assert_close, slow_but
+from tests.support_paths import PathKernel, path_tree, widths
+
+WIDTHS = widths()
+DERIVATIVES, INVERSE = "aba_derivatives", "minverse"
+SOLVES = (INVERSE, DERIVATIVES)
+
+
+def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
+    """q, v, tau and external forces; the velocity of a free root counts."""
+    rng = np.random.default_rng(seed)
+    q = rng.uniform(-2.0, 2.0, model.nq)
+    if model.nq > model.nv:
+        q[3:7] /= np.linalg.norm(q[3:7])
+    return (
+        q,
+        rng.standard_normal(model.nv),
+        rng.standard_normal(model.nv),
+        rng.standard_normal((model.njoints, 6)),
+    )
+
+
+def compare(kernel: PathKernel, function: str, tolerance: float = 1e-10) -> None:
+    """Every matrix in parts of its largest entry, with external forces and without."""
+    model = kernel.model
+    q, v, tau, fext = inputs(model)
+    if function == INVERSE:
+        expected = np.array(minverse(model, q.tolist()), dtype=float)
+        assert_close(kernel(q)[0], expected, tolerance, what=model.name)
+        return
+    for forces in (None, fext):
+        given = None if forces is None else [Force.of([float(x) for x in row]) for row in forces]
+        wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), given)
+        for name, x, y in zip(("dq", "dv", "dtau"), kernel(q, v, tau, forces), wanted, strict=True):
+            assert_close(x, np.array(y, dtype=float), tolerance, what=f"{model.name} {name}")
+
+
+def driven(model: Model, seed: int) -> Model:
+    """The model with motors and damping at some joints, a free root's directions among them."""
+    rng = np.random.default_rng(seed)
+    bodies = [
+        replace(body, armature=float(rng.integers(2)) * 0.3, damping=float(rng.integers(2)) * 0.4)
+        for body in model.bodies
+    ]
+    return replace(model, bodies=tuple(bodies))
+
+
+@pytest.mark.parametrize("function", SOLVES)
+@pytest.mark.parametrize("seed", slow_but([*range(10), *range(11, 50, 6)], (0, 1, 2)))
+def test_trees_agree_with_the_reference(seed: int, function: str, tmp_path: Path) -> None:
+    """Deep and wide trees and mirrored limbs, fixed and free, with widths and compilers in turn."""
+    model = path_tree(seed, 15 if seed < 3 else 12 + 5 * seed % 49)
+    model = driven(model, seed) if seed % 2 else model
+    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
+    compare(PathKernel(model, variant, compiler, tmp_path, function=function), function)
+
+
+@pytest.mark.parametrize("function", SOLVES)
+@pytest.mark.parametrize("variant", slow_but(WIDTHS, WIDTHS[-1:]))
+def test_single_precision(variant: str, function: str, tmp_path: Path) -> None:
+    model = path_tree(1, 18)
+    compare(PathKernel(model, variant, COMPILERS[-1], tmp_path, FLOAT, function), function, 2e-3)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_of_windows(seed: int) -> None:
+    """Every column in a window, whose rows are its path; branches that wait are joined again."""
+    schedule = scheduled(path_tree(seed, 40))
+    branches = Branches(schedule)
+    for lanes in (2, 4, 8):
+        covered: set[int] = set()
+        for column in spans(branches, lanes):
+            columns = range(column, column + lanes)
+            covered |= set(columns)
+            for below in (False, True):
+                rows = rows_of(branches, column, lanes, below=below)
+                related = {
+                    r
+                    for r in range(schedule.first, schedule.columns)
+                    for c in columns
+                    if c in branches.subtree(r) or (below and r in branches.subtree(c))
+                }
+                assert [row.row for row in rows] == sorted(related)
+                roots = sum(branches.parents[row.row] < schedule.first for row in rows)
+                waiting = sum(row.fresh for row in rows) - sum(row.joins for row in rows)
+                assert waiting == max(0, roots - 1)
+        assert covered == set(range(schedule.columns))
+
+
+def test_strips_cover_all_columns() -> None:
+    for columns in range(8, 140):
+        for lanes, most in ((2, 4), (4, 4), (8, 8), (8, 24)):
+            strips = strips_of(columns, lanes, most)
+            assert {len(strip) for strip in strips} == {len(strips[0])}
+            assert len(strips[0]) <= most
+            assert {k for strip in strips for k in strip} == set(range(0, columns, lanes))
+
+
+def test_joints_that_follow_others_have_no_such_kernel() -> None:
+    coupled = path_tree(2, 20, mimic="coupled")
+    catalogue = functions_of(coupled)
+    assert not any(has_windows(coupled, catalogue[name]) for name in SOLVES)
+    assert all(has_windows(path_tree(2, 20), functions_of(path_tree(2, 20))[name]) for name in SOLVES)
