@@ -38,6 +38,8 @@ for _constant in (
     _constant.flags.writeable = False
 
 _JOINTS = (('prismatic', 0), ('revolute', 1))
+_CHART = (('vector', 0, 2, 0, 2),)  # kind, places and sizes of the entries of q and v
+_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False), 'nle': ('rnea_derivatives', 'rnea_vjp', '', False), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', '', False), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True), 'frame_velocity': ('frame_velocity_derivatives', '', '', False), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False), 'com': ('com_jacobian', '', '', False), 'potential_energy': ('gravity_torque', '', '', False)}
 _CONVERTER = _conversions.Converter((("slider_to_cart", 'scalar', 1, 1, 0, 0), ("cart_to_pole", 'continuous', 1, 1, 1, 1),), nq, nv, dtype)
 _SAMPLES = "samples"  # identity is cheapest; where it finds too little, `lanes` finds the rest
 

@@ -8,6 +8,7 @@ import hashlib
 import sys
 from collections.abc import Callable
 from html import escape
+from importlib import import_module
 from inspect import getdoc, signature
 from pathlib import Path
 from types import ModuleType
@@ -44,7 +45,8 @@ class Module(ModuleType):
         )
 
     def casadi(self, function: str, **options: Any) -> Any:
-        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built.
+        """The `casadi.Function` of a function's name, with the Jacobians and Hessians that were built; of a
+        frame as "frame_velocity@tool0" or "frame_velocity@tool0@WORLD".
 
         Nothing is differentiated numerically: where a derivative is not there, CasADi says so. Matrices are
         by columns, a tensor has its matrices one below the other; there are no external forces. Derivatives
@@ -53,6 +55,7 @@ class Module(ModuleType):
         Raises:
             ImportError: CasADi is not installed.
             AttributeError: the module has no such function, or was built without the target.
+            ValueError: the frame is missing, unknown or too many.
         """
         try:
             import casadi
@@ -61,15 +64,41 @@ class Module(ModuleType):
         library = f"lib{self.name}_casadi.so"
         if not (_folder() / library).is_file():
             raise AttributeError(f"{self.name}.casadi was not built; build with --targets c,batch,casadi")
-        if function not in self.functions or vars(self)[f"_{function}"].framed:
-            raise AttributeError(
-                f"{self.name}.casadi has no {function!r}; build it with --functions {function}, or, where "
-                f"it takes a frame, with --fuse forward_kinematics,{function}@FRAME"
-            )
+        name, *at = function.split("@")
+        if name not in self.functions:
+            raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with --functions {name}")
+        entry = vars(self)[f"_{name}"]
+        if entry.framed != bool(at):
+            remedy = f"give one, as {name}@{self.frame_names[-1]}" if entry.framed else "it takes none"
+            raise ValueError(f"{self.name}.casadi: {function!r}: frame: {remedy}")
         # The linker takes a path that it knows for the same library: this one is spelled as the extension's.
         folder = self._native.__file__.rpartition("/")[0]
         given = {"jac_penalty": 0.5, **options}
-        return casadi.external(f"{self.name}_casadi_{function}", f"{folder}/{library}", given)
+        external = casadi.external(f"{self.name}_casadi_{name}", f"{folder}/{library}", given)
+        return _at_frame(external, entry, at) if at else external
+
+    @property
+    def jax(self) -> Any:
+        """The functions for JAX, with derivatives: `m.jax.rnea(q, v, a)`, with the target `jax`."""
+        return self._framework("jax", "JaxFunctions")
+
+    @property
+    def torch(self) -> Any:
+        """The functions for PyTorch, with derivatives: `m.torch.rnea(q, v, a)`."""
+        return self._framework("torch", "TorchFunctions")
+
+    def _framework(self, name: str, functions: str) -> Any:
+        """The functions for a framework, made once. Raises ImportError where it is not installed."""
+        made = vars(self).get(f"_{name}_functions")
+        if made is None:
+            try:
+                import_module(name)
+            except ImportError as error:
+                remedy = f"pip install {name}, or rbdc's extra: pip install 'rbdc[{name}]'"
+                raise ImportError(f"{self.name}.{name} needs {name}: {remedy}", name=name) from error
+            support = import_module(f"{__name__.rpartition('.')[0]}._{name}")
+            made = vars(self).setdefault(f"_{name}_functions", getattr(support, functions)(self))
+        return made
 
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(None)
@@ -164,6 +193,19 @@ def _module() -> Any:
 
 def _folder() -> Path:
     return Path(__file__).absolute().parent
+
+
+def _at_frame(external: Any, entry: Any, at: list[str]) -> Any:
+    """An external function with the frame and the reference as constants; calls of it are calls of that."""
+    import casadi
+
+    reference = at.pop() if at[-1] in ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED") and len(at) > 1 else "LOCAL"
+    place = entry.place("@".join(at), reference)
+    names = external.name_in()[:-2]
+    inputs = [casadi.MX.sym(name, external.sparsity_in(name)) for name in names]
+    outputs = external.call([*inputs, *place])
+    title = f"{external.name()}_{place[0]}_{place[1]}"
+    return casadi.Function(title, inputs, outputs, names, external.name_out(), {"always_inline": True})
 
 
 def _cells(named: Named) -> str:

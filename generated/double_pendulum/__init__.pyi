@@ -22,6 +22,9 @@ velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
 armature: NDArray[np.float64]
 gravity: NDArray[np.float64]
+casadi: Any
+jax: Any
+torch: Any
 
 def rnea(q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Inverse dynamics: M(q) a + C(q, v) v + g(q) - sum of J^T fext."""

@@ -62,20 +62,21 @@ class Entry(Named):
         frames: Sequence[str] = (),
     ) -> None:
         super().__init__(name)
-        self._inputs, self._outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
+        self.inputs, self.outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
         self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
+        self.plain = 0 if frames else sum(not optional for _, _, optional, _ in inputs)
         # The common call, without batch dimensions, is kept short: what it needs of an input is in one tuple.
         self._checks = tuple(
-            (shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self._inputs
+            (shape, prod(shape) if finite else 0, optional) for _, shape, optional, finite in self.inputs
         )
-        self._shapes = tuple(shape for _, shape in self._outputs)
+        self._shapes = tuple(shape for _, shape in self.outputs)
         self._only_shape = self._shapes[0] if len(self._shapes) == 1 else None
-        entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self._inputs)))
+        entries = sum(prod(shape) for shape in (*self._shapes, *(shape for _, shape, _, _ in self.inputs)))
         self._piece = max(PIECE // (entries * dtype.itemsize), self._block)
         self._into: Any = getattr(native.lib, f"{prefix}_{name}_into_zeroed", None)
 
@@ -87,11 +88,11 @@ class Entry(Named):
     def arrays(self) -> tuple[str, str]:
         """The shapes of what the function takes and returns, without batch dimensions."""
         takes = [
-            f"{name} {shape}{' or None' if optional else ''}" for name, shape, optional, _ in self._inputs
+            f"{name} {shape}{' or None' if optional else ''}" for name, shape, optional, _ in self.inputs
         ]
         extra = len(self._ffi.typeof(self._single).args) - len(self._checks) - len(self._shapes)
         place = [*("frame", "other")[: extra - 1], "reference"] if self._frames else []
-        return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self._outputs)
+        return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def call(
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
@@ -130,7 +131,7 @@ class Entry(Named):
             raise ValueError(f"{self._name}: zeroed: it is said of arrays; give them as out=")
         into = object.__new__(type(self))
         vars(into).update(vars(self))
-        sizes = [prod(shape) for shape in (*(shape for _, shape, _, _ in self._inputs), *self._shapes)]
+        sizes = [prod(shape) for shape in (*(shape for _, shape, _, _ in self.inputs), *self._shapes)]
         into._single, into._batch = self._into, one_by_one(self._into, sizes, self._null)
         return into.call(arguments, out, num_threads)
 
@@ -173,7 +174,7 @@ class Entry(Named):
             remedy = "this module has no form of it for lanes; give samples, (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
         pointers, blocks = [], None
-        for x, (name, shape, optional, configuration) in zip(arguments, self._inputs, strict=True):
+        for x, (name, shape, optional, configuration) in zip(arguments, self.inputs, strict=True):
             if optional and x is None:
                 pointers.append(self._null)
                 continue
@@ -214,7 +215,7 @@ class Entry(Named):
         batch, pointers = self._plain_batch(arguments)
         arrays: Sequence[Array | None] = arguments
         if not pointers:
-            arrays = [self._converted(x, spec) for x, spec in zip(arguments, self._inputs, strict=True)]
+            arrays = [self._converted(x, spec) for x, spec in zip(arguments, self.inputs, strict=True)]
             batch = self._batch_shape(arrays)
         results, count = self._results(out, batch), prod(batch)
         overlapping = out is not None and any(x is not None and overlaps(x, results) for x in arrays)
@@ -224,7 +225,7 @@ class Entry(Named):
             return results[0] if len(results) == 1 else tuple(results)
         if overlapping:
             arrays = [x.copy() if x is not None and overlaps(x, results) else x for x in arrays]
-        shapes = [batch + shape for _, shape, _, _ in self._inputs]
+        shapes = [batch + shape for _, shape, _, _ in self.inputs]
         views = [
             x if x is None or x.shape == shape else np.broadcast_to(x, shape)
             for x, shape in zip(arrays, shapes, strict=True)
@@ -337,7 +338,7 @@ class Entry(Named):
             )
 
     def _batch_shape(self, arrays: Sequence[Array | None]) -> tuple[int, ...]:
-        given = [(*spec[:2], x) for x, spec in zip(arrays, self._inputs, strict=True) if x is not None]
+        given = [(*spec[:2], x) for x, spec in zip(arrays, self.inputs, strict=True) if x is not None]
         leading = {name: x.shape[: x.ndim - len(shape)] for name, shape, x in given}
         try:
             return np.broadcast_shapes(*leading.values())
@@ -348,11 +349,11 @@ class Entry(Named):
     def _results(self, out: Any, batch: tuple[int, ...], last: tuple[int, ...] = ()) -> list[Array]:
         """New arrays, or those given as `out` after checking them."""
         if out is None:
-            return together([batch + shape + last for _, shape in self._outputs], self._dtype)
-        given = (out,) if len(self._outputs) == 1 and not isinstance(out, tuple) else out
-        if not isinstance(given, tuple) or len(given) != len(self._outputs):
-            raise TypeError(f"{self._name}: out: give a tuple of {len(self._outputs)} arrays")
-        for index, (result, (name, shape)) in enumerate(zip(given, self._outputs, strict=True)):
+            return together([batch + shape + last for _, shape in self.outputs], self._dtype)
+        given = (out,) if len(self.outputs) == 1 and not isinstance(out, tuple) else out
+        if not isinstance(given, tuple) or len(given) != len(self.outputs):
+            raise TypeError(f"{self._name}: out: give a tuple of {len(self.outputs)} arrays")
+        for index, (result, (name, shape)) in enumerate(zip(given, self.outputs, strict=True)):
             if not isinstance(result, np.ndarray) or result.dtype != self._dtype:
                 self._refuse(TypeError, f"out ({name})", f"is not a {self._dtype} array", "give one")
             expected = batch + shape + last

@@ -7,7 +7,6 @@ import pickle
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,11 +24,24 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.resources import resolve
 from tests.support import COMPILERS, UNOPTIMISED, Array, build_module
+from tests.support_differences import Vector, central
 from tests.support_handmade import inertia_of_one
 
 FIRST = ("rnea", "nle", "gravity_torque", "aba", "com", "potential_energy")
 """Functions whose Jacobians there are."""
-VALUES = (*FIRST, "crba", "com_jacobian", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp")
+FRAMED = {"frame_velocity": "LOCAL_WORLD_ALIGNED", "frame_acceleration": "WORLD", "frame_jacobian": "LOCAL"}
+"""Functions of a frame, and a reference to try."""
+OF_FRAMES = (*FRAMED, "frame_velocity_derivatives", "frame_acceleration_derivatives")
+VALUES = (
+    *FIRST,
+    *OF_FRAMES,
+    "crba",
+    "com_jacobian",
+    "rnea_derivatives",
+    "aba_derivatives",
+    "rnea_vjp",
+    "aba_vjp",
+)
 SECOND = "rnea_second_derivatives"
 ROBOTS = [
     ("kuka_iiwa", "fixed"),
@@ -40,7 +52,6 @@ ROBOTS = [
 ROBOTS += [("hyq", "free-flyer"), ("g1_29dof", "free-flyer"), ("ur5", "fixed"), ("tiago_pro", "fixed")]
 CASES = [*ROBOTS[:2], *(pytest.param(*case, marks=pytest.mark.slow) for case in ROBOTS[2:])]
 TWICE = ("rnea", "aba")
-Vector = Callable[[Array], Array]
 
 
 @cache
@@ -71,7 +82,6 @@ def twice(robot: str, root: str) -> ModuleType:
         targets=("c", "casadi"),
         cflags=UNOPTIMISED,
         name=f"{robot}_ca2",
-        verify=robot != "joints",  # whose C is wanted for its own sake
     )
 
 
@@ -112,17 +122,6 @@ def symbolic(f: Any) -> tuple[list[Any], Any]:
     return x, f(*x)
 
 
-def central(f: Vector, x: Array) -> Array:
-    """The Jacobian (rows, columns) by fourth-order central differences."""
-    h = 2e-4
-
-    def along(e: Array) -> Array:
-        near, far = f(x + h * e) - f(x - h * e), f(x + 2 * h * e) - f(x - 2 * h * e)
-        return (8 * near - far) / (12 * h)
-
-    return np.array([along(e) for e in np.eye(len(x))]).T
-
-
 def flat(f: Any) -> Vector:
     """The function of all its arguments in one vector, by values alone."""
     ends = np.cumsum([f.numel_in(k) for k in range(f.n_in())])[:-1]
@@ -134,10 +133,12 @@ def test_values(robot: str, root: str) -> None:
     """The bits of the module; matrices are as they are there, tensors are stacked."""
     m = module(robot, root)
     for name in m.functions:
-        f = m.casadi(name)
+        reference = FRAMED.get(name, "LOCAL")
+        place = (m.frame_names[-1], reference) if name in OF_FRAMES else ()
+        f = m.casadi("@".join([name, *place]))
         given = arguments(m, f, 1.0)
         q = np.array(given[0])
-        expected = getattr(m, name)(*given)
+        expected = getattr(m, name)(*given, *place)
         results = f.call([casadi.DM(x) for x in given])
         for result, array in zip(
             results, expected if isinstance(expected, tuple) else (expected,), strict=True
@@ -152,7 +153,10 @@ def test_values(robot: str, root: str) -> None:
 def test_jacobians(robot: str, root: str, length: float) -> None:
     """Against central differences of the values, on the unit sphere and off it."""
     m = module(robot, root)
-    for name in [name for name in FIRST if name in m.functions]:
+    frames = [
+        f"{name}@{m.frame_names[-1]}@{FRAMED[name]}" for name in ("frame_velocity", "frame_acceleration")
+    ]
+    for name in [*(name for name in FIRST if name in m.functions), *frames]:
         f = m.casadi(name)
         x, y = symbolic(f)
         given = arguments(m, f, length)
@@ -170,6 +174,7 @@ HESSIANS = [
     pytest.param("kuka_iiwa", "fixed", marks=pytest.mark.slow),
     ("double_pendulum", "free-flyer"),
     ("balls", "fixed"),
+    ("joints", "fixed"),
     pytest.param("hyq", "free-flyer", marks=pytest.mark.slow),
 ]
 
@@ -261,8 +266,14 @@ def test_refusals(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError, match="--targets casadi: CasADi computes with doubles"):
         build_package("cartpole", BuildOptions(targets=("c", "casadi"), dtype="float32", out=tmp_path))
     m = module("double_pendulum", "free-flyer")
-    with pytest.raises(AttributeError, match="has no 'frame_jacobian'; build it with"):
+    with pytest.raises(AttributeError, match="has no 'minverse'; build it with --functions minverse"):
+        m.casadi("minverse")
+    with pytest.raises(ValueError, match="'frame_jacobian': frame: give one, as frame_jacobian@link2"):
         m.casadi("frame_jacobian")
+    with pytest.raises(ValueError, match="frame: it takes none"):
+        m.casadi("rnea@link2")
+    with pytest.raises(ValueError, match="no frame 'nowhere'"):
+        m.casadi("frame_jacobian@nowhere")
     without = build_module("double_pendulum", functions=("rnea",))
     with pytest.raises(AttributeError, match="casadi was not built; build with --targets c,batch,casadi"):
         without.casadi("rnea")

@@ -68,7 +68,7 @@ class _Build(click.Command):
     "--targets",
     default="c,batch",
     show_default=True,
-    help="c; batch: many samples at once in vectors, else in a loop; casadi: its external functions.",
+    help="c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
 )
 @click.option(
     "--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto."

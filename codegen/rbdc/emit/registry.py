@@ -9,6 +9,7 @@ from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
+from rbdc.emit.jax import JaxTarget
 from rbdc.emit.paths.target import WindowsTarget
 from rbdc.emit.python.target import PythonTarget
 from rbdc.emit.rolled.target import RolledTarget
@@ -24,6 +25,7 @@ BACKENDS: dict[str, Backend] = {
     "batch": BatchTarget(),
     "python": PythonTarget(),
     "casadi": CasadiTarget(),
+    "jax": JaxTarget(),
 }
 """Every target by its name, in the order in which they print."""
 

@@ -23,7 +23,7 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Comparison, Function, Policy
+from rbdc.functions.record import Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
@@ -102,6 +102,7 @@ def _motions(model: Model) -> list[Function]:
             frame_velocity,
             "full",
             ("featherstone", "frames:frame_velocity"),
+            Differential("frame_velocity_derivatives"),
         ),
         _framed(
             FunctionDeclaration(
@@ -114,6 +115,7 @@ def _motions(model: Model) -> list[Function]:
             frame_acceleration,
             "full",
             ("featherstone", "frames:frame_acceleration"),
+            Differential("frame_acceleration_derivatives"),
         ),
     ]
 
@@ -194,7 +196,11 @@ def _shapes(model: Model) -> list[Function]:
 
 
 def _framed(
-    declaration: FunctionDeclaration, algorithm: Callable[..., Any], preset: str, reference: tuple[str, str]
+    declaration: FunctionDeclaration,
+    algorithm: Callable[..., Any],
+    preset: str,
+    reference: tuple[str, str],
+    differential: Differential | None = None,
 ) -> Function:
     """A function of a frame and what its motion refers to. reference: its paper, and where it is."""
     return Function(
@@ -203,5 +209,6 @@ def _framed(
         at_frame=algorithm,
         preset=preset,
         references=dict([reference]),
+        differential=differential,
         comparison=Comparison(checks_only=True),
     )

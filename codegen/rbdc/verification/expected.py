@@ -30,8 +30,9 @@ are zero whatever the numbers are, in frames in which it shows; elsewhere as wha
 difference.
 """
 OF_ALL = 1e-6
-"""Of what the largest entry of a matrix may be off by at any state, all of them may be off: where nothing
-moves all entries of a row and a column can be zero.
+"""Of what the largest entry of a matrix or a tensor may be off by at any state, all of them may be off: where
+nothing moves all entries of a row and a column can be zero, and second derivatives by coordinates that do not
+turn what they multiply are.
 """
 _SEED = 1
 
@@ -148,11 +149,10 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
         allowed = _of_vectors(allowed, output.shape, framed=framed)
     gradient = framed and len(output.shape) == 1 and not output.in_space
     shape = (1, *output.shape) if gradient else output.shape
-    if len(shape) == 2:
+    if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
-        allowed = np.maximum(
-            np.maximum(allowed, BESIDE * _beside(allowed, shape, framed=framed)), OF_ALL * largest
-        )
+        beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
+        allowed = np.maximum(np.maximum(allowed, beside), OF_ALL * largest)
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))
 

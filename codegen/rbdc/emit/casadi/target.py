@@ -23,7 +23,8 @@ _KINDS = ("floating", "spherical", "planar")
 class CasadiTarget(Backend):
     """External functions with Jacobians, reverse derivatives and the Jacobians of these.
 
-    Functions of a frame have none, but for those that `--fuse` gives a fixed frame.
+    Functions of a frame take its index and the reference as two further inputs, without derivatives by these;
+    Python gives them as constants.
     """
 
     name = "casadi"
@@ -65,8 +66,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
     built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations}
-    unframed = [function for function in built.values() if not function.declaration.framed]
-    functions = [external for f in unframed for external in Externals(model, robot, f, built).all()]
+    functions = [external for f in built.values() for external in Externals(model, robot, f, built).all()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]
     parts = _parts(model)

@@ -97,7 +97,9 @@ class Externals:
         self._charted = any(not body.joint.euclidean for body in model.bodies if body.coupling is None)
         self._required, self._outputs = function.declaration.required, function.declaration.outputs
         self._summary = comment(function.declaration.summary)
-        self._inputs = [_array(p.name, p) for p in self._required]
+        self._framed = function.declaration.framed
+        self._place = [Array(name, 1, 1) for name in ("frame", "reference") if self._framed]
+        self._inputs = [*(_array(p.name, p) for p in self._required), *self._place]
         self._symbol = f"{robot}_casadi_{function.name}"
 
     def all(self) -> list[External]:
@@ -141,6 +143,7 @@ class Externals:
             Array(f"jac_{output.name}_{p.name}", rows, size)
             for p, size in zip(self._required, sizes, strict=True)
         ]
+        outputs += [Array(f"jac_{output.name}_{p.name}", rows, 1, full=False) for p in self._place]
         results = [replace(d, place=k, rows=rows) for k, d in enumerate(places[: len(self._required)])]
         pairs = list(zip(results, self._required, strict=True))
         return self._external(
@@ -215,8 +218,8 @@ class Externals:
         weights: bool = False,
         **more: object,
     ) -> External:
-        arrays = [Local(f"x_{p.name}", k) for k, p in enumerate(self._required)]
-        arrays += [Local("weights", len(self._required) + 1)] if weights else []
+        arrays = [Local(f"x_{p.name}", k) for k, p in enumerate(self._inputs)]
+        arrays += [Local("weights", len(self._inputs) + 1)] if weights else []
         configurations = [p for p in self._required if p.configuration and self._charted]
         units = [Local(f"u_{p.name}", source=f"x_{p.name}", size=p.size) for p in configurations]
         work = max((place.offset + place.size for place in places), default=0)
@@ -234,7 +237,8 @@ class Externals:
             "NULL" if p.optional else places.get(p.name, "zeros")
             for p in self._built[name].declaration.inputs
         ]
-        return f"{self._robot}_{name}({', '.join([*given, *outputs])})"
+        place = ["(int)*x_frame", "(int)*x_reference"] if self._framed else []
+        return f"{self._robot}_{name}({', '.join([*given, *place, *outputs])})"
 
     def _work(self, sizes: Iterable[tuple[str, int]]) -> list[Local]:
         named = list(sizes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib.resources import files
 from typing import Any
 
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
+from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.parameters import nominal
@@ -59,6 +60,8 @@ def render_python(
         "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
+        "chart": _chart(model),
+        "differentials": _differentials(model, [d.name for d in declarations]),
         "functions": views,
         "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }
@@ -72,14 +75,47 @@ def render_python(
             parameter_names=parameter_names,
             tensor_entries=held,
         ),
-        "_conversions.py": files("rbdc.runtime").joinpath("conversions.py").read_text(encoding="utf-8"),
-        "_arrays.py": files("rbdc.runtime").joinpath("_arrays.py").read_text(encoding="utf-8"),
-        "_named.py": files("rbdc.runtime").joinpath("_named.py").read_text(encoding="utf-8"),
-        "_processor.py": files("rbdc.runtime").joinpath("processor.py").read_text(encoding="utf-8"),
-        "_runtime.py": files("rbdc.runtime").joinpath("robot.py").read_text(encoding="utf-8"),
-        "_threads.py": files("rbdc.runtime").joinpath("_threads.py").read_text(encoding="utf-8"),
+        **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
         "py.typed": "",
     }
+
+
+_SUPPORT = {
+    "_arrays.py": "_arrays.py",
+    "_conversions.py": "conversions.py",
+    "_differential.py": "_differential.py",
+    "_jax.py": "_jax.py",
+    "_named.py": "_named.py",
+    "_processor.py": "processor.py",
+    "_runtime.py": "robot.py",
+    "_threads.py": "_threads.py",
+    "_torch.py": "_torch.py",
+}
+"""Files of the package, and of `rbdc.runtime` that they are copies of."""
+
+
+def _chart(model: Model) -> str:
+    """The entries of q by kind, as `rbdc.runtime._differential.Part` takes them; those of vectors that follow
+    each other are one.
+    """
+    parts: list[tuple[str, int, int, int, int]] = []
+    for body in model.bodies:
+        if body.coupling is not None:
+            continue
+        kind = "vector" if body.joint.euclidean else body.joint.kind
+        part = (kind, body.index_q, body.joint.nq, body.index_v, body.joint.nv)
+        if parts and kind == parts[-1][0] == "vector":
+            _, q, nq, v, nv = parts.pop()
+            part = (kind, q, nq + body.joint.nq, v, nv + body.joint.nv)
+        parts.append(part)
+    return repr(tuple(parts))
+
+
+def _differentials(model: Model, names: Sequence[str]) -> str:
+    """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
+    catalogue = functions_of(model)
+    known = {name: catalogue[name].differential for name in names if name in catalogue}
+    return repr({name: astuple(d) for name, d in known.items() if d is not None})
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""The target `jax`: one C file of handlers for XLA around the batches of the library, and a shared library of
+it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.backend import Backend, FunctionSource, Package
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import DOUBLE
+
+_XLA_TYPES = {True: 12, False: 11}
+"""Numbers of double and of float in XLA's interface for foreign functions."""
+
+
+class JaxTarget(Backend):
+    """A handler for every function; the Python of the package gives them derivatives."""
+
+    name = "jax"
+
+    def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
+        """The C file."""
+        text = render(
+            "jax.c.jinja",
+            title=comment(package.robot),
+            robot=package.robot,
+            version=package.version,
+            scalar=package.scalar,
+            xla_type=_XLA_TYPES[package.scalar is DOUBLE],
+            functions=[_handler(package.robot, source.declaration) for source in sources],
+        )
+        return {f"{package.robot}_jax.c": text}
+
+    def libraries(self, package: Package) -> dict[str, str]:
+        """The shared library by the C file that it adds to those of the package."""
+        return {f"lib{package.robot}_jax.so": f"{package.robot}_jax.c"}
+
+
+@dataclass(frozen=True)
+class _Handler:
+    """One handler: its symbol, how many buffers the function takes at least and at most and returns, the
+    sizes of all of them for one sample, and its call with the buffers `x`.
+    """
+
+    symbol: str
+    summary: str
+    required: int
+    inputs: int
+    outputs: int
+    sizes: str
+    buffers: int
+    framed: bool
+    call: str
+
+
+def _handler(robot: str, d: FunctionDeclaration) -> _Handler:
+    arrays = [*d.inputs, *d.outputs]
+    given = [f"x[{k}]" for k in range(len(arrays))]
+    frame = ["place[0]", "place[1]"] if d.framed else []
+    arguments = [*given[: len(d.inputs)], *frame, *given[len(d.inputs) :]]
+    return _Handler(
+        symbol=f"{robot}_jax_{d.name}",
+        summary=comment(d.summary),
+        required=len(d.required),
+        inputs=len(d.inputs),
+        outputs=len(d.outputs),
+        sizes=", ".join(str(p.size) for p in arrays),
+        buffers=len(arrays),
+        framed=d.framed,
+        call=f"{robot}_{d.name}_batch({', '.join(['n', *arguments])})",
+    )

@@ -1,0 +1,237 @@
+"""The functions of a module for JAX, with derivatives from the module's own functions. It is copied into each
+generated package and needs JAX, and the handlers of the target `jax`.
+
+A function is a call of XLA's foreign functions under `jax.custom_jvp`: its rule contracts the matrices of
+derivatives with the directions, which JAX transposes for reverse mode. Derivatives of these matrices come
+from the functions of second derivatives. Configurations are normalised in JAX's own operations, before.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._differential import Functions, refuse_input
+
+jax: Any = import_module("jax")  # without types: checking this needs no JAX
+jnp: Any = jax.numpy
+MODES = ("jvp", "vjp")
+_Call = Callable[..., tuple[Any, ...]]
+
+
+class JaxFunctions(Functions):
+    """The functions of a module, as attributes: of `jax.Array`s with leading batch dimensions.
+
+    mode: "jvp" differentiates forward and in reverse, "vjp" only in reverse and faster.
+    """
+
+    framework = "jax"
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(module, lambda arrays: jnp.concatenate(arrays, axis=-1))
+        self._library: ctypes.CDLL | None = None
+        self._calls: dict[tuple[Any, ...], _Call] = {}
+
+    def _made(self, name: str) -> Callable[..., Any]:
+        self._register(name)
+        compiled: dict[tuple[Any, ...], Callable[..., Any]] = {}
+
+        def function(*arguments: Any, mode: str = "jvp", **named: Any) -> Any:
+            if mode not in MODES:
+                raise ValueError(f"{name}: mode: {mode!r} is neither 'jvp' nor 'vjp'")
+            arrays, place = self._bound(name, arguments, named)
+            if (mode, place) not in compiled:
+                compiled[mode, place] = jax.jit(lambda *arrays: self._evaluated(name, place, mode, arrays))
+            return compiled[mode, place](*self._converted(name, arrays))
+
+        return function
+
+    def _evaluated(self, name: str, place: tuple[int, ...], mode: str, arrays: Sequence[Any]) -> Any:
+        batches = self._batch(name, [x.shape for x in arrays])
+        batch = np.broadcast_shapes(*batches)
+        inputs = self._entry(name).inputs
+        normal = [
+            self._chart.unit(x) if finite else x for x, (_, _, _, finite) in zip(arrays, inputs, strict=False)
+        ]
+        wide = [jnp.broadcast_to(x, batch + spec[1]) for x, spec in zip(normal, inputs, strict=False)]
+        results = self._call(name, place, mode)(*wide)
+        return results[0] if len(results) == 1 else results
+
+    def _converted(self, name: str, arrays: Sequence[Any]) -> list[Any]:
+        converted, own = [], self._module.dtype
+        for x, (argument, *_) in zip(arrays, self._entry(name).inputs, strict=False):
+            array = x if isinstance(x, jax.Array) else jnp.asarray(x)
+            if array.dtype.kind in "iu":
+                array = array.astype(own)
+            if array.dtype != own:
+                remedy = 'jax.config.update("jax_enable_x64", True), or build with --dtype float32'
+                self._refuse_dtype(name, argument, str(array.dtype), remedy)
+            converted.append(array)
+        return converted
+
+    def _register(self, name: str) -> None:
+        """Make a function known to JAX. Raises AttributeError where the package has no library for it."""
+        folder, module = Path(self._module.__file__).absolute().parent, self._module.name
+        file = f"lib{module}_jax.so"
+        if not (folder / file).is_file():
+            raise AttributeError(f"{module}.jax was not built; build with --targets c,batch,jax")
+        if self._library is None:
+            # The linker takes a path that it knows for the same library: this is spelled as the extension's.
+            self._library = ctypes.CDLL(f"{self._module._native.__file__.rpartition('/')[0]}/{file}")
+        handler = jax.ffi.pycapsule(getattr(self._library, f"{module}_jax_{name}"))
+        jax.ffi.register_ffi_target(self._target(name), handler, platform="cpu")
+
+    def _target(self, name: str) -> str:
+        return f"{self._module.__name__}.{name}"
+
+    def _values(self, name: str, place: tuple[int, ...], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The results of the C, of arrays with the same batch dimensions."""
+        entry = self._entry(name)
+        batch = arrays[0].shape[: arrays[0].ndim - len(entry.inputs[0][1])]
+        types = [jax.ShapeDtypeStruct(batch + shape, self._module.dtype) for _, shape in entry.outputs]
+        attributes = {key: np.int32(value) for key, value in zip(("frame", "reference"), place, strict=False)}
+        call = jax.ffi.ffi_call(self._target(name), types, vmap_method="broadcast_all")
+        return tuple(call(*arrays, **attributes))
+
+    def _call(self, name: str, place: tuple[int, ...], mode: str = "jvp") -> _Call:
+        """The function with its derivatives, of unit configurations and arrays with the same batch."""
+        key = (name, place, mode)
+        if key not in self._calls:
+            getattr(self, name)  # which makes it known to JAX
+            made = self._forward if mode == "jvp" else self._reverse
+            self._calls[key] = made(name, place)
+        return self._calls[key]
+
+    def _forward(self, name: str, place: tuple[int, ...]) -> _Call:
+        call: Any = jax.custom_jvp(lambda *arrays: self._values(name, place, arrays))
+
+        def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+            along = self._directions(name, primals, tangents)
+            if self._known.of(name) is not None:
+                change = [self._along(name, place, primals, along)]
+            elif (twice := self._known.second(name)) is not None:
+                change = self._along_twice(name, twice, primals, along)
+            else:
+                self._known.refuse(name)
+            return call(*primals), tuple(change)
+
+        call.defjvp(rule, symbolic_zeros=True)
+        made: _Call = call
+        return made
+
+    def _directions(self, name: str, primals: Any, tangents: Any) -> list[Any]:
+        """Tangent vectors; None for those that are zero."""
+        along: list[Any] = []
+        inputs = self._entry(name).inputs
+        for x, dx, (argument, _, optional, finite) in zip(primals, tangents, inputs, strict=False):
+            if isinstance(dx, jax.custom_derivatives.SymbolicZero):
+                along.append(None)
+            elif optional:
+                refuse_input(name, argument)
+            else:
+                along.append(self._chart.velocity(x, dx) if finite else dx)
+        return along
+
+    def _arranged(self, name: str, other: str, arrays: Sequence[Any], **more: Any) -> list[Any]:
+        """The arguments of another function: those of this one, and zero for what it does not take."""
+        own = dict(zip((spec[0] for spec in self._entry(name).inputs), arrays, strict=False)) | more
+        batch = arrays[0].shape[:-1]
+        made = []
+        for argument, shape, optional, _ in self._entry(other).inputs:
+            if argument in own:
+                made.append(own[argument])
+            elif not optional:
+                made.append(jnp.zeros(batch + shape, self._module.dtype))
+        return made
+
+    def _matrices(self, name: str, place: tuple[int, ...], arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """The derivatives of a function by its inputs."""
+        known = self._known.of(name)
+        if known is None:
+            self._known.refuse(name)
+        return self._call(known.first, place)(*self._arranged(name, known.first, arrays))
+
+    def _along(self, name: str, place: tuple[int, ...], primals: Any, along: Sequence[Any]) -> Any:
+        matrices = self._matrices(name, place, primals)
+        inputs = self._entry(name).inputs
+        for dx, (argument, *_) in list(zip(along, inputs, strict=False))[len(matrices) :]:
+            if dx is not None:
+                refuse_input(name, argument)
+        wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
+        shape = primals[0].shape[:-1] + self._entry(name).outputs[0][1]
+        return sum((_times(J, dx) for J, dx in wanted), jnp.zeros(shape, self._module.dtype))
+
+    def _along_twice(self, first: str, of: tuple[str, Any], primals: Any, along: Sequence[Any]) -> list[Any]:
+        """The change of the three matrices of derivatives of inverse or forward dynamics.
+
+        With G and M those of inverse dynamics, F those of forward dynamics: F_q = -F_tau G_q and so on, of
+        which the change is -F_tau (dG_q + dM F_q), at the acceleration that forward dynamics gives.
+        """
+        name, known = of
+        dq, dv, da = (
+            jnp.zeros(primals[1].shape, self._module.dtype) if dx is None else dx for dx in along[:3]
+        )
+        if not known.inverse:
+            return self._turned(known.second, self._arranged(name, known.second, primals), (dq, dv, da))
+        F = self._call(first, ())(*primals)
+        third = self._entry(known.second).inputs[2][0]
+        at = self._arranged(name, known.second, primals, **{third: self._call(name, ())(*primals)[0]})
+        moved = sum(_times(J, dx) for J, dx in zip(F, (dq, dv, da), strict=True))
+        by_q, by_v, inertia = self._turned(known.second, at, (dq, dv, moved))
+        return [-(F[2] @ change) for change in (by_q + inertia @ F[0], by_v + inertia @ F[1], inertia @ F[2])]
+
+    def _turned(self, second: str, arguments: Sequence[Any], along: Sequence[Any]) -> list[Any]:
+        """The change of the matrices of derivatives of inverse dynamics."""
+        qq, vv, qv, mass = self._call(second, ())(*arguments)
+        dq, dv, da = (dx[..., None, :, None] for dx in along)
+        by_q = (qq @ dq + qv @ dv)[..., 0] + (jnp.swapaxes(mass, -1, -2) @ da)[..., 0]
+        by_v = (jnp.swapaxes(qv, -1, -2) @ dq + vv @ dv)[..., 0]
+        return [by_q, by_v, (mass @ dq)[..., 0]]
+
+    def _reverse(self, name: str, place: tuple[int, ...]) -> _Call:
+        values = self._call(name, place)
+        call: Any = jax.custom_vjp(lambda *arrays: values(*arrays))
+
+        def forward(*primals: Any) -> tuple[Any, Any]:
+            for x, (argument, _, optional, _) in zip(primals, self._entry(name).inputs, strict=False):
+                if x.perturbed and optional:
+                    refuse_input(name, argument)
+            arrays = [x.value for x in primals]
+            return values(*arrays), arrays
+
+        def backward(arrays: Any, given: Any) -> tuple[Any, ...]:
+            if isinstance(given[0], jax.custom_derivatives.SymbolicZero):
+                return tuple(jnp.zeros_like(x) for x in arrays)
+            gradients = self._gradients(name, place, arrays, given[0])
+            inputs = self._entry(name).inputs
+            made = [
+                self._chart.covector(x, g) if finite else g
+                for x, g, (_, _, _, finite) in zip(arrays, gradients, inputs, strict=False)
+            ]
+            return (*made, *(jnp.zeros_like(x) for x in arrays[len(made) :]))
+
+        call.defvjp(forward, backward, symbolic_zeros=True)
+        made: _Call = call
+        return made
+
+    def _gradients(self, name: str, place: tuple[int, ...], arrays: Sequence[Any], given: Any) -> list[Any]:
+        """By each input that derivatives are known of, in the tangent space: of the result times `given`."""
+        entry = self._entry(name)
+        required = sum(not spec[2] for spec in entry.inputs)
+        weighted = self._known.weighted(name)
+        if not weighted:
+            rule = "...mn,...m->...n" if entry.outputs[0][1] else "...n,...->...n"
+            return [jnp.einsum(rule, J, given) for J in self._matrices(name, place, arrays)[:required]]
+        weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
+        arguments = self._arranged(name, weighted, arrays, **{weights: given})
+        return list(self._call(weighted, place)(*arguments)[:required])
+
+
+def _times(J: Any, dx: Any) -> Any:
+    """J (..., m, n) or, of a single number, (..., n), times dx (..., n)."""
+    return jnp.einsum("...n,...n->...", J, dx) if J.ndim == dx.ndim else jnp.einsum("...mn,...n->...m", J, dx)

@@ -1,0 +1,219 @@
+"""The functions of a module for PyTorch, with derivatives from the module's own functions. It is copied into
+each generated package and needs PyTorch.
+
+A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, under a
+`torch.autograd.Function`. Its backward is a second such Function, of the weighted derivatives, whose own
+backward refuses: there are no second derivatives. Configurations are normalised in PyTorch's own operations,
+before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from inspect import Parameter, Signature
+from typing import Any
+
+import numpy as np
+
+from ._differential import Functions, refuse_input
+
+torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
+MODES = ("vjp", "jvp")
+
+_ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])
+
+_here: Any = None
+"""The functions of this package: by this name `torch.compile` finds what it would not take from a closure."""
+
+
+class TorchFunctions(Functions):
+    """The functions of a module, as attributes: of tensors on the CPU with leading batch dimensions.
+
+    mode: "vjp" differentiates in reverse, "jvp" also forward, but `torch.compile` refuses its gradients.
+    """
+
+    framework = "torch"
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(module, lambda tensors: torch.cat(tuple(tensors), -1))
+        global _here
+        _here = self
+        self._space = f"rbdc_{re.sub(r'[^A-Za-z0-9]', '_', module.__name__)}"
+        self._operators = torch.library.Library(self._space, "DEF")
+        self._calls: dict[tuple[str, str], Any] = {}
+        self._overloads: dict[str, Any] = {}
+        self._dtype = getattr(torch, module.dtype.name)
+
+    def _made(self, name: str) -> Callable[..., Any]:
+        def function(*arguments: Any, mode: str = "vjp", **named: Any) -> Any:
+            if mode not in MODES:
+                raise ValueError(f"{name}: mode: {mode!r} is neither 'vjp' nor 'jvp'")
+            tensors, place = self._bound(name, arguments, named)
+            inputs = self._entry(name).inputs[: len(tensors)]
+            given = [self._converted(name, spec[0], x) for x, spec in zip(tensors, inputs, strict=True)]
+            batches = self._batch(name, [tuple(x.shape) for x in given])
+            wide = [self._chart.unit(x) if spec[3] else x for x, spec in zip(given, inputs, strict=True)]
+            if any(batch != batches[0] for batch in batches):
+                batch = tuple(torch.broadcast_shapes(*batches))
+                wide = [x.expand(batch + spec[1]) for x, spec in zip(wide, inputs, strict=True)]
+            results = calls[mode].apply(*(place or (0, 0)), *wide)
+            return results[0] if len(results) == 1 else results
+
+        self._define(name)
+        known = self._known.of(name)
+        for other in (known.first, self._known.weighted(name)) if known is not None else ():
+            if other:
+                getattr(self, other)  # which makes it an operator
+        calls = {mode: self._function(name, mode) for mode in MODES}
+        return function
+
+    def _converted(self, name: str, argument: str, x: Any) -> Any:
+        tensor = x if isinstance(x, torch.Tensor) else torch.as_tensor(x)
+        if tensor.dtype != self._dtype:
+            if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+                self._refuse_dtype(name, argument, str(tensor.dtype), f"give x.to({self._dtype})")
+            tensor = tensor.to(self._dtype)
+        if not tensor.is_cpu and tensor.device.type != "meta":
+            raise TypeError(f"{name}: argument {argument} is on {tensor.device}; give x.cpu()")
+        return tensor
+
+    def _define(self, name: str) -> None:
+        """Make a function an operator of PyTorch: (tensors, place) -> results."""
+        entry = self._entry(name)
+
+        def values(tensors: Sequence[Any], place: Sequence[int]) -> list[Any]:
+            arrays = [x.numpy(force=x.requires_grad) for x in tensors]
+            missing = [None] * (len(entry.inputs) - len(arrays))
+            results = entry.call((*arrays, *missing), extra=tuple(place))
+            several = results if len(entry.outputs) > 1 else (results,)
+            return [torch.from_numpy(np.asarray(result)) for result in several]
+
+        def shapes(tensors: Sequence[Any], place: Sequence[int]) -> list[Any]:
+            first = tensors[0]
+            batch = first.shape[: first.ndim - len(entry.inputs[0][1])]
+            return [first.new_empty(batch + shape) for _, shape in entry.outputs]
+
+        self._operators.define(f"{name}(Tensor[] tensors, int[] place) -> Tensor[]")
+        self._operators.impl(name, values, "CPU")
+        torch.library.register_fake(f"{self._space}::{name}", shapes, lib=self._operators)
+        self._overloads[name] = getattr(getattr(torch.ops, self._space), name).default
+
+    def _function(self, name: str, mode: str) -> Any:
+        """The function with its derivatives: (frame, reference, *tensors with the same batch) -> results."""
+
+        def forward(*given: Any) -> Any:
+            return _here._values(name, given)
+
+        # PyTorch asks for the signature at every call; this way it is at hand.
+        forward.__signature__ = _ANY  # type: ignore[attr-defined]
+        members = {
+            "forward": forward,
+            "setup_context": _saved_for_both if mode == "jvp" else _saved,
+            "backward": lambda context, *gradients: _here._backward(name, context, gradients),
+            "vmap": lambda info, places, *given: _here._mapped((name, mode), info.batch_size, places, given),
+        }
+        if mode == "jvp":
+            members["jvp"] = lambda context, *along: _here._along(name, context, along)
+        static = {key: staticmethod(member) for key, member in members.items()}
+        self._calls[name, mode] = type(name, (torch.autograd.Function,), static)
+        return self._calls[name, mode]
+
+    def _values(self, name: str, given: Sequence[Any]) -> tuple[Any, ...]:
+        # Where nothing is differentiated, `torch.compile` passes its context to a forward of any arguments.
+        frame, reference, *tensors = given if isinstance(given[0], int) else given[1:]
+        place = [frame, reference] if self._entry(name).framed else []
+        return tuple(self._overloads[name](tensors, place))
+
+    def _apply(self, name: str, mode: str, given: Sequence[Any]) -> tuple[Any, ...]:
+        """Another function of the module."""
+        results: tuple[Any, ...] = self._calls[name, mode].apply(*given)
+        return results
+
+    def _arranged(self, name: str, other: str, given: Sequence[Any], **more: Any) -> list[Any]:
+        """The arguments of another function: those of this one, and zero for what it does not take."""
+        frame, reference, *tensors = given
+        own = dict(zip((spec[0] for spec in self._entry(name).inputs), tensors, strict=False)) | more
+        batch = tensors[0].shape[:-1]
+        made = [frame, reference]
+        for argument, shape, optional, _ in self._entry(other).inputs:
+            if argument in own:
+                made.append(own[argument])
+            elif not optional:
+                made.append(tensors[0].new_zeros(batch + shape))
+        return made
+
+    def _matrices(self, name: str, mode: str, given: Sequence[Any]) -> tuple[Any, ...]:
+        """The derivatives of a function by its inputs."""
+        known = self._known.of(name)
+        if known is None and name in self._known.differentials:
+            self._known.refuse(name)
+        if known is None:
+            what = "has no derivatives in PyTorch, where functions with analytic derivatives have first ones"
+            raise NotImplementedError(
+                f"{name} {what}; second ones are functions of the module, and in its jax"
+            )
+        return self._apply(known.first, mode, self._arranged(name, known.first, given))
+
+    def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
+        given = (*context.place, *context.saved_tensors)
+        inputs, tensors = self._entry(name).inputs, context.saved_tensors
+        made = self._gradients(name, given, gradients[0])
+        for (argument, *_), wanted in list(zip(inputs, context.needs_input_grad[2:], strict=False))[
+            len(made) :
+        ]:
+            if wanted:
+                refuse_input(name, argument)
+        made = [
+            self._chart.covector(x, g) if spec[3] else g
+            for x, g, spec in zip(tensors, made, inputs, strict=False)
+        ]
+        return (None, None, *made, *[None] * (len(tensors) - len(made)))
+
+    def _gradients(self, name: str, given: Sequence[Any], gradient: Any) -> list[Any]:
+        """By each input that derivatives are known of, in the tangent space."""
+        entry = self._entry(name)
+        required = sum(not spec[2] for spec in entry.inputs)
+        weighted = self._known.weighted(name)
+        if not weighted:
+            rule = "...mn,...m->...n" if entry.outputs[0][1] else "...n,...->...n"
+            return [torch.einsum(rule, J, gradient) for J in self._matrices(name, "vjp", given)[:required]]
+        weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
+        arguments = self._arranged(name, weighted, given, **{weights: gradient})
+        return list(self._apply(weighted, "vjp", arguments)[:required])
+
+    def _along(self, name: str, context: Any, along: Sequence[Any]) -> tuple[Any, ...]:
+        """The change of the result along tangents, forward."""
+        entry, tensors = self._entry(name), context.saved_tensors
+        matrices = self._matrices(name, "jvp", (*context.place, *tensors))
+        change = tensors[0].new_zeros(tensors[0].shape[:-1] + entry.outputs[0][1])
+        rule = "...mn,...n->...m" if entry.outputs[0][1] else "...n,...n->..."
+        for k, (x, dx, spec) in enumerate(zip(tensors, along[2:], entry.inputs, strict=False)):
+            if dx is None:
+                continue
+            if k >= len(matrices):
+                refuse_input(name, spec[0])
+            change = change + torch.einsum(rule, matrices[k], self._chart.velocity(x, dx) if spec[3] else dx)
+        return (change,)
+
+    def _mapped(
+        self, call: tuple[str, str], size: int, places: Sequence[Any], given: Sequence[Any]
+    ) -> tuple[Any, Any]:
+        """A function over one more dimension, the first: `places` says where tensors have it, if they do."""
+        wide = [
+            x.movedim(place, 0) if place is not None else x.expand((size, *x.shape))
+            for x, place in zip(given[2:], places[2:], strict=True)
+        ]
+        results = self._calls[call].apply(*given[:2], *wide)
+        return results, (0,) * len(results)
+
+
+def _saved(context: Any, inputs: Any, output: Any) -> None:
+    context.place = inputs[:2]
+    context.save_for_backward(*inputs[2:])
+
+
+def _saved_for_both(context: Any, inputs: Any, output: Any) -> None:
+    _saved(context, inputs, output)
+    context.save_for_forward(*inputs[2:])
