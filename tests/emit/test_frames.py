@@ -18,6 +18,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import Generated, GenerationOptions, generate
+from tests.support import UNOPTIMISED, build_module
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
 
@@ -147,3 +148,18 @@ def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> Non
         for name in ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")
     ]
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.slow
+def test_frameworks_have_no_functions_of_two_frames() -> None:
+    module = build_module(
+        "double_pendulum",
+        functions=("relative_jacobian", "frame_jacobian"),
+        targets=("c", "batch", "casadi", "jax"),
+        name="pairs",
+        cflags=UNOPTIMISED,
+    )
+    with pytest.raises(AttributeError, match="which takes two frames"):
+        module.casadi("relative_jacobian@link2")
+    with pytest.raises(AttributeError, match="which takes two frames"):
+        module.jax.relative_jacobian  # noqa: B018 - asking for it is what is refused
