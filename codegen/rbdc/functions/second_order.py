@@ -68,7 +68,7 @@ def second_order(model: Model) -> list[Function]:
             {"products": JointSpace(aba_second_derivatives)},
             sparse=lambda model: pairs(model, ("d2ddq_dvdv",)),
             along_paths=on_joint_space(path_quantities),
-            uses=("aba", "aba_derivatives"),
+            uses=("aba",),
             preset=SECOND,
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             references={
@@ -101,7 +101,7 @@ def second_order(model: Model) -> list[Function]:
             ),
             {"contracted": JointSpace(aba_hessian_vector)},
             along_paths=on_joint_space(path_quantities),
-            uses=("aba", "aba_derivatives"),
+            uses=("aba",),
             preset=SECOND,
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             references={"contracted-fdsva-so": ".derivatives.hessians:aba_hessian_vector"},

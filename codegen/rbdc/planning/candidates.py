@@ -31,6 +31,7 @@ from rbdc.planning.policy import (
     WORTH_A_KERNEL,
     WORTH_FOLLOWING,
     WORTH_LANES,
+    WORTH_TWO_STARTS,
 )
 from rbdc.planning.tracing import traced
 
@@ -149,7 +150,8 @@ def along_paths(model: Model, function: Function) -> list[Program] | None:
             )
         return None
     start = Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths})
-    return programs(model, start, "paths")
+    made = programs(model, start, "paths")
+    return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]
 
 
 def is_in_columns(model: Model, function: Function, *, batch: bool) -> bool:

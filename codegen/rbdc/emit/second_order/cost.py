@@ -33,12 +33,19 @@ def inverse_cost(layout: Layout) -> Cost:
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 
+def solve_cost(layout: Layout, sides: int) -> int:
+    """Operations on vectors of solves with M for so many square right sides: two passes over the factors."""
+    return sum(4 * length * sides * layout.columns // layout.lanes for length, _ in _deepest(layout))
+
+
 def forward_cost(layout: Layout) -> Cost:
-    """Of the tensors of forward dynamics from first derivatives on: the products of weights and terms,
-    and what makes these.
+    """Of the tensors of forward dynamics: first derivatives, the products of weights and terms, and what
+    makes these.
     """
     vectors, size = layout.columns // layout.lanes, layout.size
-    operations = OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors
+    operations = (
+        OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors + solve_cost(layout, 3)
+    )
     for length, _ in _deepest(layout):
         products = 2 * (12 + 15 + 15) * vectors * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
@@ -46,10 +53,12 @@ def forward_cost(layout: Layout) -> Cost:
 
 
 def vector_cost(layout: Layout, *, forward: bool) -> Cost:
-    """Of the Hessian of weighted sums: the entries of each pair on a path, and three products of matrices."""
+    """Of the Hessian of weighted sums: the entries of each pair on a path; a solve with
+    M, and products with what is on one path."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
     operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))
-    operations += 6 * layout.size**2 * (layout.columns // layout.lanes) if forward else 0
+    if forward:
+        operations += 3 * solve_cost(layout, 1)
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 
 

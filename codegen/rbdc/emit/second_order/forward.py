@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import Form, FunctionSource, PlannedFunction
-from rbdc.emit.c.columns import column_source
+from rbdc.emit.backend import FunctionSource, PlannedFunction
 from rbdc.emit.c.csource import (
     Kernels,
     add_headers,
@@ -19,7 +18,16 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import forward_cost
 from rbdc.emit.second_order.inverse import preparation
-from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
+from rbdc.emit.second_order.paths import (
+    OPERATORS,
+    STATE,
+    first_words,
+    header,
+    header_name,
+    layout,
+    places,
+    view,
+)
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.ir.cost import Cost, cost
 from rbdc.model import Model
@@ -30,14 +38,14 @@ ACCELERATIONS = "a"
 
 def forward_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
-    forward dynamics and its first derivatives.
+    forward dynamics.
     """
     declaration = planned.declaration
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)
     source.cost += forward_cost(made)
-    accelerate, differentiate = planned.uses
+    (accelerate,) = planned.uses
     given = [p.name for p in declaration.inputs]
     outputs = [p.name for p in declaration.outputs]
     source.files[f"{name}.c"] = render(
@@ -55,7 +63,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         joint_count=len(made.joints),
         tile=(0, 1, 2, 3),
         four=4 * scalar.size,
-        row=3 * made.columns,
+        **first_words(made, model, scalar),
         state=STATE * made.size + made.lanes,
         used=STATE * made.size,
         operators=OPERATORS * made.columns,
@@ -65,7 +73,6 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         size=declaration.outputs[1].size,
         middle=ACCELERATIONS,
         accelerate=call_of(robot, accelerate, [*given, ACCELERATIONS]),
-        differentiate=call_of(robot, differentiate, [*given, "by_q", "by_v", "inverse"]),
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
@@ -82,7 +89,7 @@ def begun(
     calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
     """
     made, name, programs = layout(model, declaration.scalar), f"{robot}_{declaration.name}", planned.programs
-    firsts = [_first(robot, use, model, version) for use in planned.uses]
+    firsts = [_first(robot, use, version) for use in planned.uses]
     total = sum((first.cost for first in firsts), cost(programs[0]))
     source = FunctionSource(declaration, total, method="along_paths")
     add_headers(source, robot, programs, version)
@@ -98,10 +105,8 @@ def begun(
     return source, kernels, own
 
 
-def _first(robot: str, use: PlannedFunction, model: Model, version: str) -> FunctionSource:
+def _first(robot: str, use: PlannedFunction, version: str) -> FunctionSource:
     """The C of a function that this one calls, under a name of its own."""
-    if use.form is Form.COLUMNS:
-        return column_source(robot, use.declaration, use.programs, model.nv, version, loop=False)
     return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
 
 

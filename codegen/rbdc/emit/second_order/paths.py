@@ -171,6 +171,30 @@ def view(robot: str, made: Layout, scalar: ScalarType, version: str) -> dict[str
 _LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5, "minus_one": -1.0}
 
 
+@dataclass(frozen=True)
+class Drives:
+    """What drives add to M and to the derivatives by v, for each degree of freedom, as numbers in C."""
+
+    armature: str
+    damping: str
+
+
+def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
+    """The words of the template of first derivatives: the degree of freedom before each on its path, and
+    the drives where there are any.
+    """
+    before: list[int] = []
+    last = [joint.dof + joint.size - 1 for joint in made.joints]
+    for index, joint in enumerate(made.joints):
+        above = made.size if joint.above == index else last[joint.above]
+        before += [above, *range(joint.dof, joint.dof + joint.size - 1)]
+    drives = None
+    if any(model.armature) or any(model.damping):
+        armature, damping = (", ".join(map(scalar.literal, x)) for x in (model.armature, model.damping))
+        drives = Drives(armature, damping)
+    return {"row": 3 * made.columns, "before": ", ".join(map(str, before)), "drives": drives}
+
+
 def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:
     """The text of the shared header."""
     return render("paths.h.jinja", **view(robot, made, scalar, version))

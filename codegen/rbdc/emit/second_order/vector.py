@@ -8,7 +8,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import vector_cost
 from rbdc.emit.second_order.forward import ACCELERATIONS, begun, call_of
-from rbdc.emit.second_order.paths import OPERATORS, STATE, layout, view
+from rbdc.emit.second_order.paths import OPERATORS, STATE, first_words, layout, view
 from rbdc.functions.declarations import Kind
 from rbdc.model import Model
 
@@ -22,11 +22,7 @@ def vector_source(robot: str, planned: PlannedFunction, model: Model, version: s
     given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
     (weight,) = (p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS)
     qq, vv, qv, last = (p.name for p in declaration.outputs)
-    calls = {"accelerate": "", "differentiate": ""}
-    if planned.uses:
-        accelerate, differentiate = planned.uses
-        calls["accelerate"] = call_of(robot, accelerate, [*given, ACCELERATIONS])
-        calls["differentiate"] = call_of(robot, differentiate, [*given, "by_q", "by_v", "inverse"])
+    calls = [call_of(robot, use, [*given, ACCELERATIONS]) for use in planned.uses]
     source.files[f"{name}.c"] = render(
         "second_vector.c.jinja",
         **view(robot, made, scalar, version),
@@ -51,7 +47,8 @@ def vector_source(robot: str, planned: PlannedFunction, model: Model, version: s
         vv=vv,
         qv=qv,
         last=last,
-        **calls,
+        accelerate="".join(calls),
+        **first_words(made, model, scalar),
         prototype=declaration.c_prototype(robot, batch=False),
         batch=batch_view(robot, declaration),
     )
