@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ._named import refuse_pair
-
 KINDS = ("vector", "floating", "spherical", "planar")
 
 Join = Callable[[Sequence[Any]], Any]
@@ -137,7 +135,7 @@ class Functions:
         if name.startswith("_") or name not in self._module.functions:
             getattr(self._module, name)  # which raises what to do about a function that was not built
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
-        refuse_pair(f"{self._module.name}.{self.framework}", name, self._entry(name))
+        self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
         made = self._made(name)
         made.__name__ = name
         made.__doc__ = getattr(self._module, name).__doc__

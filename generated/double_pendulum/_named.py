@@ -68,7 +68,7 @@ class Module(ModuleType):
         if name not in self.functions:
             raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with --functions {name}")
         entry = vars(self)[f"_{name}"]
-        refuse_pair(f"{self.name}.casadi", name, entry)
+        entry.refuse_pair(f"{self.name}.casadi")
         if entry.framed != bool(at):
             remedy = f"give one, as {name}@{self.frame_names[-1]}" if entry.framed else "it takes none"
             raise ValueError(f"{self.name}.casadi: {function!r}: frame: {remedy}")
@@ -136,6 +136,14 @@ class Named:
         takes, gives = self.arrays()
         return f"{self._name}({takes}) -> {gives}" if gives else self._name
 
+    def refuse_pair(self, where: str) -> None:
+        """Raise AttributeError for a function of two frames, which frameworks do not have."""
+        own: Any = self
+        places = len(own._ffi.typeof(own._single).args) - len(own.inputs) - len(own.outputs)
+        if places > 2:
+            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
+            raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
+
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(self._name)
 
@@ -194,14 +202,6 @@ def _module() -> Any:
 
 def _folder() -> Path:
     return Path(__file__).absolute().parent
-
-
-def refuse_pair(where: str, name: str, entry: Any) -> None:
-    """Raise AttributeError for a function of two frames, which frameworks do not have."""
-    places = len(entry._ffi.typeof(entry._single).args) - len(entry.inputs) - len(entry.outputs)
-    if places > 2:
-        remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
-        raise AttributeError(f"{where} has no {name!r}, which takes two frames: {remedy}")
 
 
 def _at_frame(external: Any, entry: Any, at: list[str]) -> Any:
