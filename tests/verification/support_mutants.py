@@ -10,6 +10,8 @@ from dataclasses import dataclass
 _LITERAL = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?(?![\w.])")
 _SIGN = re.compile(r"(?<=[\w)\]]) ([+-]) (?=[\w(])")
 _TERM = re.compile(r"(?<=[\w)\]]) [+-] \w+(?: \* \w+)?(?=[ ;)])")
+_ADDRESS = re.compile(r"\[[^\[\]]*\]")
+_NO_ARITHMETIC = re.compile(r".*for \(| *(?:static )?(?:const )?(?:int|size_t|uintptr_t) |[^=]*\*[^=]* = ")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -40,12 +42,15 @@ def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
 
 
 def _places(text: str) -> list[tuple[int, int, str]]:
-    """Where something can be changed, and what: inside functions, outside comments and loops' heads."""
+    """Where something can be changed, and what: the arithmetic inside functions. Addresses are left as they
+    are, for a change there shows itself by a crash, and not only of the mutant.
+    """
     blank = _COMMENT.sub(lambda found: " " * len(found.group()), text)
+    blank = _ADDRESS.sub(lambda found: "[" + "_" * (len(found.group()) - 2) + "]", blank)
     places: list[tuple[int, int, str]] = []
     offset = 0
     for line in blank.splitlines(keepends=True):
-        if line.startswith("    ") and " = " in line and "for (" not in line and "size_t" not in line:
+        if line.startswith("    ") and " = " in line and not _NO_ARITHMETIC.match(line):
             for kind, pattern in (("constant", _LITERAL), ("sign", _SIGN), ("term", _TERM)):
                 places += [(offset + m.start(), offset + m.end(), kind) for m in pattern.finditer(line)]
         offset += len(line)
