@@ -29,7 +29,7 @@ ROOTS = ("fixed", "free-flyer")
 
 def texts(robot: str, root: str, processes: int) -> dict[str, str]:
     """Every text file of the full package of a robot, with kernels for batches."""
-    model = Model.from_urdf(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
+    model = Model.from_file(resolve(robot), root_joint=root, snap=LIKELY_MEANT)
     names, _ = buildable(model, list(presets()["full"]), None)
     options = GenerationOptions(targets=("c", "batch"), processes=processes)
     return generate(model, robot, names, rbdc.__version__, lambda _: None, options).files

@@ -17,18 +17,17 @@ import rbdc
 from rbdc.functions.catalogue import presets
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from rbdc.resources import robot_names
+from rbdc.resources import resolve, robot_names
 
 Array = NDArray[np.float64]
 
 ROOTS = ("fixed", "free-flyer")
 # A free base that carries only joints which can undo its motion has no inertia of its own: M is singular.
 NO_FREE_FLYER = ("planar_floating",)
+URDF_ROBOTS = [robot for robot in robot_names() if resolve(robot).suffix == ".urdf"]
+"""The shipped robots that Pinocchio can read too."""
 CASES = [
-    (robot, root)
-    for robot in robot_names()
-    for root in ROOTS
-    if root == "fixed" or robot not in NO_FREE_FLYER
+    (robot, root) for robot in URDF_ROBOTS for root in ROOTS if root == "fixed" or robot not in NO_FREE_FLYER
 ]
 CASE_NAMES = [f"{robot}-{root}" for robot, root in CASES]
 

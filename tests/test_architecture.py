@@ -23,11 +23,13 @@ ORDER = [
     ["ir"],
     ["functions"],
     ["emit"],
+    ["closed_form"],
     ["native"],
     ["runtime", "resources"],
     ["planning"],
     ["verification"],
-    ["options", "build_result"],
+    ["options", "build_result", "identifiability"],
+    ["identifiability_summary"],
     ["progress"],
     ["pipeline"],
     ["model_summary"],
@@ -79,6 +81,7 @@ REPORT_ORDER = [
     ["present"],
     ["compare", "benchmark_suite"],
     ["benchmark", "experiments"],
+    ["studies"],
 ]
 REPORT_LEVEL = {name: level for level, names in enumerate(REPORT_ORDER) for name in names}
 
@@ -123,7 +126,7 @@ OF_REFERENCES |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "tra
 
 READING = {
     f"rbdc.model.{name}"
-    for name in ("tree", "description", "lumping", "options", "rearranged", "validation", "xml")
+    for name in ("tree", "branches", "description", "lumping", "options", "rearranged", "validation", "xml")
 }
 READING |= {f"rbdc.model.formats.{path.stem}" for path in (SOURCE / "model" / "formats").glob("[!_]*.py")}
 READING |= {"rbdc.model.formats"}

@@ -79,7 +79,8 @@ def check(programs: Path, origin: Path, folder: Path) -> None:
     where = run([python, "-c", "import rbdc; print(rbdc.__file__)"], folder)
     assert Path(where.strip()).is_relative_to(origin.resolve())
     listed = run([str(programs / "rbdc"), "list"], folder)
-    assert all(file.stem in listed for file in (ROOT / "robots").glob("*.urdf"))
+    shipped = [*(ROOT / "robots").glob("*.urdf"), *(ROOT / "robots").glob("*.json")]
+    assert all(file.stem in listed for file in shipped)
     cache = str(folder / "cache")
     run(
         [str(programs / "rbdc"), "build", "double_pendulum", "--functions", "gravity_torque"],

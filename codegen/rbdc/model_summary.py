@@ -12,7 +12,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
-from rbdc.model import WORLD, Body, Frame, Model
+from rbdc.model import WORLD, Body, Frame, Model, branches_of
 from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
 from rbdc.planning.pass_statistics import Stage
@@ -118,6 +118,19 @@ def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None
         )
     if not limbs:
         console.print("no limbs are alike: nothing runs in lanes")
+
+
+def show_branches(model: Model) -> None:
+    """Show the branches of the tree: the branch parent matrix Phi and the joint-branch connectivity matrix
+    Psi of Zhakatayev, Rogovchenko and Paetzold, joints and branches from 1, the world 0.
+    """
+    terminal, branches = Console(), branches_of(model)
+    console = terminal if terminal.is_terminal else Console(width=140)
+    table = Table("branch", "parent branch", "first joint", "last joint", "names")
+    for k, (parent, (first, last)) in enumerate(zip(branches.parents, branches.joints, strict=True), 1):
+        ends = dict.fromkeys(shown(model.bodies[i - 1].joint_name) for i in (first, last))
+        table.add_row(*(Text(str(x)) for x in (k, parent, first, last, " ... ".join(ends))))
+    console.print(table)
 
 
 def _saved(before: int, after: int) -> str:

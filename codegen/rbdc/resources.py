@@ -9,12 +9,18 @@ from pathlib import Path
 
 from rbdc.errors import OptionError
 
+_ENDINGS = (".urdf", ".json")
+
 
 def robot_names() -> list[str]:
     """The names that can be given in place of a path."""
-    return sorted(
-        Path(entry.name).stem for entry in files("rbdc.robots").iterdir() if entry.name.endswith(".urdf")
-    )
+    return sorted(_shipped())
+
+
+def _shipped() -> dict[str, str]:
+    """The file of each robot by its name."""
+    names = (Path(entry.name) for entry in files("rbdc.robots").iterdir())
+    return {name.stem: name.name for name in names if name.suffix in _ENDINGS}
 
 
 def resolve(description: str | PathLike[str]) -> Path:
@@ -23,8 +29,9 @@ def resolve(description: str | PathLike[str]) -> Path:
     Raises OptionError, with the names that come close, for what is neither.
     """
     text = fspath(description)
-    if text in robot_names():
-        return Path(str(files("rbdc.robots").joinpath(f"{text}.urdf")))
+    file = _shipped().get(text)
+    if file is not None:
+        return Path(str(files("rbdc.robots").joinpath(file)))
     path = Path(text)
     if not text or "\0" in text or not _is_there(path):
         close = get_close_matches(text, robot_names(), n=3)

@@ -185,7 +185,7 @@ def test_list() -> None:
 
 @pytest.mark.parametrize("name", robot_names())
 def test_names_stand_for_files(name: str) -> None:
-    assert resolve(name).name == f"{name}.urdf"
+    assert resolve(name).stem == name
     assert resolve(str(resolve(name))) == resolve(name)
 
 

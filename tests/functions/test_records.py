@@ -26,9 +26,13 @@ FUNCTIONS = set(known())
 INPUTS = {p.name for function in known().values() for p in function.declaration.inputs}
 
 NAMING: dict[str, set[str]] = {
-    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"}
+    "model/formats/dh.py": {"com"},
+    "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
+    "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
 }
-"""Files that may quote functions, and which: the table of a paper that the experiment repeats."""
+"""Files that may quote functions, and which: a member of descriptions, what experiments of papers
+measure.
+"""
 
 KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},

@@ -10,8 +10,8 @@ import pytest
 
 from rbdc import Model, Placement
 from rbdc.model import WORLD, Limits
-from rbdc.resources import resolve, robot_names
-from tests.support import ROOTS, Array
+from rbdc.resources import resolve
+from tests.support import ROOTS, URDF_ROBOTS, Array
 from tests.support_pinocchio import Peer, peer, pin
 
 Case = tuple[Model, Peer]
@@ -19,7 +19,7 @@ TOLERANCE = 1e-12
 
 
 @pytest.fixture(
-    scope="module", params=[(robot, root) for robot in robot_names() for root in ROOTS], ids="-".join
+    scope="module", params=[(robot, root) for robot in URDF_ROBOTS for root in ROOTS], ids="-".join
 )
 def case(request: pytest.FixtureRequest) -> Case:
     """The two readings of one robot."""

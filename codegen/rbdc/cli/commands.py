@@ -19,7 +19,9 @@ import rbdc
 from rbdc.cli.build import build
 from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare, experiment
+from rbdc.cli.explain import explain
 from rbdc.cli.info import info, list_robots
+from rbdc.cli.studies import sensitivity
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of, three_numbers
 from rbdc.cli.wheel import wheel
 
@@ -50,8 +52,9 @@ def commands() -> None:
     """rbdc, the rigid-body dynamics compiler: a robot description in, fast C and a Python module out."""
 
 
-for command in (build, compare, benchmark, experiment, info, list_robots, clean, wheel):
+for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, wheel):
     commands.add_command(command)
+experiment.add_command(sensitivity)
 
 
 def main() -> None:

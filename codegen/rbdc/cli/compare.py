@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rbdc.report.options import CompareOptions
     from rbdc.report.present.baseline import Verdict
 
-_NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
 
 
 @click.command(
@@ -244,7 +244,7 @@ def benchmark(
 
 @click.group()
 def experiment() -> None:
-    """The experiments of Carpentier and Mansard (2018), each by one command."""
+    """Experiments of the literature, each by one command."""
 
 
 @experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
@@ -295,5 +295,5 @@ def _report_modules() -> tuple[Any, Any, Any]:
         from rbdc.report import experiments
         from rbdc.report.present import files, terminal
     except ModuleNotFoundError as error:
-        raise ToolchainError(f"{_NEEDED} ({error})") from error
+        raise ToolchainError(f"{NEEDED} ({error})") from error
     return experiments, terminal, files

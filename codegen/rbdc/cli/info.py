@@ -20,11 +20,23 @@ if TYPE_CHECKING:
 @click.argument("description")
 @model_options
 @click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
+@click.option("--branches", "with_branches", is_flag=True, help="Also the branches of the tree.")
+@click.option(
+    "--identifiability",
+    "with_base",
+    is_flag=True,
+    help="Also the inertial parameters that torques determine.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
-def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> None:
+def info(
+    description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
+) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
+    from rbdc.identifiability_summary import as_data as identified
+    from rbdc.identifiability_summary import show as show_identified
+    from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
-    from rbdc.model_summary import as_data, show, show_passes
+    from rbdc.model_summary import as_data, show, show_branches, show_passes
     from rbdc.options import BuildOptions
     from rbdc.pipeline import read
 
@@ -33,12 +45,22 @@ def info(description: str, with_passes: bool, as_json: bool, **given: Any) -> No
     passes, limbs = _passes(description, model, options) if with_passes else ([], [])
     if as_json:
         data = as_data(model)
-        more = {"passes": [asdict(stage) for stage in passes], "limbs": limbs} if with_passes else {}
+        more: dict[str, Any] = {}
+        if with_passes:
+            more |= {"passes": [asdict(stage) for stage in passes], "limbs": limbs}
+        if with_branches:
+            more["branches"] = asdict(branches_of(model))
+        if with_base:
+            more["identifiability"] = identified(model)
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
         if passes:
             show_passes(passes, limbs)
+        if with_branches:
+            show_branches(model)
+        if with_base:
+            show_identified(identified(model))
         for warning in warnings_of(model):
             click.echo(f"warning: {warning}", err=True)
 
@@ -57,7 +79,7 @@ def list_robots(as_json: bool) -> None:
     from rbdc.model import Model
     from rbdc.resources import resolve, robot_names
 
-    rows = [(name, Model.from_urdf(resolve(name))) for name in robot_names()]
+    rows = [(name, Model.from_file(resolve(name))) for name in robot_names()]
     if as_json:
         sizes = [{"name": name, "nq": m.nq, "nv": m.nv, "joints": m.njoints} for name, m in rows]
         click.echo(json.dumps(sizes))

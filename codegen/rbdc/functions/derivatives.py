@@ -20,7 +20,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import (
     derivatives_to_solve,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.dynamics import by_shape
+from rbdc.functions.dynamics import by_shape, lagrangian
 from rbdc.functions.evaluation import JointSpace
 from rbdc.functions.inputs import (
     acceleration,
@@ -71,6 +71,7 @@ def _matrices(model: Model) -> list[Function]:
                 windows="inverse_dynamics_derivatives",
             ),
             references={
+                **lagrangian(model, "sensitivity:sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
                 "carpentier-mansard": ".derivatives.carpentier_mansard:rnea_derivatives",
             },

@@ -52,7 +52,7 @@ def _inverse(model: Model) -> list[Function]:
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
-            references={"featherstone": "rnea:rnea"},
+            references={**lagrangian(model, "dynamics:inverse_dynamics"), "featherstone": "rnea:rnea"},
             comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
         ),
         Function(
@@ -85,6 +85,20 @@ def _inverse(model: Model) -> list[Function]:
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}),
         ),
     ]
+
+
+MOST_JOINTS_OF_LAGRANGIAN = 12
+"""Of larger models the recursion with homogeneous matrices is no method of comparisons: unrolled, its
+sensitivities take minutes to compile.
+"""
+
+
+def lagrangian(model: Model, place: str) -> dict[str, str]:
+    """The reference of the recursion with homogeneous matrices, where every joint has one coordinate."""
+    simple = all(body.joint.nq == 1 and body.joint.nv == 1 for body in model.bodies)
+    if not (simple and 0 < model.njoints <= MOST_JOINTS_OF_LAGRANGIAN):
+        return {}
+    return {"zhakatayev": f".lagrangian.{place}"}
 
 
 def _inertia(model: Model) -> list[Function]:

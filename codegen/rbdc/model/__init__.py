@@ -1,11 +1,13 @@
 """Reading of descriptions into a validated kinematic tree."""
 
+from rbdc.model.branches import Branches, branches_of
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 
 __all__ = [
     "WORLD",
     "Body",
+    "Branches",
     "Coupling",
     "Description",
     "Frame",
@@ -15,4 +17,5 @@ __all__ = [
     "Mimic",
     "Model",
     "Note",
+    "branches_of",
 ]

@@ -138,7 +138,8 @@ class Model:
 
     @staticmethod
     def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:
-        """The model of a URDF, xacro or MJCF file; arguments as in `assemble`, `snap` as in `read_urdf`.
+        """The model of a URDF, xacro, MJCF or D-H file; arguments as in `assemble`, `snap` as in
+        `read_urdf`.
 
         Raises DescriptionError with the file, UnsupportedError for what changes the dynamics and is not
         supported.

@@ -20,13 +20,35 @@ _DECLARED_VERSION = re.compile(rb"""((?:\xef\xbb\xbf)?<\?xml\s+version\s*=\s*["'
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
+def content_of(path: str | Path) -> bytes:
+    """The bytes of a description; DescriptionError for what is no file, too large, unreadable or empty."""
+    given, path = str(path), Path(path)
+
+    def fail(problem: str, remedy: str) -> NoReturn:
+        raise DescriptionError(problem, remedy, given)
+
+    try:
+        if not path.is_file():
+            fail("not a file" if path.exists() else "no such file", "give the path of a robot description")
+        if path.stat().st_size > MAXIMUM_BYTES:
+            remedy = "give a description alone; meshes stay in files of their own"
+            fail(f"larger than {MAXIMUM_BYTES // 2**20} MiB", remedy)
+        text = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        fail(f"cannot be read: {reason}", "check the path and its permissions")
+    if not text.strip():
+        fail("the file is empty", "give a robot description")
+    return text
+
+
 class Document:
     """A parsed XML file: its root element, notes on what is odd, and errors that name file and line."""
 
     def __init__(self, path: str | Path, text: bytes | None = None) -> None:
         self.file = str(path)
         self.notes: list[Note] = []
-        self.text = self._read(Path(path)) if text is None else text
+        self.text = content_of(path) if text is None else text
         parser = etree.XMLParser(
             resolve_entities=False,
             no_network=True,
@@ -121,31 +143,6 @@ class Document:
                 element,
             )
         return float(text)
-
-    def _read(self, path: Path) -> bytes:
-        try:
-            if not path.is_file():
-                self.fail(
-                    "not a file" if path.exists() else "no such file",
-                    "give the path of a robot description",
-                    None,
-                )
-            if path.stat().st_size > MAXIMUM_BYTES:
-                self.fail(
-                    f"larger than {MAXIMUM_BYTES // 2**20} MiB",
-                    "give a URDF file; meshes stay in files of their own",
-                    None,
-                )
-            text = path.read_bytes()
-        except (OSError, ValueError) as error:
-            self.fail(
-                f"cannot be read: {getattr(error, 'strerror', None) or error}",
-                "check the path and its permissions",
-                None,
-            )
-        if not text.strip():
-            self.fail("the file is empty", "give a robot description", None)
-        return text
 
 
 def line_of(element: etree._Element) -> int | None:

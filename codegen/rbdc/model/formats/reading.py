@@ -1,4 +1,4 @@
-"""Reading a description of any format, which its content tells: URDF, xacro, MJCF."""
+"""Reading a description of any format, which its content tells: URDF, xacro, MJCF, D-H tables."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lxml import etree
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description
+from rbdc.model.formats.dh import is_dh, read_dh
 from rbdc.model.formats.mjcf import read_mjcf
 from rbdc.model.formats.urdf import description_of
-from rbdc.model.xml import Document, shown
+from rbdc.model.xml import Document, content_of, shown
 
 _XACRO = "xacro"
 
@@ -20,10 +21,15 @@ _XACRO = "xacro"
 def read_description(path: str | PathLike[str], snap: float = 0.0) -> Description:
     """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
 
-    The root element tells MJCF from URDF, elements of its namespace tell xacro. Raises DescriptionError for
+    What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
+    namespace tell xacro. Raises DescriptionError for
     anything malformed, UnsupportedError where a package that reads the format is not installed.
     """
-    document = Document(fspath(path))
+    file = fspath(path)
+    text = content_of(file)
+    if is_dh(text):
+        return read_dh(file, text, snap)
+    document = Document(file, text)
     if document.root.tag == "mujoco":
         return read_mjcf(document, snap)
     if any(_is_xacro(element) for element in _elements(document.root)):

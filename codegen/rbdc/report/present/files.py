@@ -24,6 +24,11 @@ def write_benchmark(report: dict[str, Any], folder: Path) -> list[Path]:
     return _write({"benchmark.json": _json(report), "benchmark.html": benchmark_page(report)}, folder)
 
 
+def write_study(report: dict[str, Any], page: str, folder: Path) -> list[Path]:
+    """Write study.json and study.html likewise; `page` is the text of the page."""
+    return _write({"study.json": _json(report), "study.html": page}, folder)
+
+
 def _json(report: dict[str, Any]) -> str:
     return json.dumps(report, indent=1) + "\n"
 

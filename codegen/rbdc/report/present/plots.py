@@ -156,6 +156,17 @@ def pattern(entry: dict[str, Any]) -> str:
         return _svg(figure)
 
 
+def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
+    """A curve, with gaps where there is no value."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 2.4), layout="constrained")
+        axes = figure.subplots()
+        axes.plot(x, [np.nan if y is None else y for y in values], color=COLOURS["generated"], linewidth=1.2)
+        axes.set_title(title, fontsize=10, loc="left")
+        axes.set_xlabel(label)
+        return _svg(figure)
+
+
 def _axes(rows: int) -> tuple[Figure, Any]:
     figure = Figure(figsize=(_WIDTH, 0.75 + 0.27 * rows), layout="constrained")
     return figure, figure.subplots()

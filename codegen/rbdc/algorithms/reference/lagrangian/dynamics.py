@@ -1,0 +1,226 @@
+"""Recursive forward kinematics and backward dynamics: equations (5)-(9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rbdc.algorithms.reference.drives import with_drives
+from rbdc.algorithms.reference.joint_coordinates import joint_positions, joint_velocities, reduce_vector
+from rbdc.algorithms.reference.lagrangian.homogeneous import (
+    IDENTITY,
+    ZERO,
+    Matrix4,
+    Vector4,
+    applied,
+    direction,
+    dot,
+    inertia_matrix,
+    of_placement,
+    plus,
+    point,
+    product,
+    scaled,
+    sum_of,
+    times,
+    total,
+    trace_of_product,
+    transposed,
+    twist_of,
+)
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Branches, Model, branches_of
+from rbdc.spatial import Force, Scalar, Vector3
+
+
+@dataclass(frozen=True)
+class Loads:
+    """External forces (N) and torques (N m) on the bodies, one each.
+
+    A force acts at `points` of its body (m, the body's frame). Forces and torques are in the world's axes, or
+    with `following` in those of their bodies, with which they then turn.
+    """
+
+    forces: Sequence[Vector3]
+    torques: Sequence[Vector3]
+    points: Sequence[Vector3]
+    following: bool = False
+
+    @staticmethod
+    def at_origins(fext: Sequence[Force]) -> Loads:
+        """Spatial forces in the bodies' frames, as `fext` of the generated functions."""
+        linear, angular = [f.linear for f in fext], [f.angular for f in fext]
+        return Loads(linear, angular, [Vector3.zero()] * len(linear), following=True)
+
+    def in_world(self, given: Vector3, body: Matrix4) -> Vector4:
+        """A force or a torque as a direction of the world, with the matrix T of its body."""
+        return applied(body, direction(given)) if self.following else direction(given)
+
+
+@dataclass
+class Kinematics:
+    """Of each body: A, B = A', C = B', D = C' by its own coordinate, T, dT/dt = S, dS/dt = R; rates by joint.
+
+    Indices run from 0; `parents` has -1 for the world, whose T is the identity and S and R zero.
+    """
+
+    branches: Branches
+    parents: list[int]
+    rates: list[Scalar]
+    accelerations: list[Scalar]
+    a: list[Matrix4] = field(default_factory=list)
+    b: list[Matrix4] = field(default_factory=list)
+    c: list[Matrix4] = field(default_factory=list)
+    d: list[Matrix4] = field(default_factory=list)
+    t: list[Matrix4] = field(default_factory=list)
+    s: list[Matrix4] = field(default_factory=list)
+    r: list[Matrix4] = field(default_factory=list)
+
+    def above(self, of: list[Matrix4], i: int, world: Matrix4 = ZERO) -> Matrix4:
+        """The matrix of the parent of body i."""
+        return world if self.parents[i] < 0 else of[self.parents[i]]
+
+    def along(self, i: int) -> Matrix4:
+        """dT_i/dq_i = T_p B_i."""
+        return product(self.above(self.t, i, IDENTITY), self.b[i])
+
+    def children(self, i: int) -> list[int]:
+        """The bodies that body i carries: the next one of its branch, or the first ones of those behind."""
+        joints = self.branches.joints
+        for k, (_, last) in enumerate(joints, 1):
+            if last == i + 1:
+                return [joints[child - 1][0] - 1 for child in self.branches.children(k)]
+        return [i + 1]
+
+    def forward(self) -> list[int]:
+        """The bodies branch by branch, from the root out."""
+        return [i for first, last in self.branches.joints for i in range(first - 1, last)]
+
+
+def forward_kinematics(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+) -> Kinematics:
+    """T, S and R of the bodies by (5). The parent of the first joint of a branch is the last of the branch
+    before.
+    """
+    branches = branches_of(model)
+    parents = list(range(-1, model.njoints - 1))
+    for k, (first, _) in enumerate(branches.joints):
+        before = branches.parents[k]
+        parents[first - 1] = branches.joints[before - 1][1] - 1 if before else -1
+    found = Kinematics(
+        branches, parents,
+        [own[0] for own in joint_velocities(model, v)], [own[0] for own in joint_velocities(model, a)],
+    )  # fmt: skip
+    positions = joint_positions(model, q)
+    for i in found.forward():
+        body, rate = model.bodies[i], found.rates[i]
+        twist = twist_of(body)
+        found.a.append(of_placement(body.placement.compose(body.joint.placement(positions[i]))))
+        found.b.append(product(found.a[i], twist))
+        found.c.append(product(found.b[i], twist))
+        found.d.append(product(found.c[i], twist))
+        t, s, r = found.above(found.t, i, IDENTITY), found.above(found.s, i), found.above(found.r, i)
+        found.t.append(product(t, found.a[i]))
+        along, across = product(t, found.b[i]), product(t, found.c[i])
+        found.s.append(total(product(s, found.a[i]), scaled(along, rate)))
+        found.r.append(
+            total(
+                product(r, found.a[i]),
+                scaled(product(s, found.b[i]), times(2.0, rate)),
+                scaled(across, times(rate, rate)),
+                scaled(along, found.accelerations[i]),
+            )
+        )
+        for name, matrix in (("T", found.t[i]), ("S", found.s[i]), ("R", found.r[i])):
+            trace(body.name, f"{name}: homogeneous matrix, eq. (5)", f"{name}{i}", _entries(matrix))
+    return found
+
+
+@dataclass
+class Dynamics:
+    """Of each body H, E, F by columns that are not zero, and G, of all that it carries: (8)."""
+
+    h: list[Matrix4]
+    e: list[Vector4]
+    f: list[dict[int, Vector4]]
+    g: list[Vector4]
+    forces: list[Vector4]
+
+
+def backward_dynamics(
+    model: Model, moving: Kinematics, loads: Loads | None, trace: Trace = silent
+) -> Dynamics:
+    """H, E, F and G by (8), from the leaves to the root."""
+    n = model.njoints
+    found = Dynamics([ZERO] * n, [[0.0] * 4] * n, [{} for _ in range(n)], [[0.0] * 4] * n, [])
+    if loads is not None:
+        found.forces = [loads.in_world(loads.forces[i], moving.t[i]) for i in range(n)]
+    for i in reversed(moving.forward()):
+        inertia, children = inertia_matrix(model.bodies[i].inertia), moving.children(i)
+        own = product(inertia, transposed(moving.r[i]))
+        found.h[i] = total(own, *(product(moving.a[p], found.h[p]) for p in children))
+        found.e[i] = sum_of([*inertia[3]], *(applied(moving.a[p], found.e[p]) for p in children))
+        if loads is not None:
+            found.f[i] = {i: point(loads.points[i])}
+            for p in children:
+                found.f[i] |= {j: applied(moving.a[p], x) for j, x in found.f[p].items()}
+            torque = loads.in_world(loads.torques[i], moving.t[i])
+            found.g[i] = sum_of(torque, *(found.g[p] for p in children))
+        trace(model.bodies[i].name, "H of what is carried, eq. (8)", f"H{i}", _entries(found.h[i]))
+    return found
+
+
+def turning_axis(model: Model, moving: Kinematics, i: int, above: Matrix4) -> Vector4:
+    """T_p w_0: the axis about which joint i turns, zero of one that slides; `above`: T_p or its rate."""
+    axis = model.bodies[i].joint.subspace()[0].angular
+    return applied(above, applied(of_placement(model.bodies[i].placement), direction(axis)))
+
+
+def generalised_force(model: Model, moving: Kinematics, carried: Dynamics, along: Matrix4, i: int) -> Scalar:
+    """tr[dT H] - g^T dT E - sum of f^T dT F: the terms of (9) that are linear in dT_i/dq_i."""
+    inertial = trace_of_product(along, carried.h[i])
+    weight = dot(direction(model.gravity), applied(along, carried.e[i]))
+    external = [dot(carried.forces[j], applied(along, x)) for j, x in carried.f[i].items()]
+    return plus(inertial, times(-1.0, weight), *(times(-1.0, work) for work in external))
+
+
+def inverse_dynamics_with_loads(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    loads: Loads | None,
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """Q (nv; N, N m) by (9). Raises UnsupportedError for joints of several degrees of freedom."""
+    moving = forward_kinematics(model, q, v, a, trace)
+    carried = backward_dynamics(model, moving, loads, trace)
+    torques = []
+    for i in moving.forward():
+        torque = generalised_force(model, moving, carried, moving.along(i), i)
+        if loads is not None:
+            axis = turning_axis(model, moving, i, moving.above(moving.t, i, IDENTITY))
+            torque = plus(torque, times(-1.0, dot(carried.g[i], axis)))
+        torques.append(torque)
+    return with_drives(model, reduce_vector(model, torques), v, a)
+
+
+def inverse_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> list[Scalar]:
+    """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces in the bodies' frames.
+
+    Tests: `rnea` of `rbdc.algorithms.reference.rnea`.
+    """
+    loads = None if fext is None else Loads.at_origins(fext)
+    return inverse_dynamics_with_loads(model, q, v, a, loads, trace)
+
+
+def _entries(matrix: Matrix4) -> list[Scalar]:
+    return [entry for row in matrix for entry in row]

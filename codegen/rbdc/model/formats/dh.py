@@ -1,0 +1,231 @@
+"""Reading Denavit-Hartenberg descriptions: JSON or YAML, a table of joints with their parents.
+
+With A_i the pose of frame i in the frame of its parent,
+
+    distal (standard)     A_i = Rz(theta_i) Tz(d_i) Tx(a_i) Rx(alpha_i)
+    proximal (modified)   A_i = Rx(alpha_i) Tx(a_i) Rz(theta_i) Tz(d_i)
+
+A revolute joint has theta_i = sign_i q_i + theta_offset_i, a prismatic one d_i = sign_i q_i + d_i0. In the
+distal convention joint i turns about z of its parent's frame, so that the body's own frame (joint i's) is
+Rz Tz and frame i is fixed to it by Tx Rx; in the proximal one both are the same.
+
+robots/README.md has the schema.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rbdc.model.description import Description, Joint, Limits, Link, Note
+from rbdc.model.formats.located import Fields, Source
+from rbdc.model.formats.urdf import snapped_rows
+from rbdc.model.xml import shown
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+
+BASE_LINK = "base"
+"""The name of the link that carries the joints whose parent is 0."""
+
+CONVENTIONS = {"distal": "distal", "standard": "distal", "proximal": "proximal", "modified": "proximal"}
+"""The first word of `convention`."""
+KINDS = ("revolute", "prismatic", "fixed")
+INERTIA = "inertia_com"
+"""The member of a joint that holds its inertia, unless `inertia` of the description names another."""
+
+_ROUNDING = 1e-15
+_Z = Vector3(0.0, 0.0, 1.0)
+
+
+def read_dh(file: str, text: bytes, snap: float = 0.0) -> Description:
+    """The links and joints of a D-H description; `snap` as in `rbdc.model.formats.urdf.read_urdf`.
+
+    Raises DescriptionError with file and line for what the schema does not have.
+    """
+    description = _Reader(Source(file, text), snap).description()
+    return replace(description, text_hash=hashlib.sha256(text).hexdigest())
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A row of the table; lengths in m, angles in rad."""
+
+    number: int
+    parent: int
+    kind: str
+    theta: float
+    d: float
+    a: float
+    alpha: float
+    sign: float
+
+
+class _Reader:
+    def __init__(self, source: Source, snap: float) -> None:
+        self.source = source
+        self.snap = max(snap, _ROUNDING)
+        self.top = Fields(source, source.root, "the description")
+        self.distal = self._convention() == "distal"
+        self.inertia_name = self.top.text("inertia") or INERTIA
+        self.names: dict[int, str] = {0: BASE_LINK}
+        self.links: list[Link] = []
+        self.joints: list[Joint] = []
+        self.unused: dict[str, None] = {}
+        self.points: list[int] = []
+        self.has_inertia = False
+
+    def description(self) -> Description:
+        top = self.top
+        name = top.text("name") or Path(self.source.file).stem
+        gravity = top.numbers("gravity", 3) if top.get("gravity") is not None else None
+        self.top.asked |= {"source", "comment"}
+        self._base()
+        rows = top.required("joints")
+        if not isinstance(rows.value, list) or not rows.value:
+            top.fail("joints is no list of joints", "write a list with an object a joint", rows)
+        for position, node in enumerate(rows.value, 1):
+            self._add(Fields(self.source, node, f"joint {position}"), position)
+        if self.inertia_name != INERTIA and not self.has_inertia:
+            problem = f'inertia names "{shown(self.inertia_name)}", which no joint has'
+            top.fail(problem, "name a member of the joints", top.get("inertia"))
+        given = None if gravity is None else (gravity[0], gravity[1], gravity[2])
+        return Description(
+            name, tuple(self.links), tuple(self.joints), self._notes(), self.source.file,
+            gravity=given, in_order=True,
+        )  # fmt: skip
+
+    def _convention(self) -> str:
+        text = self.top.text("convention")
+        word = (text or "").replace(",", " ").split()[:1]
+        if not word or word[0].lower() not in CONVENTIONS:
+            self.top.fail(
+                f'convention is "{shown(text or "")}"',
+                f"begin it with one of {', '.join(CONVENTIONS)}",
+                self.top.get("convention"),
+            )
+        return CONVENTIONS[word[0].lower()]
+
+    def _base(self) -> None:
+        """The base; with a `base` that is placed, a fixed joint to it from the world."""
+        self.links.append(Link(BASE_LINK))
+        node = self.top.get("base")
+        if node is None:
+            return
+        base = Fields(self.source, node, "base")
+        placement = Placement(
+            self._snapped(Rotation.from_rpy(*base.numbers("rpy", 3))), Vector3(*base.numbers("xyz", 3))
+        )
+        self.unused |= dict.fromkeys(base.unused())
+        self.links.insert(0, Link("world", line=node.line))
+        self.joints.append(Joint("base_joint", "fixed", "world", BASE_LINK, placement, line=node.line))
+
+    def _add(self, fields: Fields, position: int) -> None:
+        row = self._row(fields, position)
+        own = fields.text("link_name") or f"link_{row.number}"
+        name = fields.text("name") or f"joint_{row.number}"
+        line = fields.node.line
+        before, after = self._placements(row)
+        self.names[row.number] = own
+        moving = own if after == Placement.identity() else f"{own}:{name}"
+        joint = Joint(
+            name, row.kind, self.names[row.parent], moving, before, _Z.scaled(row.sign),
+            self._limits(fields), fields.number("damping", 0.0), fields.number("friction", 0.0),
+            line=line, armature=fields.number("armature", 0.0),
+        )  # fmt: skip
+        self.joints.append(joint)
+        if moving != own:
+            self.links.append(Link(moving, line=line))
+            self.joints.append(Joint(f"{name}:frame", "fixed", moving, own, after, line=line))
+        self.links.append(Link(own, self._inertia(fields), line))
+        self.unused |= dict.fromkeys(x for x in fields.unused() if x != "comment" and not _is_inertia(x))
+
+    def _row(self, fields: Fields, position: int) -> _Row:
+        number = self._whole(fields, "i", position)
+        if number < 1 or number in self.names:
+            problem = "is there twice" if number in self.names else "is not positive"
+            fields.fail(f"i = {number} {problem}", "number the joints 1, 2, ...", fields.get("i"))
+        parent = self._whole(fields, "parent", number - 1)
+        if parent not in self.names:
+            fields.fail(
+                f"parent = {parent} is no joint before it",
+                "give the number of an earlier joint, or 0 for the base",
+                fields.get("parent"),
+            )
+        kind = fields.text("type") or "revolute"
+        if kind not in KINDS:
+            fields.fail(f'type is "{shown(kind)}"', f"use one of {', '.join(KINDS)}", fields.get("type"))
+        sign = fields.number("q_sign", 1.0)
+        if sign not in (1.0, -1.0):
+            fields.fail(f"q_sign is {sign}", "give 1 or -1", fields.get("q_sign"))
+        theta, d, a, alpha = (fields.number(name, 0.0) for name in ("theta_offset", "d", "a", "alpha"))
+        return _Row(number, parent, kind, theta, d, a, alpha, sign)
+
+    def _whole(self, fields: Fields, name: str, default: int) -> int:
+        number = fields.number(name, float(default))
+        if not number.is_integer():
+            fields.fail(f"{name} is no whole number", "give one", fields.get(name))
+        return int(number)
+
+    def _placements(self, row: _Row) -> tuple[Placement, Placement]:
+        """The joint's frame in the parent's frame, and frame i in that of the body that the joint moves."""
+        along_z = self._screw(Vector3(0.0, 0.0, 1.0), row.theta, row.d)
+        along_x = self._screw(Vector3(1.0, 0.0, 0.0), row.alpha, row.a)
+        if self.distal:
+            return along_z, along_x
+        return along_x.compose(along_z), Placement.identity()
+
+    def _screw(self, axis: Vector3, angle: float, length: float) -> Placement:
+        turn = Rotation.about_axis(axis, math.cos(angle), math.sin(angle))
+        return Placement(self._snapped(turn), axis.scaled(length))
+
+    def _snapped(self, rotation: Rotation) -> Rotation:
+        return Rotation.from_rows(snapped_rows(rotation.rows(), self.snap))
+
+    def _inertia(self, fields: Fields) -> Inertia | None:
+        """What moves with the joint, given in frame i: the inertia about the centre of mass, xx xy xz yy yz
+        zz.
+        """
+        mass, com = fields.number("mass", 0.0), Vector3(*fields.numbers("com", 3))
+        xx, xy, xz, yy, yz, zz = fields.numbers(self.inertia_name, 6)
+        if fields.get(self.inertia_name) is not None:
+            self.has_inertia = True
+        elif mass != 0.0:
+            self.points.append(fields.node.line)
+        if mass == 0.0 and not any((xx, xy, xz, yy, yz, zz)):
+            return None
+        return Inertia.about_com(mass, com, Symmetric3(xx, xy, yy, xz, yz, zz))
+
+    def _limits(self, fields: Fields) -> Limits:
+        limits = Limits(
+            velocity=fields.number("velocity_limit", math.inf), effort=fields.number("effort_limit", math.inf)
+        )
+        if fields.get("limits") is None:
+            return limits
+        lower, upper = fields.numbers("limits", 2)
+        return replace(limits, lower=lower, upper=upper)
+
+    def _notes(self) -> tuple[Note, ...]:
+        notes = []
+        names = [*self.top.unused(), *self.unused]
+        if names:
+            notes.append(Note(f"not used: {', '.join(shown(name) for name in names)}"))
+        if self.points:
+            plural = "s have a mass but no inertia: they count as point masses"
+            singular = " has a mass but no inertia: it counts as a point mass"
+            number = len(self.points)
+            notes.append(Note(f"{number} joint{singular if number == 1 else plural}", self.points[0]))
+        return tuple(notes)
+
+
+def _is_inertia(name: str) -> bool:
+    """Whether a member is an inertia that `inertia` may name."""
+    return name.startswith("inertia_")
+
+
+def is_dh(text: bytes) -> bool:
+    """Whether a file is one of these and not XML: a JSON object, or YAML with joints."""
+    start = text.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return start.startswith(b"{") or (
+        not start.startswith(b"<") and any(line.startswith(b"joints:") for line in start.splitlines())
+    )

@@ -1,0 +1,230 @@
+"""JSON and YAML whose every value knows its line, and the checks of a schema that name it.
+
+Python's reader of JSON judges the text; a second walk over its words then gives each value its line. YAML is
+read by the package PyYAML, without tags, anchors and aliases: what a file says is data, of the size of its
+text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.model.xml import shown
+
+_WORD = re.compile(r'[{}\[\],:]|"(?:[^"\\]|\\.)*"|[^\s{}\[\],:"]+')
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A value of a file and the line on which it begins: text, a number, a truth value, None, a list of
+    nodes, or an object as nodes by name.
+    """
+
+    value: str | float | bool | list[Node] | dict[str, Node] | None
+    line: int
+
+
+class Source:
+    """A file of JSON or YAML: its root node, and errors that name file and line."""
+
+    def __init__(self, file: str, text: bytes) -> None:
+        self.file = file
+        try:
+            decoded = text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = text[: error.start].count(b"\n") + 1
+            self.fail("not UTF-8 text", "save the file as UTF-8", line)
+        self.root = self._json(decoded) if decoded.lstrip().startswith("{") else self._yaml(decoded)
+
+    def fail(self, problem: str, remedy: str, where: Node | int | None) -> NoReturn:
+        """Raise DescriptionError at a node or a line."""
+        line = where.line if isinstance(where, Node) else where
+        raise DescriptionError(problem, remedy, self.file, line)
+
+    def _json(self, text: str) -> Node:
+        try:
+            json.loads(text, parse_constant=_not_finite)
+        except json.JSONDecodeError as error:
+            self.fail(f"not JSON: {error.msg}", "mend the JSON at this place", error.lineno)
+        except ValueError as error:
+            self.fail(f"not JSON: {shown(str(error))}", "write finite numbers", None)
+        return self._value(_Words(text))
+
+    def _value(self, words: _Words) -> Node:
+        """The next value of a text that is known to be JSON."""
+        word, line = words.next()
+        if word == "{":
+            return Node(self._object(words), line)
+        if word == "[":
+            items = list[Node]()
+            while words.peek() != "]":
+                items.append(self._value(words))
+                words.skip(",")
+            words.skip("]")
+            return Node(items, line)
+        return Node(json.loads(word), line)
+
+    def _object(self, words: _Words) -> dict[str, Node]:
+        members: dict[str, Node] = {}
+        while words.peek() != "}":
+            word, line = words.next()
+            words.skip(":")
+            self._add(members, str(json.loads(word)), self._value(words), line)
+            words.skip(",")
+        words.skip("}")
+        return members
+
+    def _add(self, members: dict[str, Node], name: str, node: Node, line: int) -> None:
+        if name in members:
+            self.fail(f'"{shown(name)}" is there twice', "keep one", line)
+        members[name] = node
+
+    def _yaml(self, text: str) -> Node:
+        try:
+            import yaml
+        except ImportError as error:
+            raise UnsupportedError(
+                f"{self.file}: YAML is read by the package PyYAML, which is not installed: "
+                "pip install 'rbdc[yaml]', or write JSON"
+            ) from error
+        reader: Any = yaml
+        try:
+            for event in reader.parse(text, Loader=reader.SafeLoader):
+                if isinstance(event, reader.AliasEvent):
+                    self.fail("an alias is not accepted", "write it out", event.start_mark.line + 1)
+            root = reader.compose(text, Loader=reader.SafeLoader)
+        except reader.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            line = None if mark is None else int(mark.line) + 1
+            problem = shown(str(getattr(error, "problem", None) or "an unknown error"))
+            self.fail(f"not YAML: {problem}", "mend the YAML at this place", line)
+        return self._of_yaml(root)
+
+    def _of_yaml(self, node: Any) -> Node:
+        line = int(node.start_mark.line) + 1
+        if node.id == "sequence":
+            return Node([self._of_yaml(item) for item in node.value], line)
+        if node.id == "mapping":
+            members: dict[str, Node] = {}
+            for key, value in node.value:
+                if key.id != "scalar":
+                    self.fail("a name that is no text", "write a word before the colon", line)
+                self._add(members, str(key.value), self._of_yaml(value), int(key.start_mark.line) + 1)
+            return Node(members, line)
+        return Node(_yaml_scalar(node), line)
+
+
+def _yaml_scalar(node: Any) -> str | float | bool | None:
+    """Plain words that are numbers are numbers, as in JSON: YAML 1.1 has 1e-3 as text and 010 as eight."""
+    word = str(node.value)
+    if node.style is None and _NUMBER.fullmatch(word):
+        return float(word)
+    kind = str(node.tag).rpartition(":")[2]
+    if kind == "bool":
+        return word.lower() in ("true", "yes", "on")
+    return None if kind == "null" else word
+
+
+class _Words:
+    """The words of a JSON text, each with its line."""
+
+    def __init__(self, text: str) -> None:
+        self.words = self._of(text)
+        self.held: tuple[str, int] | None = None
+
+    @staticmethod
+    def _of(text: str) -> Iterator[tuple[str, int]]:
+        line, read = 1, 0
+        for match in _WORD.finditer(text):
+            line += text.count("\n", read, match.start())
+            read = match.start()
+            yield match[0], line
+
+    def peek(self) -> str:
+        if self.held is None:
+            self.held = next(self.words)
+        return self.held[0]
+
+    def next(self) -> tuple[str, int]:
+        self.peek()
+        word, self.held = self.held, None
+        return word or ("", 0)
+
+    def skip(self, word: str) -> None:
+        if word != "," or self.peek() == ",":
+            self.next()
+
+
+def _not_finite(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number")
+
+
+class Fields:
+    """The members of an object as a schema asks for them; `what` names it in messages."""
+
+    def __init__(self, source: Source, node: Node, what: str) -> None:
+        if not isinstance(node.value, dict):
+            source.fail(f"{what} is no object", 'write names and values, as {"name": ...}', node)
+        self.source, self.node, self.what = source, node, what
+        self.members: Mapping[str, Node] = node.value
+        self.asked: set[str] = set()
+
+    def fail(self, problem: str, remedy: str, where: Node | None = None) -> NoReturn:
+        """Raise DescriptionError at a node, or where the object begins."""
+        self.source.fail(f"{self.what}: {problem}", remedy, where or self.node)
+
+    def get(self, name: str) -> Node | None:
+        """A member, None where it is absent or null."""
+        self.asked.add(name)
+        node = self.members.get(name)
+        return None if node is None or node.value is None else node
+
+    def required(self, name: str) -> Node:
+        node = self.get(name)
+        if node is None:
+            self.fail(f"it has no {name}", f"give it {name}")
+        return node
+
+    def number(self, name: str, default: float) -> float:
+        """A finite number."""
+        node = self.get(name)
+        return default if node is None else self._finite(name, node)
+
+    def numbers(self, name: str, count: int, default: float = 0.0) -> list[float]:
+        """That many finite numbers."""
+        node = self.get(name)
+        if node is None:
+            return [default] * count
+        if not isinstance(node.value, list) or len(node.value) != count:
+            self.fail(f"{name} is no list of {count} numbers", f"write {count} numbers in brackets", node)
+        return [self._finite(name, item) for item in node.value]
+
+    def text(self, name: str) -> str | None:
+        """A text that is not empty, of characters that can be printed."""
+        node = self.get(name)
+        if node is None:
+            return None
+        if not isinstance(node.value, str) or not node.value.strip() or not node.value.isprintable():
+            self.fail(f"{name} is no text of one line", "write a word in quotes", node)
+        return node.value
+
+    def unused(self) -> list[str]:
+        """The names of members that nobody has asked for."""
+        return [name for name in self.members if name not in self.asked]
+
+    def _finite(self, name: str, node: Node) -> float:
+        number = math.nan
+        if isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
+            with suppress(OverflowError):  # an integer of hundreds of digits
+                number = float(node.value)
+        if not math.isfinite(number):
+            self.fail(f"{name} is not a finite number", "write a decimal number such as 0.25", node)
+        return number

@@ -1,0 +1,1 @@
+"""Studies of the literature, each repeated by one command: what is measured, the page, the verdicts."""

@@ -1,0 +1,134 @@
+"""The recursion with homogeneous matrices of Zhakatayev, Rogovchenko and Paetzold: against RNEA and its
+derivatives, with forces and torques on every body.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rbdc import Model
+from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
+from rbdc.algorithms.reference.kinematics import world_placements
+from rbdc.algorithms.reference.lagrangian.dynamics import Loads, inverse_dynamics, inverse_dynamics_with_loads
+from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities, sensitivities_with_loads
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.cli.commands import commands
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.references import references_of
+from rbdc.model import branches_of
+from rbdc.resources import resolve
+from rbdc.spatial import Force, Scalar, Vector3
+from tests.support import Array, assert_close
+from tests.support_dh import random_tree, write
+
+TOLERANCE = 1e-10
+
+
+def draw(model: Model, seed: int) -> tuple[list[list[float]], list[Force]]:
+    """q, v, a, and a force and a torque on every body."""
+    rng = np.random.default_rng(seed)
+    loads = [
+        Force(Vector3(*rng.normal(size=3).tolist()), Vector3(*rng.normal(size=3).tolist()))
+        for _ in model.bodies
+    ]
+    return rng.normal(size=(3, model.nv)).tolist(), loads
+
+
+def model_of(name: str, folder: Path) -> Model:
+    if name == "human":
+        return Model.from_file(resolve("human43"))
+    if name == "coupled":
+        return Model.from_file(
+            resolve("panda"), mimic="coupled", damping="include", armature=(("panda_joint2", 0.2),)
+        )
+    seed = int(name)
+    return Model.from_file(write(random_tree(seed, 4 + seed % 5, ("distal", "proximal")[seed % 2]), folder))
+
+
+NAMES = ["human", "coupled", *map(str, range(20))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_against_newton_euler(name: str, tmp_path: Path) -> None:
+    model = model_of(name, tmp_path)
+    (q, v, a), loads = draw(model, 1)
+    assert_close(inverse_dynamics(model, q, v, a, loads), rnea(model, q, v, a, loads), TOLERANCE)
+    found, expected = sensitivities(model, q, v, a, loads), rnea_derivatives(model, q, v, a, loads)
+    for what, mine, theirs in zip(("q", "v", "a"), found, expected, strict=True):
+        assert_close(mine, theirs, TOLERANCE, what=what)
+
+
+def in_bodies(model: Model, q: list[Scalar], loads: Loads) -> list[Force]:
+    """Loads of the world's axes as spatial forces in the bodies' frames."""
+    made = []
+    for k, placement in enumerate(world_placements(model, q)):
+        linear, angular = (placement.rotation.apply_transposed(x[k]) for x in (loads.forces, loads.torques))
+        made.append(Force(linear, angular + loads.points[k].cross(linear)))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_loads_in_the_world_s_axes(seed: int, tmp_path: Path) -> None:
+    """The paper's loads do not turn with their bodies: complex steps of RNEA with the forces turned back."""
+    model = Model.from_file(write(random_tree(seed, 5), tmp_path))
+    (q, v, a), given = draw(model, 2)
+    loads = Loads(
+        [f.linear for f in given], [f.angular for f in given], [Vector3(0.1, -0.2, 0.3)] * model.njoints
+    )
+    torques = rnea(model, q, v, a, in_bodies(model, q, loads))
+    assert_close(inverse_dynamics_with_loads(model, q, v, a, loads), torques, TOLERANCE)
+
+    def complex_step(of: int) -> Array:
+        columns = []
+        for m in range(model.nv):
+            state: list[list[Scalar]] = [[complex(x) for x in own] for own in (q, v, a)]
+            state[of][m] += 1e-30j
+            column = rnea(model, state[0], state[1], state[2], in_bodies(model, state[0], loads))
+            columns.append(np.imag(np.array(column)) / 1e-30)
+        return np.array(columns).T
+
+    for of, found in enumerate(sensitivities_with_loads(model, q, v, a, loads)):
+        assert_close(found, complex_step(of), TOLERANCE)
+
+
+def test_the_matrices_of_the_paper() -> None:
+    """Equations (18) and (20), and the branch parents that follow from them."""
+    branches = branches_of(Model.from_file(resolve("human43")))
+    chains = [(1, 5, 0), (6, 13, 5), (14, 21, 5), (22, 22, 5), (23, 31, 22), (32, 40, 22), (41, 43, 22)]
+    assert branches.joints == tuple((first, last) for first, last, _ in chains)
+    assert branches.joint_parents == tuple(
+        parent if i == first else i - 1 for first, last, parent in chains for i in range(first, last + 1)
+    )
+    assert branches.parents == (0, 1, 1, 1, 4, 4, 4)
+    assert branches.children(4) == [5, 6, 7]
+
+
+def test_branches_are_shown() -> None:
+    data = json.loads(CliRunner().invoke(commands, ["info", "hyq", "--branches", "--json"]).stdout)
+    assert data["branches"]["parents"] == [0, 0, 0, 0]
+    assert data["branches"]["joints"] == [[1, 3], [4, 6], [7, 9], [10, 12]]
+    lines = CliRunner().invoke(commands, ["info", "human43", "--branches"]).stdout.splitlines()
+    assert ["7", "4", "41", "43", "joint_41 ... joint_43"] in [
+        [cell.strip() for cell in line.strip("│").split("│")] for line in lines
+    ]
+
+
+def test_it_is_a_method_of_comparisons() -> None:
+    functions = functions_of(Model.from_file(resolve("double_pendulum")))
+    assert references_of(functions["rnea"])["zhakatayev"] is inverse_dynamics
+    assert references_of(functions["rnea_derivatives"])["zhakatayev"] is sensitivities
+    for robot, root in (("human43", "fixed"), ("double_pendulum", "free-flyer")):
+        model = Model.from_file(resolve(robot), root_joint=root)
+        assert "zhakatayev" not in functions_of(model)["rnea"].references
+
+
+def test_joints_of_several_degrees_of_freedom() -> None:
+    model = Model.from_file(resolve("double_pendulum"), root_joint="free-flyer")
+    with pytest.raises(UnsupportedError, match="'root_joint' has 6 degrees of freedom"):
+        inverse_dynamics(model, model.neutral(), [0.0] * 8, [0.0] * 8)
