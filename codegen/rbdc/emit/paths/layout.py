@@ -74,11 +74,6 @@ class Schedule:
         return tuple(map(tuple, found))
 
     @cached_property
-    def split(self) -> dict[int, tuple[Window, ...]]:
-        """The windows that were asked for so far, by their width."""
-        return {}
-
-    @cached_property
     def first(self) -> int:
         """Columns of the free root."""
         return 6 if self.free else 0
@@ -189,12 +184,6 @@ class Window:
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
     """Windows over all columns of joints, the last ending with the matrix, in the split that costs least."""
-    if width not in schedule.split:
-        schedule.split[width] = _cheapest(schedule, width)
-    return schedule.split[width]
-
-
-def _cheapest(schedule: Schedule, width: int) -> tuple[Window, ...]:
     start, end = schedule.first, schedule.columns
     above = _ancestors(schedule)
     last = end - width
