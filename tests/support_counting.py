@@ -27,6 +27,9 @@ inline counted &operator+=(counted &a, counted b) { return a = a + b; }
 inline counted &operator-=(counted &a, counted b) { return a = a - b; }
 inline counted &operator*=(counted &a, counted b) { return a = a * b; }
 inline counted sin(counted a) { ++n[4]; return std::sin(a.x); }
+inline bool operator<(counted a, counted b) { return a.x < b.x; }
+inline counted sqrt(counted a) { ++n[4]; return std::sqrt(a.x); }
+inline counted &operator/=(counted &a, counted b) { return a = a / b; }
 inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 #define __FAST_MATH__ 1 /* sines and cosines by the library, one by one */
 #define double counted

@@ -52,13 +52,7 @@ def _arguments(d: FunctionDeclaration) -> str:
         f"{p.name} ? {p.name} + {p.size} * k : 0" if p.optional else f"{p.name} + {p.size} * k"
         for p in d.inputs
     ]
-    return ", ".join(
-        [
-            *inputs,
-            *(["frame", "reference"] if d.framed else []),
-            *(f"{p.name} + {p.size} * k" for p in d.outputs),
-        ]
-    )
+    return ", ".join([*inputs, *d.place, *(f"{p.name} + {p.size} * k" for p in d.outputs)])
 
 
 def c_files(declarations: Sequence[FunctionDeclaration] = DECLARATIONS, comment: str = "") -> dict[str, str]:

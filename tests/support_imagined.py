@@ -82,7 +82,8 @@ def _parts(model: Model, function: Function) -> list[Part]:
     if not function.declaration.framed:
         return [Part(function.name)]
     deepest = max(range(len(model.frames)), key=lambda k: len(model.support(model.frames[k].body)))
-    return [Part(function.name, deepest, reference) for reference in REFERENCES]
+    other = len(model.frames) // 2 if function.declaration.pair else None
+    return [Part(function.name, deepest, reference, other) for reference in REFERENCES]
 
 
 def _ways(
@@ -90,12 +91,8 @@ def _ways(
 ) -> Iterator[tuple[str, Values]]:
     """The words for each way but lanes, and what it gives."""
     given = {name: list(x.T) for name, x in inputs.items()}
-    if part.frame is not None and part.reference is not None and function.at_frame is not None:
-        frame = part.frame
-        yield (
-            part.reference,
-            for_one_frame(function.at_frame, lambda _: frame, part.reference)(model, given, silent),
-        )
+    if part.reference is not None and function.at_frame is not None:
+        yield (part.reference, for_one_frame(function.at_frame, *part.place)(model, given, silent))
     for method, evaluate in function.methods.items():
         yield method, evaluate(model, given, silent)
 

@@ -47,6 +47,8 @@ class BuildOptions:
     allow_invalid_inertia: bool = False
     armature: JointNumbers = ()
     damping: str = "report"
+    springs: str = "refuse"
+    xacro_arguments: tuple[tuple[str, str], ...] = ()
     lock: JointNumbers = ()
     base: str | None = None
     frames: tuple[tuple[str, str, FrameOption], ...] = ()
@@ -108,6 +110,8 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
             {
                 "armature": dict(options.armature),
                 "damping": options.damping,
+                "springs": options.springs,
+                "xacro_arguments": dict(options.xacro_arguments),
                 "lock": dict(options.lock),
                 "base": options.base,
                 "parameters": None if options.parameters is None else list(options.parameters or ["all"]),

@@ -73,6 +73,8 @@ def build(description: Description, *, progress: bool | None = None, **options: 
     for name in ("armature", "lock"):
         if name in options:
             options[name] = tuple((str(joint), float(x)) for joint, x in dict(options[name]).items())
+    if "xacro_arguments" in options:
+        options["xacro_arguments"] = tuple(map(tuple, dict(options["xacro_arguments"]).items()))
     options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
     title = description.name if isinstance(description, Model) else fspath(description)
     with shown(f"building {ascii(title)[1:-1]}", progress) as show:

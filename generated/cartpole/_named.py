@@ -68,6 +68,7 @@ class Module(ModuleType):
         if name not in self.functions:
             raise AttributeError(f"{self.name}.casadi has no {name!r}; build it with --functions {name}")
         entry = vars(self)[f"_{name}"]
+        entry.refuse_pair(f"{self.name}.casadi")
         if entry.framed != bool(at):
             remedy = f"give one, as {name}@{self.frame_names[-1]}" if entry.framed else "it takes none"
             raise ValueError(f"{self.name}.casadi: {function!r}: frame: {remedy}")
@@ -134,6 +135,14 @@ class Named:
     def __repr__(self) -> str:
         takes, gives = self.arrays()
         return f"{self._name}({takes}) -> {gives}" if gives else self._name
+
+    def refuse_pair(self, where: str) -> None:
+        """Raise AttributeError for a function of two frames, which frameworks do not have."""
+        own: Any = self
+        places = len(own._ffi.typeof(own._single).args) - len(own.inputs) - len(own.outputs)
+        if places > 2:
+            remedy = "call the module's own, or subtract the frame_jacobian of both in WORLD"
+            raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
 
     def __reduce__(self) -> tuple[Restore, tuple[Any, ...]]:
         return handle(self._name)

@@ -272,6 +272,22 @@ void cartpole_frame_acceleration_derivatives(const double *CARTPOLE_RESTRICT q, 
 void cartpole_frame_acceleration_derivatives_batch(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 void cartpole_frame_acceleration_derivatives_lanes(size_t n, const double *CARTPOLE_RESTRICT q, const double *CARTPOLE_RESTRICT v, const double *CARTPOLE_RESTRICT a, int frame, int reference, double *CARTPOLE_RESTRICT da_dq, double *CARTPOLE_RESTRICT da_dv, double *CARTPOLE_RESTRICT da_da);
 
+/* Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   J[12]: relative Jacobian
+ */
+void cartpole_relative_jacobian(const double *CARTPOLE_RESTRICT q, int frame, int other, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_relative_jacobian_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int other, int reference, double *CARTPOLE_RESTRICT J);
+void cartpole_relative_jacobian_lanes(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int other, int reference, double *CARTPOLE_RESTRICT J);
+
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   manipulability[1]: sqrt(det(J J^T)) (m^3)
+ *   gradient[2]: derivative by q (m^3 / rad, m^2)
+ */
+void cartpole_manipulability_gradient(const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT manipulability, double *CARTPOLE_RESTRICT gradient);
+void cartpole_manipulability_gradient_batch(size_t n, const double *CARTPOLE_RESTRICT q, int frame, int reference, double *CARTPOLE_RESTRICT manipulability, double *CARTPOLE_RESTRICT gradient);
+
 /* Centre of mass of all links, in the world.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   position[3]: centre of mass (m)

@@ -155,6 +155,18 @@ inline void frame_acceleration_derivatives(const double *q, const double *v, con
     cartpole_frame_acceleration_derivatives(q, v, a, frame, reference, da_dq, da_dv, da_da);
 }
 
+/* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */
+inline void relative_jacobian(const double *q, int frame, int other, int reference, double *J)
+{
+    cartpole_relative_jacobian(q, frame, other, reference, J);
+}
+
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows. */
+inline void manipulability_gradient(const double *q, int frame, int reference, double *manipulability, double *gradient)
+{
+    cartpole_manipulability_gradient(q, frame, reference, manipulability, gradient);
+}
+
 /* Centre of mass of all links, in the world. */
 inline void com(const double *q, double *position)
 {
@@ -503,6 +515,24 @@ inline void frame_velocity_derivatives(In<2, 1> q, In<2, 1> v, int frame, int re
 inline void frame_acceleration_derivatives(In<2, 1> q, In<2, 1> v, In<2, 1> a, int frame, int reference, Out<6, 2> da_dq, Out<6, 2> da_dv, Out<6, 2> da_da)
 {
     cartpole_frame_acceleration_derivatives(q.data(), v.data(), a.data(), frame, reference, da_dq.data(), da_dv.data(), da_da.data());
+}
+
+/* Jacobian of a frame relative to another, linear rows first, as seen from the frame. */
+inline void relative_jacobian(In<2, 1> q, int frame, int other, int reference, Out<6, 2> J)
+{
+    cartpole_relative_jacobian(q.data(), frame, other, reference, J.data());
+}
+inline Matrix<6, 2> relative_jacobian(In<2, 1> q, int frame, int other, int reference = LOCAL)
+{
+    Matrix<6, 2> J;
+    cartpole_relative_jacobian(q.data(), frame, other, reference, J.data());
+    return J;
+}
+
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows. */
+inline void manipulability_gradient(In<2, 1> q, int frame, int reference, double &manipulability, Out<2, 1> gradient)
+{
+    cartpole_manipulability_gradient(q.data(), frame, reference, &manipulability, gradient.data());
 }
 
 /* Centre of mass of all links, in the world. */

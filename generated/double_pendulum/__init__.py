@@ -21,7 +21,7 @@ nv = 2
 njoints = 2
 joint_names = ("joint1", "joint2")
 frame_names = ("base_link", "link1", "link2")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
+functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "relative_jacobian", "manipulability_gradient", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
 dtype = np.dtype("float64")
 block = _runtime.block(dtype)  # samples in a block of layout "lanes"
 q_neutral = np.array([0.0, 0.0], dtype)
@@ -712,6 +712,68 @@ def frame_acceleration_derivatives(entry, /, q, v, a, frame, reference="LOCAL", 
     if layout is not _SAMPLES:
         return entry.lanes((q, v, a), layout, out, num_threads, entry.place(frame, reference))
     return entry.call((q, v, a), out, num_threads, entry.place(frame, reference))
+
+_relative_jacobian = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "relative_jacobian",
+    (('q', (2,), False, True),),
+    (('J', (6, 2)),),
+    frame_names,
+)
+
+
+@_relative_jacobian.function
+def relative_jacobian(entry, /, q, frame, other, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        other: likewise, the frame that it is relative to
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        J (6, 2): relative Jacobian
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference, other))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference, other))
+
+_manipulability_gradient = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "manipulability_gradient",
+    (('q', (2,), False, True),),
+    (('manipulability', ()), ('gradient', (2,))),
+    frame_names,
+)
+
+
+@_manipulability_gradient.function
+def manipulability_gradient(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        manipulability (): sqrt(det(J J^T)) (m^3)
+        gradient (2,): derivative by q (m^3 / rad, m^2)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
 
 _com = _runtime.Entry(
     _native,

@@ -135,6 +135,7 @@ class Functions:
         if name.startswith("_") or name not in self._module.functions:
             getattr(self._module, name)  # which raises what to do about a function that was not built
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
+        self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
         made = self._made(name)
         made.__name__ = name
         made.__doc__ = getattr(self._module, name).__doc__

@@ -66,8 +66,7 @@ class Entry(Named):
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
-        self._single = getattr(native.lib, f"{prefix}_{name}")
-        self._batch = getattr(native.lib, f"{prefix}_{name}_batch")
+        self._single, self._batch = (getattr(native.lib, f"{prefix}_{name}{end}") for end in ("", "_batch"))
         self._lanes = getattr(native.lib, f"{prefix}_{name}_lanes", None)
         self._frames = {frame: index for index, frame in enumerate(frames)}
         self.plain = 0 if frames else sum(not optional for _, _, optional, _ in inputs)
@@ -91,7 +90,8 @@ class Entry(Named):
         takes = [
             f"{name} {shape}{' or None' if optional else ''}" for name, shape, optional, _ in self.inputs
         ]
-        place = ["frame", "reference"] if self._frames else []
+        extra = len(self._ffi.typeof(self._single).args) - len(self._checks) - len(self._shapes)
+        place = [*("frame", "other")[: extra - 1], "reference"] if self._frames else []
         return ", ".join([*takes, *place]), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def call(
@@ -149,9 +149,10 @@ class Entry(Named):
             return out
         return result if shape else result[()]
 
-    def place(self, frame: Any, reference: Any) -> tuple[int, int]:
-        """What is extra of a framed function: the indices of a frame, by name or index, and a reference."""
-        return self._frame_index(frame), self._reference_index(reference)
+    def place(self, frame: Any, reference: Any, *others: Any) -> tuple[int, ...]:
+        """What is extra of a framed function: indices of its frames, by name or index, and of a reference."""
+        indices = [self._frame_index(frame), *(self._frame_index(other, "other") for other in others)]
+        return (*indices, self._reference_index(reference))
 
     def lanes(
         self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()
@@ -365,10 +366,10 @@ class Entry(Named):
                 self._refuse(ValueError, f"out ({name})", "overlaps another output", "give separate arrays")
         return list(given)
 
-    def _frame_index(self, frame: Any) -> int:
+    def _frame_index(self, frame: Any, argument: str = "frame") -> int:
         if isinstance(frame, str):
             if frame not in self._frames:
-                raise ValueError(f"{self._name}: frame: no frame {frame!r}; see frame_names")
+                raise ValueError(f"{self._name}: {argument}: no frame {frame!r}; see frame_names")
             return self._frames[frame]
         try:
             if isinstance(frame, bool):  # of which Python makes 0 or 1
@@ -376,10 +377,12 @@ class Entry(Named):
             index = operator.index(frame)
         except TypeError:
             raise TypeError(
-                f"{self._name}: frame: give a frame's name or index, not {type(frame).__name__}"
+                f"{self._name}: {argument}: give a frame's name or index, not {type(frame).__name__}"
             ) from None
         if not 0 <= index < len(self._frames):
-            raise ValueError(f"{self._name}: frame: index {index} is not in 0 .. {len(self._frames) - 1}")
+            raise ValueError(
+                f"{self._name}: {argument}: index {index} is not in 0 .. {len(self._frames) - 1}"
+            )
         return index
 
     def _reference_index(self, reference: Any) -> int:

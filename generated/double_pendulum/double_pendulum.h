@@ -272,6 +272,22 @@ void double_pendulum_frame_acceleration_derivatives(const double *DOUBLE_PENDULU
 void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 
+/* Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   J[12]: relative Jacobian
+ */
+void double_pendulum_relative_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int other, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
+void double_pendulum_relative_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int other, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
+void double_pendulum_relative_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int other, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
+
+/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both 0 where J has not six independent rows.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   manipulability[1]: sqrt(det(J J^T)) (m^3)
+ *   gradient[2]: derivative by q (m^3 / rad, m^2)
+ */
+void double_pendulum_manipulability_gradient(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT manipulability, double *DOUBLE_PENDULUM_RESTRICT gradient);
+void double_pendulum_manipulability_gradient_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT manipulability, double *DOUBLE_PENDULUM_RESTRICT gradient);
+
 /* Centre of mass of all links, in the world.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   position[3]: centre of mass (m)

@@ -18,6 +18,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import Generated, GenerationOptions, generate
+from tests.support import UNOPTIMISED, build_module
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
 
@@ -25,7 +26,10 @@ FUNCTIONS = (
     *("frame_jacobian", "frame_velocity", "frame_acceleration"),
     *("frame_velocity_derivatives", "frame_acceleration_derivatives"),
     *("frame_jacobian_time_derivative", "frame_drift"),
+    "relative_jacobian",
 )
+SINGLE = "manipulability_gradient"
+"""Its batch is a loop."""
 SHARED = {"robot_frames.c", "robot_frames.h"}
 TRIGONOMETRY = "robot_trigonometry.h"
 SHARED_BY_BATCHES = {
@@ -59,7 +63,7 @@ def chain(mimic: str) -> Model:
     return Model.assemble("chain", links, joints, mimic=mimic)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", (*FUNCTIONS, SINGLE))
 def test_one_function_brings_what_it_shares(name: str) -> None:
     made = generated(random_tree(1), name)
     assert set(made.sources[0].files) == {f"robot_{name}.c", *SHARED, TRIGONOMETRY}
@@ -101,13 +105,13 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     if shutil.which("g++") is None:
         pytest.skip("g++ is not installed")
     model = chain(mimic)
-    made = generated(model, *FUNCTIONS)
+    made = generated(model, *FUNCTIONS, SINGLE)
     calls = []
     for source in made.sources:
         d = source.declaration
         arguments = (
             ["in"] * len(d.inputs)
-            + [str(len(model.frames) - 1), "1"]
+            + [str(len(model.frames) - 1), *["0"] * (len(d.place) - 2), "1"]
             + [f"out[{k}]" for k in range(len(d.outputs))]
         )
         calls.append(f"robot_{d.name}({', '.join(arguments)})")
@@ -125,7 +129,7 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
 )
 def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_path: Path) -> None:
     """The shared files and all functions with their batches."""
-    for name, text in generated(model, *FUNCTIONS, batch=True, scalar=SCALARS[dtype]).files.items():
+    for name, text in generated(model, *FUNCTIONS, SINGLE, batch=True, scalar=SCALARS[dtype]).files.items():
         (tmp_path / name).write_text(text)
     flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Werror", "-Wshadow", level, "-c"]
     subprocess.run(
@@ -144,3 +148,18 @@ def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> Non
         for name in ("frame_velocity", "frame_velocity_derivatives", "frame_acceleration_derivatives")
     ]
     assert sizes == sorted(sizes)
+
+
+@pytest.mark.slow
+def test_frameworks_have_no_functions_of_two_frames() -> None:
+    module = build_module(
+        "double_pendulum",
+        functions=("relative_jacobian", "frame_jacobian"),
+        targets=("c", "batch", "casadi", "jax"),
+        name="pairs",
+        cflags=UNOPTIMISED,
+    )
+    with pytest.raises(AttributeError, match="which takes two frames"):
+        module.casadi("relative_jacobian@link2")
+    with pytest.raises(AttributeError, match="which takes two frames"):
+        module.jax.relative_jacobian  # noqa: B018 - asking for it is what is refused

@@ -192,12 +192,12 @@ def test_cmake_builds_the_library(tmp_path: Path) -> None:
     subprocess.run([str(tmp_path / "made" / "user")], check=True)
 
 
-def sanitized_call(d: FunctionDeclaration, n: int, frame: int, given: Sequence[str]) -> str:
+def sanitized_call(d: FunctionDeclaration, n: int, place: Sequence[str], given: Sequence[str]) -> str:
     """C that calls a batch into heap blocks exactly as large as needed, so that one double too many is found,
     and prints them.
     """
     outputs = [f"out{k}" for k in range(len(d.outputs))]
-    arguments = [*given, *([str(frame), "1"] if d.framed else []), *outputs]
+    arguments = [*given, *place, *outputs]
     lines = [
         f"double *{out} = malloc(sizeof(double) * {n * p.size});"
         for out, p in zip(outputs, d.outputs, strict=True)
@@ -237,10 +237,13 @@ def test_sanitizers_find_nothing(seed: int, names: Sequence[str], tmp_path: Path
     calls, expected = [], []
     for function in (functions_of(model)[name] for name in names):
         d = function.declaration
-        extra = (model.frames[-1].name, "WORLD") if d.framed else ()
+        others = [len(model.frames) - 2] if d.pair else []
+        frames = [len(model.frames) - 1, *others] if d.framed else []
+        extra = (*frames, "WORLD") if frames else ()
+        place = [*map(str, frames), "1"] if frames else []
         for left_out in (None, *(p.name for p in d.inputs if p.optional)):
             given = [p.name if p.name != left_out else "NULL" for p in d.inputs]
-            calls.append(sanitized_call(d, n, len(model.frames) - 1, given))
+            calls.append(sanitized_call(d, n, place, given))
             results = getattr(module, d.name)(*(values.get(name) for name in given), *extra)
             expected += [
                 np.asarray(r).ravel() for r in (results if isinstance(results, tuple) else (results,))

@@ -89,7 +89,7 @@ def main_source(model: Model, module: ModuleType) -> str:
             arguments = [
                 f"{p.name} + {p.size} * start" if given or not p.optional else "NULL" for p in d.inputs
             ]
-            arguments += [str(len(model.frames) - 1), "1"] if d.framed else []
+            arguments += [*[str(len(model.frames) - 1)] * (len(d.place) - 1), "1"] if d.framed else []
             arguments += [f"{name}[set] + {p.size} * start" for name, p in zip(names, d.outputs, strict=True)]
             arrays += [
                 f"static double {name}[2][{COUNT * p.size}];"

@@ -20,11 +20,13 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
+from rbdc.functions.catalogue import presets
 from rbdc.report.methods.pinocchio import save_model
 from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature
 from tests.laws.test_mimic import OFFSET, G
+from tests.laws.test_second_derivatives import check
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_mujoco import MujocoPeer
 from tests.support_trees import mimic_tree, random_tree
@@ -114,6 +116,63 @@ def test_derivatives_by_complex_steps(pair: tuple[Model, ModuleType]) -> None:
         found = getattr(module, f"{name}_derivatives")(q, v, a, fext)
         for got, expected in zip(found, complex_step(algorithm, model, q, v, a, fext), strict=True):
             assert_close(got, expected)
+
+
+def forms() -> dict[str, tuple[Model, dict[str, Any]]]:
+    """By name a small model of each kind with drives, in each form that its first derivatives have."""
+    kinds = {
+        "fixed": driven(random_tree(0, size=3), root=True),
+        "free-flyer": driven(random_tree(1, size=3)),
+        "coupled": driven(mimic_tree("coupled"), root=True),
+        "limbs": driven(creature(1), root=True),
+    }
+    styles: dict[str, dict[str, Any]] = {
+        "batch": {"targets": ("c", "batch")},
+        "single precision": {"targets": ("c", "batch"), "dtype": "float32"},
+        "rolled": {"style": "rolled"},
+    }
+    return {
+        f"{kind}, {style}": (replace(model, name=f"{model.name}_{style.split()[0]}"), options)
+        for kind, model in kinds.items()
+        for style, options in styles.items()
+    }
+
+
+FORMS = forms()
+
+
+@pytest.mark.parametrize("form", slow_but(FORMS, ("coupled, batch",)))
+def test_every_form_by_complex_steps(form: str) -> None:
+    """Whole blocks side by side and what is left of them."""
+    model, options = FORMS[form]
+    names = ("rnea_derivatives", "aba_derivatives")
+    module = build_module(model, functions=names, verify=False, cflags=UNOPTIMISED, **options)
+    rng, count, single = np.random.default_rng(4), 18, options.get("dtype") == "float32"
+    q = np.array([module.random_configuration(rng) for _ in range(count)])
+    v, a = rng.standard_normal((2, count, module.nv)).astype(q.dtype)
+    fext = rng.standard_normal((count, module.njoints, 6)).astype(q.dtype)
+    for name, algorithm in zip(names, (rnea, aba), strict=True):
+        found = getattr(module, name)(q, v, a, fext)
+        for k in (0, count - 1):
+            at = [np.asarray(x[k], dtype=float) for x in (q, v, a, fext)]
+            for got, expected in zip(found, complex_step(algorithm, model, *at), strict=True):
+                assert_close(got[k], expected, 2e-4 if single else 1e-10)
+
+
+SECOND = {
+    "fixed": lambda: driven(random_tree(4, size=4), root=True),
+    "free-flyer": lambda: driven(random_tree(1, size=4)),
+    "coupled": lambda: driven(mimic_tree("coupled"), root=True),
+    "limbs": lambda: driven(creature(1), root=True),
+    "straight-line": lambda: driven(Model.from_urdf(resolve("double_pendulum")), root=True),
+}
+
+
+@pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",)))
+def test_second_derivatives_by_complex_steps(which: str) -> None:
+    """Of the first ones, with both drives; and the weighted Hessians by these."""
+    model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}")
+    check(build_module(model, functions=presets()["second"], verify=False, cflags=UNOPTIMISED), model)
 
 
 @pytest.mark.slow

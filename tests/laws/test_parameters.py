@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,14 @@ from rbdc.algorithms.reference.manifold import integrate
 from rbdc.emit.registry import BACKENDS
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.catalogue import functions_of
+from rbdc.ir.cost import cost
 from rbdc.model.parameters import with_parameters, with_rows
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
+from rbdc.planning.candidates import chosen
+from rbdc.planning.limb_lanes import lane_model
 from tests.cli.test_bad_input import run
+from tests.laws.test_lanes import creature
 from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_tree
 
@@ -72,6 +77,24 @@ def test_a_module_takes_them() -> None:
     assert_close(tau, regressor @ np.ravel([heavier[0], heavier[1] + heavier[2]]), 1e-12)
     assert_close(module.aba(q, v, tau, heavier), a, 1e-11)
     assert_close(module.rnea(np.tile(q, (9, 1)), v, a, heavier), np.tile(tau, (9, 1)), 1e-13)
+
+
+@pytest.mark.parametrize(
+    ("links", "payloads", "lanes"), [((), ("body",), True), (None, ("body",), True), (None, ("limb",), False)]
+)
+def test_limbs_that_take_the_same_stay_side_by_side(
+    links: tuple[str, ...] | None, payloads: tuple[str, ...], lanes: bool
+) -> None:
+    """What a body that carries limbs takes leaves them as they are, and so does what all of them take."""
+    model = creature(7)
+    carried = {"body": model.bodies[0].name, "limb": model.bodies[-1].name}
+    given = with_rows(model, links, [carried[name] for name in payloads])
+    assert (lane_model(given) is not None) == lanes
+    vectors = [cost(chosen(m, functions_of(m)["rnea"])[1][0]).vectors for m in (given, model)]
+    assert (vectors[0] >= vectors[1] > 0) == lanes
+    if links is not None:  # the build compares it with the references
+        given = replace(given, name="creature_by_parameters")
+        build_module(given, functions=("rnea", "crba"), cflags=UNOPTIMISED)
 
 
 @pytest.mark.parametrize(

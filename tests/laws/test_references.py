@@ -78,11 +78,12 @@ def evaluated(name: str, method: str, model: Model, inputs: dict[str, Any], *whe
 
 def places(name: str, model: Model) -> list[tuple[Any, ...]]:
     """Frames and references for a framed function, nothing for another: the first, and the frame that most
-    joints carry.
+    joints carry; of a pair relative to the last.
     """
     if name not in FRAMED:
         return [()]
-    return [(frame, where) for frame in (0, deepest_frame(model)) for where in REFERENCES]
+    others = (len(model.frames) - 1,) if functions_of(model)[name].declaration.pair else ()
+    return [(frame, *others, where) for frame in (0, deepest_frame(model)) for where in REFERENCES]
 
 
 @cache
@@ -147,7 +148,7 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
         expected = np.array(evaluated(name, method, model, inputs, *where), dtype=float)
         forms = functions_of(model)[name].methods
         if where:
-            forms = {"climb": for_one_frame(FRAMED[name], lambda _, frame=where[0]: frame, where[1])}  # type: ignore[misc]
+            forms = {"climb": for_one_frame(FRAMED[name], *where)}
         for form, evaluate in forms.items():
             got = [entry for output in evaluate(model, inputs, silent) for entry in output]
             assert_close(

@@ -124,7 +124,7 @@ def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
 
 
 def check(path: Path, seed: int) -> None:
-    model = Model.from_file(path, damping="include")
+    model = Model.from_file(path, damping="include", springs="report")
     peer = Peer(model, path)
     q, v, a = state(model, seed)
     given = [[float(x) for x in y] for y in (q, v, a)]
@@ -255,6 +255,10 @@ REFUSED = {
         ),
         "differs by direction",
     ),
+    "spring": (
+        scene(JOINT.replace('ref="30"', 'stiffness="3"')),
+        'joint "h" has a spring .*--springs report',
+    ),
     "polynomial": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "by a polynomial"),
     "flexible": (
         scene('<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" mass="1"/>'),
@@ -277,7 +281,7 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     after += '<equality><weld body1="a" body2="world" active="false"/></equality>'
     after += '<tendon><fixed limited="true" range="0 1"><joint joint="h" coef="1"/></fixed></tendon>'
     (tmp_path / "scene.xml").write_text(scene(springs, before='<option gravity="0 0 -1.62"/>', after=after))
-    model = Model.from_file(tmp_path / "scene.xml")
+    model = Model.from_file(tmp_path / "scene.xml", springs="report")
     said = " ".join(note.message for note in model.notes)
     for part in (
         "a spring",
@@ -289,7 +293,10 @@ def test_what_is_left_out_is_named(tmp_path: Path) -> None:
     ):
         assert part in said
     assert model.gravity.z == -1.62
-    assert Model.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0)).gravity.z == -1.0
+    moon = Model.from_file(tmp_path / "scene.xml", springs="report", gravity=(0.0, 0.0, -1.0))
+    assert moon.gravity.z == -1.0
+    with pytest.raises(DescriptionError, match="nothing moves"):  # and no spring is in the way
+        Model.from_file(tmp_path / "scene.xml", lock=(("h", 0.0),))
 
 
 def test_what_mujoco_refuses(tmp_path: Path) -> None:

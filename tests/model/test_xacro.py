@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rbdc import Model
-from rbdc.errors import DescriptionError, UnsupportedError
+from rbdc.errors import DescriptionError, OptionError, UnsupportedError
+from tests.cli.test_bad_input import run
 from tests.support_urdf import INERTIAL, LIMIT, pair
 
 ROBOT = f"""<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -31,6 +32,32 @@ def test_macros_and_expressions(tmp_path: Path) -> None:
     model = Model.from_file(tmp_path / "robot.txt")
     assert [body.joint_name for body in model.bodies] == ["upper_joint", "lower_joint"]
     assert [body.placement.translation.z for body in model.bodies] == [0.5, 0.5]
+
+
+WITH_ARGUMENT = ROBOT.replace(
+    '<xacro:property name="reach" value="0.25"/>',
+    '<xacro:arg name="reach" default="0.25"/><xacro:property name="reach" value="$(arg reach)"/>',
+)
+
+
+def test_arguments(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(WITH_ARGUMENT)
+    for given, height in (((), 0.5), ((("reach", "0.75"),), 1.5)):
+        model = Model.from_file(tmp_path / "r.urdf", xacro_arguments=given)
+        assert model.bodies[0].placement.translation.z == height
+    with pytest.raises(OptionError, match='no argument "raech"; there are reach'):
+        Model.from_file(tmp_path / "r.urdf", xacro_arguments=(("raech", "1"),))
+    (tmp_path / "plain.urdf").write_text(pair())
+    with pytest.raises(OptionError, match="--xacro-arg is for xacro files"):
+        Model.from_file(tmp_path / "plain.urdf", xacro_arguments=(("reach", "1"),))
+
+
+def test_arguments_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "r.urdf").write_text(WITH_ARGUMENT)
+    command = ["info", str(tmp_path / "r.urdf"), "--json", "--xacro-arg"]
+    assert run(*command, "reach:=0.75").exit_code == 0
+    result = run(*command, "reach=0.75")
+    assert (result.exit_code, "give NAME:=VALUE" in result.stderr) == (2, True)
 
 
 def test_a_namespace_alone_is_no_xacro(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ pin: Any = pinocchio
 FRAMED = ("frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity")
 CENTROIDAL = ("centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "com_acceleration")
 REGRESSORS = ("static_regressor", "kinetic_energy_regressor", "potential_energy_regressor")
+SHAPES = ("relative_jacobian", "manipulability_gradient")
 ALSO = (
     "centroidal_momentum_matrix",
     "com",
@@ -36,7 +37,7 @@ STEP = 1e-6
 @pytest.fixture(params=slow_but(ROBOTS, ("kuka_iiwa",)), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
     root = ROBOTS[request.param]
-    functions = (*FRAMED, *CENTROIDAL, *REGRESSORS, *ALSO)
+    functions = (*FRAMED, *CENTROIDAL, *REGRESSORS, *SHAPES, *ALSO)
     name = f"{request.param}_kinematics"
     options: dict[str, Any] = {"name": name, "root_joint": root, "cflags": UNOPTIMISED}
     return build_module(request.param, functions=functions, **options), peer(request.param, root)
@@ -58,6 +59,43 @@ def test_jacobians_in_time(pair: tuple[ModuleType, Peer]) -> None:
             found = module.frame_jacobian_time_derivative(q, v, name, reference)
             assert_close(found, expected, 1e-10, 1.0, f"{name} {reference}")
             assert_close(module.frame_drift(q, v, name, reference), expected @ v, 1e-10, 1.0)
+
+
+def test_shapes(pair: tuple[ModuleType, Peer]) -> None:
+    """Relative Jacobians in Pinocchio's coordinates of the frame; manipulability and its gradient by
+    Pinocchio's Jacobian and its kinematic Hessian.
+    """
+    module, p = pair
+    q, _, _ = state(module)
+    pin.computeJointJacobians(p.model, p.data, q)
+    pin.updateFramePlacements(p.model, p.data)
+    frame, other = module.frame_names[-1], module.frame_names[len(module.frame_names) // 2]
+    both = [
+        pin.getFrameJacobian(p.model, p.data, p.frame(name), REFERENCES["WORLD"]) for name in (frame, other)
+    ]
+    placement = p.data.oMf[p.frame(frame)]
+    origin = pin.SE3(np.eye(3), placement.translation)
+    for reference, seen in (
+        ("WORLD", pin.SE3.Identity()),
+        ("LOCAL", placement),
+        ("LOCAL_WORLD_ALIGNED", origin),
+    ):
+        expected = seen.inverse().action @ (both[0] - both[1])
+        assert_close(module.relative_jacobian(q, frame, other, reference), expected, 1e-10, 1.0)
+    joint = p.model.frames[p.frame(frame)].parentJoint
+    pin.computeJointKinematicHessians(p.model, p.data, q)
+    hessian = pin.getJointKinematicHessian(p.model, p.data, joint, pin.ReferenceFrame.LOCAL)
+    hessian = np.reshape(
+        np.ravel(hessian), hessian.shape, order="F"
+    )  # the memory is by columns, its array by rows
+    jacobian = pin.getJointJacobian(p.model, p.data, joint, pin.ReferenceFrame.LOCAL)
+    squared = jacobian @ jacobian.T
+    w = np.sqrt(np.linalg.det(squared))
+    expected = w * np.einsum("ab,bjk,aj->k", np.linalg.inv(squared), hessian, jacobian)
+    for reference in REFERENCES:
+        found = module.manipulability_gradient(q, frame, reference)
+        assert_close(found[0], w, 1e-10)
+        assert_close(found[1], expected, 1e-9)
 
 
 def test_centroidal_rates(pair: tuple[ModuleType, Peer]) -> None:

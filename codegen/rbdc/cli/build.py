@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, model_options
+from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, model_options, parameter_options
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
@@ -44,14 +44,7 @@ class _Build(click.Command):
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @model_options
-@click.option(
-    "--parameters",
-    metavar="inertial[@LINK,...]",
-    help="Inertial parameters of moving links as a further argument: 10 numbers each.",
-)
-@click.option(
-    "--payload", "payloads", multiple=True, metavar="FRAME", help="Likewise of what is fixed to a frame."
-)
+@parameter_options
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
 @click.option(
@@ -135,10 +128,12 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         allow_invalid_inertia=given["allow_invalid_inertia"],
         armature=given["armature"],
         damping=given["damping"],
+        springs=given["springs"],
+        xacro_arguments=given["xacro_arguments"],
         lock=given["lock"],
         base=given["base"],
         frames=given["frames"],
-        parameters=None if given["parameters"] is None else _inertial(given["parameters"]),
+        parameters=given["parameters"],
         payloads=given["payloads"],
         out=given["out"],
         dtype=given["dtype"],
@@ -226,15 +221,6 @@ def _attempt(description: str, options: BuildOptions) -> BuildResult | Failed:
         return build_package(description, options)
     except EXPECTED as error:
         return Failed(message_of(error), getattr(error, "exit_status", 2))
-
-
-def _inertial(text: str) -> tuple[str, ...]:
-    """The links of `inertial@link,...`; none of `inertial`, which means all."""
-    kind, at, listed = text.partition("@")
-    links = tuple(link.strip() for link in listed.split(",") if link.strip())
-    if kind != "inertial" or bool(at) != bool(links):
-        raise OptionError(f"--parameters {text!a}: give inertial, or inertial@LINK,...")
-    return links
 
 
 def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import Failure, Progress, model_options
+from rbdc.cli.support import Failure, Progress, model_options, parameter_options
 from rbdc.errors import ToolchainError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
 )
 @click.argument("description")
 @model_options
+@parameter_options
 @click.option("--functions", help="Comma-separated names of functions; by default all.")
 @click.option(
     "--methods",

@@ -138,6 +138,14 @@ def frame_of(text: str) -> tuple[str, str, FrameOption]:
     return name, link, (x, y, z, roll, pitch, yaw)
 
 
+def xacro_argument(text: str) -> tuple[str, str]:
+    """Name and value of `name:=value`."""
+    name, assigned, value = text.partition(":=")
+    if not (name.strip() and assigned):
+        raise OptionError(f"--xacro-arg {text!a}: give NAME:=VALUE")
+    return name.strip(), value
+
+
 def _numbers_in_file(option: str, path: str) -> dict[str, float]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -160,7 +168,44 @@ def _number_of(option: str, text: str, value: Any) -> float:
 
 def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that bear on how a description becomes a model."""
+    for option in (*_rearranging(), *_reading()):
+        command = option(command)
+    return command
+
+
+def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that make arguments of inertial parameters."""
     for option in (
+        click.option(
+            "--payload",
+            "payloads",
+            multiple=True,
+            metavar="FRAME",
+            help="Likewise of what is fixed to a frame.",
+        ),
+        click.option(
+            "--parameters",
+            callback=lambda *given: None if given[-1] is None else _inertial(given[-1]),
+            metavar="inertial[@LINK,...]",
+            help="Inertial parameters of moving links as a further argument: 10 numbers each.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def _inertial(text: str) -> tuple[str, ...]:
+    """The links of `inertial@link,...`; none of `inertial`, which means all."""
+    kind, at, listed = text.partition("@")
+    links = tuple(link.strip() for link in listed.split(",") if link.strip())
+    if kind != "inertial" or bool(at) != bool(links):
+        raise OptionError(f"--parameters {text!a}: give inertial, or inertial@LINK,...")
+    return links
+
+
+def _rearranging() -> tuple[Callable[..., Any], ...]:
+    """Those that change what a description says of its links and joints."""
+    return (
         click.option(
             "--frame",
             "--tool",
@@ -186,12 +231,33 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Viscous damping of joints: only warned of, or part of the dynamics.",
         ),
         click.option(
+            "--springs",
+            type=click.Choice(["refuse", "report"]),
+            default="refuse",
+            show_default=True,
+            help="Springs of joints, which no function has: an error, or left out with a warning.",
+        ),
+        click.option(
+            "--xacro-arg",
+            "xacro_arguments",
+            multiple=True,
+            callback=lambda *given: tuple(xacro_argument(text) for text in given[-1]),
+            metavar="NAME:=VALUE",
+            help="An argument of a xacro file, in place of its default.",
+        ),
+        click.option(
             "--armature",
             multiple=True,
             callback=lambda *given: numbers_of_joints("--armature", given[-1]),
             metavar="JOINT=VALUE,...|FILE",
             help="What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
         ),
+    )
+
+
+def _reading() -> tuple[Callable[..., Any], ...]:
+    """Those on how it is taken."""
+    return (
         click.option(
             "--allow-invalid-inertia",
             is_flag=True,
@@ -229,9 +295,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True
         ),
-    ):
-        command = option(command)
-    return command
+    )
 
 
 class Progress:

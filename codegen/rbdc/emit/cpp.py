@@ -74,14 +74,14 @@ def _function(d: FunctionDeclaration) -> _FunctionView:
 
 
 def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Form:
-    frame = ["int frame", "int reference"] if d.framed else []
+    frame = [f"int {name}" for name in d.place]
     outputs = [f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs]
     return _Form(_joined([*_taken(d, given), *frame, *outputs]), _passed(d, given))
 
 
 def _giving(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Form:
     (output,) = d.outputs
-    frame = ["int frame", "int reference = LOCAL"] if d.framed else []
+    frame = [f"int {name}" + (" = LOCAL" if name == "reference" else "") for name in d.place]
     kind = _kind(output, "Matrix", d)
     return _Form(_joined([*_taken(d, given), *frame]), _passed(d, given), kind, output.name)
 

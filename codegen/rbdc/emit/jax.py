@@ -18,12 +18,13 @@ _XLA_TYPES = {True: 12, False: 11}
 
 
 class JaxTarget(Backend):
-    """A handler for every function; the Python of the package gives them derivatives."""
+    """A handler for every function of one frame or none; the package gives them derivatives in Python."""
 
     name = "jax"
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The C file."""
+        declarations = [source.declaration for source in sources]
         text = render(
             "jax.c.jinja",
             title=comment(package.robot),
@@ -31,7 +32,7 @@ class JaxTarget(Backend):
             version=package.version,
             scalar=package.scalar,
             xla_type=_XLA_TYPES[package.scalar is DOUBLE],
-            functions=[_handler(package.robot, source.declaration) for source in sources],
+            functions=[_handler(package.robot, d) for d in declarations if not d.pair],
         )
         return {f"{package.robot}_jax.c": text}
 

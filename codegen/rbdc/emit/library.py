@@ -227,7 +227,7 @@ def _readme(
     first = sources[0].declaration
     given = first.required
     arguments = [f"{robot}.{'q_neutral' if p.configuration else 'v_zero'}" for p in given] + (
-        ["0"] if first.framed else []
+        ["0"] * (len(first.place) - 1) if first.framed else []
     )
     joints = [
         _JointRow(

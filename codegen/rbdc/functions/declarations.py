@@ -119,7 +119,8 @@ class FunctionDeclaration:
     """The signature of one entry point of a generated module.
 
     C, with the scalars of `scalar` in place of double:
-    ``void <robot>_<name>(const double *<input>..., [int frame, int reference,] double *<output>...)``, and
+    ``void <robot>_<name>(const double *<input>..., [int frame, [int other,] int reference,] double
+    *<output>...)``, and
     ``void <robot>_<name>_batch(size_t n, ...the same...)`` over n samples stored one after the other. With
     `lanes` also ``void <robot>_<name>_lanes(size_t n, ...the same...)`` over n blocks of `scalar.lanes`
     samples, each entry of an array so many times, once for each sample. With `zeroed` also
@@ -127,7 +128,8 @@ class FunctionDeclaration:
     there. All pointers are restrict.
 
     `framed` functions take a frame's index and a reference (see `REFERENCES`) after the array inputs; in
-    Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default.
+    Python `frame` is a name or an index and `reference` one of the names, "LOCAL" by default. Those of a
+    `pair` take a second frame, `other`, after the first.
     """
 
     name: str
@@ -137,7 +139,15 @@ class FunctionDeclaration:
     framed: bool = False
     lanes: bool = False
     zeroed: bool = False
+    pair: bool = False
     scalar: ScalarType = DOUBLE
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """The names of the arguments that say where: frames, and what motions refer to."""
+        if not self.framed:
+            return ()
+        return ("frame", "other", "reference") if self.pair else ("frame", "reference")
 
     @property
     def optional(self) -> Parameter | None:
@@ -181,10 +191,12 @@ class FunctionDeclaration:
         """The parameters of a C function that takes and gives the same in arrays of `kind`."""
         qualifier = f"{restrict} " if restrict else ""
         inputs = [f"const {kind} *{qualifier}{p.name}" for p in self.inputs]
-        frame = ["int frame", "int reference"] if self.framed else []
-        return [*inputs, *frame, *(f"{kind} *{qualifier}{p.name}" for p in self.outputs)]
+        return [
+            *inputs,
+            *(f"int {name}" for name in self.place),
+            *(f"{kind} *{qualifier}{p.name}" for p in self.outputs),
+        ]
 
     def arguments(self, place: Callable[[Parameter], str]) -> list[str]:
         """The arguments of a call of such a function; `place` says where an array is."""
-        frame = ["frame", "reference"] if self.framed else []
-        return [*map(place, self.inputs), *frame, *map(place, self.outputs)]
+        return [*map(place, self.inputs), *self.place, *map(place, self.outputs)]

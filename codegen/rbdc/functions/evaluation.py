@@ -5,13 +5,14 @@ model or its joint-space model.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.joint_coordinates import flat
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS
 from rbdc.model import Model
+from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.parameters import constant_part, in_chosen_frames
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Force, Motion, Scalar
@@ -26,12 +27,20 @@ Evaluate = Callable[[Model, Inputs, Trace], list[list[Scalar]]]
 @dataclass(frozen=True)
 class Part:
     """A function of the catalogue as part of an entry point, and the frame's index and the reference's name
-    if it takes them.
+    if it takes them; of a pair of frames the index of the other.
     """
 
     name: str
     frame: int | None = None
     reference: str | None = None
+    other: int | None = None
+
+    @property
+    def place(self) -> tuple[int | str | None, ...]:
+        """The arguments after the inputs, as algorithms take them."""
+        if self.frame is None:
+            return ()
+        return (self.frame, *(() if self.other is None else (self.other,)), self.reference)
 
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
@@ -108,12 +117,28 @@ class Parametric:
 
     constant: JointSpace
 
+    @property
+    def space(self) -> Space:
+        """That of the constant part."""
+        return self.constant.space
+
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate` with the input `PARAMETERS`."""
-        small = reduced(constant_part(model), self.constant.space)
-        given = in_chosen_frames(small, model.parameters, inputs[PARAMETERS])
-        others = {name: value for name, value in inputs.items() if name != PARAMETERS}
+        small = replace(reduced(constant_part(model), self.space), parameters=model.parameters)
+        given, others = _with_parameters(small, inputs)
         return arrays(_call(self.constant.algorithm, given, others, trace))
+
+    def for_lanes(self, model: JointSpaceModel, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """The same on the joint-space model of the constant part with limbs alike, which has the rows."""
+        given, others = _with_parameters(model, inputs)
+        return self.constant.for_lanes(given, others, trace)
+
+
+def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpaceModel, Inputs]:
+    """A constant part with what is given at run time, and the other inputs."""
+    given = in_chosen_frames(model, model.parameters, inputs[PARAMETERS])
+    others = {name: value for name, value in inputs.items() if name != PARAMETERS}
+    return replace(given, parameters=()), others
 
 
 @dataclass(frozen=True)
@@ -147,13 +172,13 @@ def _framed_outputs(result: Any) -> list[list[Scalar]]:
     return arrays(tuple(x.scalars() if isinstance(x, Motion) else x for x in outputs))
 
 
-def for_one_frame(algorithm: Callable[..., Any], frame: Callable[[Model], int], reference: str) -> Evaluate:
-    """An algorithm (model, *inputs, frame, reference) for one frame, which may depend on the model, by the
-    climb from it to the root.
+def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
+    """An algorithm (model, *inputs, *place) at one place, a frame or a pair of frames and a reference, by the
+    climb from there to the root.
     """
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # the steps of a frame's climb have no names of their own
-        return _framed_outputs(algorithm(model, *inputs.values(), frame(model), reference))
+        return _framed_outputs(algorithm(model, *inputs.values(), *place))
 
     return evaluate

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
+from rbdc.algorithms.frame_pairs import manipulability_gradient, relative_jacobian
 from rbdc.algorithms.frames import (
     frame_acceleration,
     frame_drift,
@@ -21,14 +23,14 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Comparison, Differential, Function
+from rbdc.functions.record import Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
 
 def kinematics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [_placements(model), *_motions(model), *_derivatives(model)]
+    return [_placements(model), *_motions(model), *_derivatives(model), *_shapes(model)]
 
 
 def _placements(model: Model) -> Function:
@@ -153,6 +155,43 @@ def _derivatives(model: Model) -> list[Function]:
             "optimisation",
             ("carpentier-mansard", ".derivatives.frame_derivatives:frame_acceleration_derivatives"),
         ),
+    ]
+
+
+def _shapes(model: Model) -> list[Function]:
+    """What a robot's shape says of how two of its frames move, and of how well one can."""
+    q = configuration(model)
+    gradient = _framed(
+        FunctionDeclaration(
+            "manipulability_gradient",
+            "Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q "
+            "(in the tangent space); both 0 where J has not six independent rows.",
+            (q,),
+            (
+                Parameter("manipulability", (), "sqrt(det(J J^T)) (m^3)", Kind.SPACE_ROWS),
+                Parameter("gradient", (model.nv,), "derivative by q (m^3 / rad, m^2)", Kind.JOINT_ROWS),
+            ),
+            framed=True,
+        ),
+        manipulability_gradient,
+        "full",
+        ("yoshikawa", "frame_pairs:manipulability_gradient"),
+    )
+    return [
+        _framed(
+            FunctionDeclaration(
+                "relative_jacobian",
+                "Jacobian of a frame relative to another, linear rows first, as seen from the frame.",
+                (q,),
+                in_space("J", (6, model.nv), "relative Jacobian"),
+                framed=True,
+                pair=True,
+            ),
+            relative_jacobian,
+            "full",
+            ("featherstone", "frame_pairs:relative_jacobian"),
+        ),
+        replace(gradient, policy=Policy(sample_by_sample=True)),
     ]
 
 

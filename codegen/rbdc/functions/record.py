@@ -37,7 +37,8 @@ class Policy:
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
     rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
-    a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`.
+    a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`. sample_by_sample: a choice in it
+    depends on the sample, so that its batch is a loop.
     """
 
     leader: str | None = None
@@ -45,6 +46,7 @@ class Policy:
     counted_by_pass: bool = False
     rolled: Mapping[str, str] = field(default_factory=dict)
     windows: str = ""
+    sample_by_sample: bool = False
 
 
 @dataclass(frozen=True)

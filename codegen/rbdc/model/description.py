@@ -52,7 +52,7 @@ class Joint:
     frame; the child link's frame is the joint's frame moved by the joint. `axis` need not be of unit length;
     it is ignored for fixed, floating and spherical joints. Along each of its directions a joint has viscous
     `damping` (N s/m, N m s), dry `friction` (N, N m) and `armature`, the inertia of its motor as the joint
-    feels it (kg, kg m^2).
+    feels it (kg, kg m^2). `spring`: one acts on it.
     """
 
     name: str
@@ -67,6 +67,7 @@ class Joint:
     mimic: Mimic | None = None
     line: int | None = None
     armature: float = 0.0
+    spring: bool = False
 
 
 @dataclass(frozen=True)

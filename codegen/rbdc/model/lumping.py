@@ -35,7 +35,9 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
         validate(description)  # what is rearranged must be a tree
         description = rearranged(description, options)
     damped = options.damping == "include"
-    notes = validate(description, coupled=options.mimic == "coupled", damped=damped)
+    notes = validate(
+        description, coupled=options.mimic == "coupled", damped=damped, sprung=options.springs == "report"
+    )
     description = _in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
     walk = _Walk(description, options.root_joint == "free-flyer", by_name)

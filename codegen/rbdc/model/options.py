@@ -14,6 +14,7 @@ ROOT_JOINTS = ("fixed", "free-flyer")
 MIMIC_MODES = ("independent", "coupled")
 JOINT_ORDERS = ("name", "file")
 DAMPING_MODES = ("report", "include")
+SPRING_MODES = ("refuse", "report")
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
 
 JointNumbers = tuple[tuple[str, float], ...]
@@ -34,6 +35,8 @@ class ModelKeywords(TypedDict, total=False):
     allow_invalid_inertia: bool
     armature: JointNumbers
     damping: str
+    springs: str
+    xacro_arguments: tuple[tuple[str, str], ...]
     lock: JointNumbers
     base: str | None
     frames: tuple[tuple[str, str, FrameOption], ...]
@@ -52,6 +55,9 @@ class ModelOptions:
     armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in place of
         the description's.
     damping: "report" (a note), or "include": viscous damping counts in the dynamics.
+    springs: "refuse" joints with springs, whose forces no function has, or "report": leave them out, with a
+        note.
+    xacro_arguments: of a xacro file, in place of their defaults: name, value.
     lock: joints that are fixed, at these values of their coordinates (rad, m).
     base: the link at which the tree is rooted, in place of the description's root.
     frames: links without mass that are added: name, the link that they are fixed to, placement in it.
@@ -64,6 +70,8 @@ class ModelOptions:
     allow_invalid_inertia: bool = False
     armature: JointNumbers = ()
     damping: str = "report"
+    springs: str = "refuse"
+    xacro_arguments: tuple[tuple[str, str], ...] = ()
     lock: JointNumbers = ()
     base: str | None = None
     frames: tuple[tuple[str, str, FrameOption], ...] = ()
@@ -75,6 +83,7 @@ class ModelOptions:
             ("--mimic", self.mimic, MIMIC_MODES),
             ("--joint-order", self.joint_order, JOINT_ORDERS),
             ("--damping", self.damping, DAMPING_MODES),
+            ("--springs", self.springs, SPRING_MODES),
         ):
             if value not in known:
                 raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")

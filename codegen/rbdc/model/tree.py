@@ -147,7 +147,8 @@ class Model:
         from rbdc.model.formats.reading import read_description
         from rbdc.model.lumping import lump
 
-        return lump(read_description(path, snap), **options)
+        given = options.get("xacro_arguments", ())
+        return lump(read_description(path, snap, given), **options)
 
     @staticmethod
     def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeVar
 
 import numpy as np
 
-from rbdc.errors import DescriptionError
+from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
 from rbdc.model.joints import DESCRIBED
 from rbdc.model.xml import shown
@@ -28,12 +28,14 @@ _CANCELLATION = 1e-14
 Named = TypeVar("Named", Link, Joint)
 
 
-def validate(description: Description, *, coupled: bool = False, damped: bool = False) -> list[Note]:
+def validate(
+    description: Description, *, coupled: bool = False, damped: bool = False, sprung: bool = True
+) -> list[Note]:
     """Notes on what is odd but builds; DescriptionError on what does not make a robot.
 
     `coupled`: whether mimic joints follow their leaders, which they must then be able to. `damped`: whether
-    damping counts. Inertias need only be finite, for those of a body count together: `negative_moment` judges
-    them.
+    damping counts. `sprung`: springs are only noted; UnsupportedError otherwise. Inertias need only be
+    finite, for those of a body count together: `negative_moment` judges them.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -44,6 +46,7 @@ def validate(description: Description, *, coupled: bool = False, damped: bool = 
     check.mimics(coupled=coupled)
     for link in description.links:
         check.inertia(link)
+    check.springs(noted=sprung)
     check.dynamics(damped=damped)
     return check.notes
 
@@ -231,6 +234,21 @@ class _Check:
                     "that break the triangle inequality: no real body has them; taken as given",
                     link.line,
                 )
+            )
+
+    def springs(self, *, noted: bool) -> None:
+        """Refuse joints with springs, or say that their forces count nowhere."""
+        sprung = [j for j in self.description.joints if j.spring and j.kind != "fixed"]
+        if sprung and not noted:
+            place = f"{self.description.file}: " if self.description.file else ""
+            raise UnsupportedError(
+                f'{place}joint "{shown(sprung[0].name)}" has a spring (stiffness), whose force no function '
+                "has: remove it, lock the joint, or leave springs out with --springs report"
+            )
+        if sprung:
+            have = "s have" if len(sprung) > 1 else " has"
+            self.notes.append(
+                Note(f"{len(sprung)} joint{have} a spring (stiffness); rnea does not include it")
             )
 
     def dynamics(self, *, damped: bool) -> None:

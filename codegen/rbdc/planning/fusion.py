@@ -96,6 +96,8 @@ def asked(
         if at:
             raise OptionError(f"--fuse {text!a}: {name} takes no frame")
         return function, None, None
+    if function.declaration.pair:
+        raise OptionError(f"--fuse {text!a}: {name} takes two frames, and is not fused; fuse their Jacobians")
     reference = at.pop() if at and at[-1] in REFERENCES else REFERENCES[0]
     return function, _frame(model, text, "@".join(at)), reference
 
@@ -120,7 +122,7 @@ def _part(model: Model, catalogue: Mapping[str, Function], text: str) -> Functio
         return function
     summary = f"{function.declaration.summary[:-1]}, {shown(model.frames[frame].name)}, {reference}."
     declaration = replace(function.declaration, summary=summary, framed=False)
-    return Function(declaration, {"climb": for_one_frame(function.at_frame, lambda _: frame, reference)})
+    return Function(declaration, {"climb": for_one_frame(function.at_frame, frame, reference)})
 
 
 def _frame(model: Model, text: str, name: str) -> int:

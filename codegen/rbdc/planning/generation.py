@@ -239,5 +239,6 @@ def _tried_form(
 def _climb(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
     """A function of a frame, by the steps of the climb to the root."""
     steps = tuple(frame_step_programs(model))
+    batch = batch and not function.policy.sample_by_sample
     batch = batch and frames_cost(model, function, steps).operations <= WORTH_A_BATCH
     return PlannedFunction(function, Form.CLIMB, programs=steps, samples=steps if batch else ())

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import InLanes
 from rbdc.functions.record import Function
 from rbdc.ir.builder import rewrite
@@ -24,6 +24,7 @@ from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
@@ -101,14 +102,18 @@ class LaneModel:
 
 @lru_cache(maxsize=8)
 def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped") -> LaneModel | None:
-    """The limbs of a model, their frames alike; None where there are none. `nested`: with the groups within
-    them; None without such. `space` as of `reduced`.
+    """The limbs of a model, their frames alike; None where there are none, or where not all of them take the
+    same inertial parameters at run time. `nested`: with the groups within them; None without such. `space` as
+    of `reduced`.
     """
-    small = reduced(model, space)
+    small = reduced(constant_part(model) if model.parameters else model, space)
     found = groups(small, nested=nested)
     if not found or (nested and not any(group.nested for group in found)):
         return None
+    if not all(_take_the_same(model, bodies) for group in found for bodies in group.lanes()):
+        return None
     alike, signs = aligned(small, found)
+    alike = replace(alike, parameters=model.parameters)
     numbers: dict[int, tuple[float, ...]] = {}
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
@@ -120,6 +125,12 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
             for m, index in enumerate(bodies):
                 numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
     return LaneModel(alike, tuple(found), numbers, same)
+
+
+def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
+    """Whether of the limbs' counterparts none has inertial parameters at run time, or each its own alone."""
+    rows = [[row for row in model.parameters if row.body == index] for index in bodies]
+    return not any(rows) or all(len(own) == 1 and not own[0].added for own in rows)
 
 
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
@@ -182,7 +193,10 @@ def evaluated(
     """
     signs = _signs(limbs, scalars)
     inputs = {
-        p.name: _signed(given[p.name], signs["q" if p.configuration else "v"]) for p in declaration.required
+        p.name: given[p.name]
+        if p.kind is Kind.PARAMETERS
+        else _signed(given[p.name], signs["q" if p.configuration else "v"])
+        for p in declaration.required
     }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
     return [
@@ -287,10 +301,19 @@ def _moves(
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     for here, there in step.items():
-        for p in inputs:
+        for p in (p for p in inputs if p.kind is not Kind.PARAMETERS):
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
+        moves |= _moved_rows(limbs.model, here, there)
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
     return moves
+
+
+def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
+    """The same for the inertial parameters that both bodies take at run time."""
+    rows = {row.body: NUMBERS * k for k, row in enumerate(model.parameters)}
+    if here not in rows:
+        return {}
+    return {(PARAMETERS, rows[here] + k): (PARAMETERS, rows[there] + k) for k in range(NUMBERS)}

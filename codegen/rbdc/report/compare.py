@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from os import PathLike
 
 from rbdc.model import Model
@@ -24,16 +25,18 @@ from rbdc.report.options import CompareOptions
 def compare(
     description: str | PathLike[str] | Model, options: CompareOptions, progress: Progress
 ) -> Comparison:
-    """Measure every wanted method of every wanted function.
+    """Measure every wanted method of every wanted function; where the build has inertial parameters at run
+    time, the generated method with them beside that with constants.
 
     Raises RbdcError for bad input or options, and for a compiler that fails.
     """
     options.check()
-    model = read(description, options.build)
+    taking = read(description, options.build)
+    model = replace(taking, parameters=())
     tools = toolchains(options)
     inputs = draw(model, options.samples, at_rest=options.at_rest)
     with temporary() as folder:
-        functions = assemble(model, options, tools, progress)
+        functions = assemble(model, options, tools, progress, taking.parameters)
         peers = add_peers(model, functions, options, folder, progress)
         progress("measuring")
         core, peak = run(folder, functions, inputs, options, tools)

@@ -127,8 +127,7 @@ def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> 
         model = with_parameters(model, inputs[PARAMETERS])
     arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
     forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
-    place = () if part.frame is None else (part.frame, part.reference)
-    return arrays(reference_of(function)(model, *arguments, *place, **forces))
+    return arrays(reference_of(function)(model, *arguments, *part.place, **forces))
 
 
 def _forces(entries: Sequence[Scalar]) -> list[Force]:
@@ -148,9 +147,11 @@ def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool)
         allowed = np.maximum(np.max(np.abs(others - values[:, None]), axis=1), tolerance * np.abs(values))
     if output.in_space:
         allowed = _of_vectors(allowed, output.shape, framed=framed)
-    if len(output.shape) == 2 or (len(output.shape) == 3 and not output.in_space):
+    gradient = framed and len(output.shape) == 1 and not output.in_space
+    shape = (1, *output.shape) if gradient else output.shape
+    if len(shape) == 2 or (len(shape) == 3 and not output.in_space):
         largest = np.max(np.where(np.isfinite(allowed), allowed, 0.0), initial=0.0)
-        beside = BESIDE * _beside(allowed, output.shape, framed=framed) if len(output.shape) == 2 else 0.0
+        beside = BESIDE * _beside(allowed, shape, framed=framed) if len(shape) == 2 else 0.0
         allowed = np.maximum(np.maximum(allowed, beside), OF_ALL * largest)
     defined = np.all(np.isfinite(rows), axis=(0, 1))
     return Expected(values.T, np.where(defined[:, None], allowed.T, np.nan))

@@ -47,8 +47,8 @@ class Checked:
 
 @dataclass(frozen=True)
 class Question:
-    """A function at some states: the inputs by name, (states, size) each, and the frame and the reference's
-    index if it takes them.
+    """A function at some states: the inputs by name, (states, size) each, and if it takes them the frame, or
+    two of them, and the reference's index.
     """
 
     checked: Checked
@@ -96,9 +96,11 @@ def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Ques
     inputs = sampled(model, declaration, seed)
     if not declaration.framed:
         yield Question(checked, inputs, ())
-    for frame in _frames(model) if declaration.framed else ():
+    frames = _frames(model) if declaration.framed else []
+    for k, frame in enumerate(frames):
+        others = (frames[k - 1],) if declaration.pair else ()
         for reference in range(len(REFERENCES)):
-            yield Question(checked, inputs, (frame, reference))
+            yield Question(checked, inputs, (frame, *others, reference))
     if declaration.optional is not None:
         yield Question(
             checked, {name: x for name, x in inputs.items() if name != declaration.optional.name}, ()
@@ -113,9 +115,11 @@ def _frames(model: Model) -> list[int]:
 def _parts(question: Question) -> tuple[Part, ...]:
     if not question.extra:
         return question.checked.parts
-    frame, reference = question.extra
+    frame, *others, reference = question.extra
+    other = others[0] if others else None
     return tuple(
-        replace(part, frame=frame, reference=REFERENCES[reference]) for part in question.checked.parts
+        replace(part, frame=frame, reference=REFERENCES[reference], other=other)
+        for part in question.checked.parts
     )
 
 
@@ -161,7 +165,7 @@ def _variants(module: ModuleType, declaration: FunctionDeclaration) -> Iterator[
     """
 
     def own(arrays: Sequence[Array | None], extra: tuple[int, ...], **how: Any) -> Any:
-        place = (extra[0], REFERENCES[extra[1]]) if extra else ()
+        place = (*extra[:-1], REFERENCES[extra[-1]]) if extra else ()
         return getattr(module, declaration.name)(*arrays, *place, **how)
 
     yield "", own
@@ -193,7 +197,7 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     place = f"{parameter.name}{[int(i) for i in index]}" if index else parameter.name
     got, wanted = found.reshape(right.values[: len(found)].shape)[state, entry], right.values[state, entry]
     at = (
-        f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[1]]}"
+        f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"
         if question.extra
         else ""
     )

@@ -101,7 +101,8 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
 @dataclass(frozen=True)
 class _FrameBatch:
     """The functions around the kernel of one function of a frame: arrays, `q` among the inputs; entries: of
-    all outputs of a sample; room: of the largest output; prototype: of the kernel.
+    all outputs of a sample; room: of the largest output; place: the arguments that say where; prototype: of
+    the kernel.
     """
 
     name: str
@@ -114,6 +115,7 @@ class _FrameBatch:
     indices: IndexTable
     entries: int
     room: int
+    place: str
     single_call: str
     single_sample: SingleSampleView
 
@@ -141,6 +143,7 @@ def _frame_batch(robot: str, declaration: FunctionDeclaration) -> _FrameBatch:
         indices=index_table("", "places", range(room), lanes),
         entries=sum(p.size for p in outputs),
         room=room,
+        place=", ".join(declaration.place),
         single_call=single_call(robot, declaration, sample),
         single_sample=single_sample_view(robot, declaration, declaration),
     )

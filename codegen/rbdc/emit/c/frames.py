@@ -10,6 +10,7 @@ from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_acceleration_derivatives,
     frame_velocity_derivatives,
 )
+from rbdc.algorithms.frame_pairs import SINGULAR, manipulability_gradient, relative_jacobian
 from rbdc.algorithms.frames import (
     frame_acceleration,
     frame_drift,
@@ -24,7 +25,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.errors import UnsupportedError
 from rbdc.functions.record import Function
-from rbdc.functions.scalar_types import ScalarType
+from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
@@ -42,6 +43,12 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_drift: (_EXPRESS, _STEP, _RATES),
     frame_velocity: (_EXPRESS, Cost(), _RATES),
     frame_acceleration: (_EXPRESS, _STEP, _RATES.times(2)),
+    relative_jacobian: (Cost(), Cost(), _PUT),
+    manipulability_gradient: (
+        Cost(additions=36, multiplications=67, divisions=15, calls=1),
+        Cost(),
+        Cost(additions=31, multiplications=38),
+    ),
     frame_velocity_derivatives: (Cost(), Cost(), (_RATES + _CROSS + _PUT).times(2)),
     frame_acceleration_derivatives: (
         Cost(),
@@ -53,18 +60,22 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
 the frame's path.
 """
 
+_COLUMNS = {manipulability_gradient: Cost(additions=51, multiplications=51, divisions=6)}
+"""Likewise for each entry of v."""
+
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
 """Names that the functions share, as `frames.h.jinja` declares it."""
 
 
 def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> Cost:
-    """The most that a call executes: for WORLD, and a frame that every body carries. A test counts it in the
-    C.
+    """The most that a call executes: for WORLD, and a frame that every body carries; of a pair relative to
+    one that none carries. A test counts it in the C.
     """
     if function.at_frame is None or function.at_frame not in _LOOPS:
         raise UnsupportedError(f"{function.name}: no template climbs from a frame for it")
     once, body, dof = _LOOPS[function.at_frame]
     loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
+    loops += _COLUMNS.get(function.at_frame, Cost()).times(model.nv)
     return sum((cost(step) for step in steps), loops)
 
 
@@ -89,6 +100,7 @@ def frames_source(
         prototype=declaration.c_prototype(robot, batch=False),
         body=f"{declaration.name}.c.jinja",
         outputs=declaration.outputs,
+        singular=declaration.scalar.literal(SINGULAR * 2.0 ** (DOUBLE.bits - declaration.scalar.bits)),
         loops=loop,
         batch=batch_view(robot, declaration),
     )

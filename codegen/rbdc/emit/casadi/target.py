@@ -65,7 +65,7 @@ class _Part:
 def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> str:
     model, robot = package.model, package.robot
     catalogue = functions_of(model)
-    built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations}
+    built = {d.name: catalogue.get(d.name, Function(d, {})) for d in declarations if not d.pair}
     functions = [external for f in built.values() for external in Externals(model, robot, f, built).all()]
     patterns = {array.pattern: array for f in functions for array in (*f.inputs, *f.outputs)}
     sizes = [p.size for f in built.values() for p in f.declaration.inputs]

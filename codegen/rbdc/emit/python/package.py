@@ -217,9 +217,11 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         "num_threads: int = 1",
     ]
     if d.framed:
-        arguments += ["frame", 'reference="LOCAL"']
-        typed += ["frame: str | int", 'reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
-        extra = ", entry.place(frame, reference)"
+        *frames, reference = d.place
+        arguments += [*frames, f'{reference}="LOCAL"']
+        typed += [f"{frame}: str | int" for frame in frames]
+        typed += [f'{reference}: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL"']
+        extra = f", entry.place({', '.join([frames[0], reference, *frames[1:]])})"
     call = f"entry.call({packed}, out, num_threads{extra})"
     if d.zeroed:
         keywords.append("zeroed=False")
@@ -248,6 +250,7 @@ def _documentation(d: FunctionDeclaration) -> list[str]:
 
     frame = [
         "    frame: a name of frame_names or its index",
+        *(["    other: likewise, the frame that it is relative to"] if d.pair else []),
         "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED",
     ]
     return [

@@ -172,7 +172,7 @@ class _Reader:
         friction = float(self.m.dof_frictionloss[int(self.m.jnt_dofadr[j])])
         return Joint(
             self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j),
-            drive.damping, friction, armature=drive.armature,
+            drive.damping, friction, armature=drive.armature, spring=self._spring(j),
         )  # fmt: skip
 
     def _drive(self, j: int) -> _Drive:
@@ -197,6 +197,9 @@ class _Reader:
                 j, "armature, which MuJoCo counts along the world's axes; give the body more mass"
             )
         return _Drive(*sums)
+
+    def _spring(self, j: int) -> bool:
+        return bool(self.m.jnt_stiffness[j] or self.m.jnt_stiffnesspoly[j].any())
 
     def _actuators(self, j: int) -> list[int]:
         """Those that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""

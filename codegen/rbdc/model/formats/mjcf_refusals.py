@@ -87,11 +87,7 @@ def ignored(m: Any) -> list[str]:
     """In words what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
     within limits.
     """
-    springs = int(sum(bool(m.jnt_stiffness[j] or m.jnt_stiffnesspoly[j].any()) for j in range(m.njnt)))
     found = []
-    if springs:
-        have = "s have" if springs > 1 else " has"
-        found.append(f"{springs} joint{have} a spring (stiffness); rnea does not include it")
     if m.nu:
         found.append(f"{m.nu} actuators: not used, tau is the force of all motors together")
     if m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity):

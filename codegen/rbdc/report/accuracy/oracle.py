@@ -48,14 +48,17 @@ class Reference:
 
 
 def true_method(function: Function) -> Evaluate:
-    """The reference algorithm of a function; of a framed one for `deepest_frame` in LOCAL coordinates."""
+    """The reference algorithm of a function; of a framed one for `deepest_frame` in LOCAL coordinates, of a
+    pair relative to the first frame.
+    """
     algorithm = reference_of(function)
     if not function.declaration.framed:
         return on_model(algorithm)
 
     def evaluate(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         del trace  # frames have no sections of their own
-        return arrays(algorithm(model, *inputs.values(), deepest_frame(model), "LOCAL"))
+        others = (0,) if function.declaration.pair else ()
+        return arrays(algorithm(model, *inputs.values(), deepest_frame(model), *others, "LOCAL"))
 
     return evaluate
 

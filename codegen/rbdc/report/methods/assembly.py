@@ -10,6 +10,7 @@ from rbdc.errors import OptionError
 from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
+from rbdc.model.tree import ParameterRow
 from rbdc.native.toolchain import Compiler
 from rbdc.options import Progress
 from rbdc.report.methods.contenders import compiled, known_methods, methods_of
@@ -20,9 +21,14 @@ from rbdc.report.options import CompareOptions
 
 
 def assemble(
-    model: Model, options: CompareOptions, tools: Toolchains, progress: Progress
+    model: Model,
+    options: CompareOptions,
+    tools: Toolchains,
+    progress: Progress,
+    rows: tuple[ParameterRow, ...] = (),
 ) -> list[FunctionRecord]:
-    """Generate and compile every method except Pinocchio's; compilation overlaps with generation.
+    """Generate and compile every method except Pinocchio's; compilation overlaps with generation. rows: the
+    inertial parameters that the generated method also takes at run time, if any.
 
     Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
     """
@@ -35,7 +41,7 @@ def assemble(
     )
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:
-            for method, family, make in methods_of(model, one.function):
+            for method, family, make in methods_of(model, one.function, rows):
                 if not options.wants(method, family):
                     continue
                 progress(f"{one.name}: {method}")

@@ -10,11 +10,21 @@ from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import Function
 from rbdc.ir.cost import Cost
 from rbdc.model import Model
+from rbdc.model.tree import ParameterRow
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, Compiler
 from rbdc.planning.candidates import along_paths, chosen
 from rbdc.report.methods.casadi_methods import ad_methods
-from rbdc.report.methods.generated import SINGLE, by_method, generated, rolled, single
+from rbdc.report.methods.generated import (
+    BY_PARAMETERS,
+    SINGLE,
+    by_method,
+    by_parameters,
+    generated,
+    rolled,
+    single,
+    takes_parameters,
+)
 from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
 from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.methods.numerical_differentiation import numerical_methods
@@ -24,12 +34,19 @@ from rbdc.report.methods.second_differentiation import second_methods
 Make = Callable[[], Implementation | Absent]
 
 
-def methods_of(model: Model, function: Function) -> list[tuple[str, str, Make]]:
-    """Every method of a function that we compile: name, family and maker, in the order of the report."""
+def methods_of(
+    model: Model, function: Function, rows: tuple[ParameterRow, ...] = ()
+) -> list[tuple[str, str, Make]]:
+    """Every method of a function that we compile: name, family and maker, in the order of the report; with
+    inertial parameters at run time where there are rows of them and it depends on them.
+    """
     made: list[tuple[str, str, Make]] = [
         ("generated", "generated", partial(generated, model, function)),
         (SINGLE, "single", partial(single, model, function)),
     ]
+    taking = replace(model, parameters=rows)
+    if rows and takes_parameters(taking, function):
+        made.append((BY_PARAMETERS, "analytical", partial(by_parameters, taking, function)))
     if function.policy.rolled:
         made.append(("rolled", "analytical", partial(rolled, model, function)))
     for method, evaluate in _others(model, function).items():
@@ -50,7 +67,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
     others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
     others += [name for name, *_ in second_methods(model, function)]
     loops = ["rolled"] if function.policy.rolled else []
-    return ["generated", SINGLE, *loops, *algorithms, *others, *FAMILIES]
+    return ["generated", SINGLE, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
 
 
 def _others(model: Model, function: Function) -> dict[str, Evaluate]:

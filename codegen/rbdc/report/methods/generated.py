@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import rbdc
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import Kind
 from rbdc.functions.evaluation import Evaluate
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.model import Model
+from rbdc.model.parameters import NUMBERS
 from rbdc.planning.candidates import programs
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.implementation import LIMIT, ROBOT, Implementation, of_files, too_large
@@ -19,6 +23,8 @@ from rbdc.report.methods.records import Absent
 
 SINGLE = "generated-float32"
 """Name of the method in single precision."""
+BY_PARAMETERS = "generated-parameters"
+"""Name of the method with inertial parameters at run time."""
 
 
 def generated(model: Model, function: Function) -> Implementation:
@@ -29,6 +35,19 @@ def generated(model: Model, function: Function) -> Implementation:
 def single(model: Model, function: Function) -> Implementation:
     """The C of `rbdc build --dtype float32`."""
     return _built(model, function, SINGLE, "single", scalar=FLOAT)
+
+
+def takes_parameters(taking: Model, function: Function) -> bool:
+    """Whether a function of a model with parameters at run time takes them."""
+    inputs = functions_of(taking)[function.name].declaration.inputs
+    return any(p.kind is Kind.PARAMETERS for p in inputs)
+
+
+def by_parameters(taking: Model, function: Function) -> Implementation:
+    """The C of `rbdc build --parameters` or `--payload`, called with the description's numbers."""
+    made = _built(taking, function, BY_PARAMETERS, "analytical")
+    count = NUMBERS * len(taking.parameters)
+    return replace(made, algorithm=f"{made.algorithm}, {count} inertial parameters at run time")
 
 
 def rolled(model: Model, function: Function) -> Implementation:

@@ -9,12 +9,13 @@ import rbdc
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
-from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
 from rbdc.functions.record import SECOND, Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
+from rbdc.model.parameters import nominal
 from rbdc.report.accuracy.inputs import deepest_frame
 
 ROBOT = "robot"
@@ -79,7 +80,7 @@ def of_files(
     declaration = source.declaration
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
     text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
-    kept["adapter.c"] = adapter(declaration, deepest_frame(model))
+    kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model))
     made = Implementation(
         declaration.name, method, family, source.method, kept, source.cost, source.statements
     )
@@ -103,7 +104,12 @@ def without_optional(declaration: FunctionDeclaration) -> FunctionDeclaration:
     """The declaration of the same function without external forces, on which all methods are measured."""
     inputs = tuple(declaration.required)
     return FunctionDeclaration(
-        declaration.name, declaration.summary, inputs, declaration.outputs, declaration.framed
+        declaration.name,
+        declaration.summary,
+        inputs,
+        declaration.outputs,
+        declaration.framed,
+        pair=declaration.pair,
     )
 
 
@@ -112,10 +118,17 @@ def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
     return render("prototypes.h.jinja", prototypes=[d.c_prototype(ROBOT, batch=False) for d in declarations])
 
 
-def adapter(declaration: FunctionDeclaration, frame: int = 0) -> str:
-    """The C of `ENTRY` for a function with our own signature."""
+def adapter(
+    declaration: FunctionDeclaration, frame: int = 0, parameters: Sequence[Sequence[float]] = ()
+) -> str:
+    """The C of `ENTRY` for a function with our own signature; with these inertial parameters if it takes
+    them.
+    """
     call = f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})"
-    return render_adapter([], call, declaration.scalar)
+    numbers = ", ".join(declaration.scalar.literal(float(x)) for row in parameters for x in row)
+    table = f"static const {declaration.scalar.name} {PARAMETERS}[] = {{{numbers}}};"
+    takes = any(p.kind is Kind.PARAMETERS for p in declaration.inputs)
+    return render_adapter([table] if takes else [], call, declaration.scalar)
 
 
 def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> list[str]:
@@ -127,9 +140,11 @@ def arguments(declaration: FunctionDeclaration, frame: int, index: str = "") -> 
     def place(array: str, size: int) -> str:
         return f"{array} + {size} * {index}" if index else array
 
+    fixed = {p.name: "NULL" for p in declaration.inputs if p.optional}
+    fixed |= {p.name: PARAMETERS for p in declaration.inputs if p.kind is Kind.PARAMETERS}
     positions = iter(range(len(declaration.inputs)))
-    inputs = ["NULL" if p.optional else place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
-    extra = [str(frame), "0"] if declaration.framed else []
+    inputs = [fixed.get(p.name) or place(f"in[{next(positions)}]", p.size) for p in declaration.inputs]
+    extra = [str(frame), *(["0"] * (len(declaration.place) - 1))] if declaration.framed else []
     return [*inputs, *extra, *(place(f"out[{k}]", p.size) for k, p in enumerate(declaration.outputs))]
 
 

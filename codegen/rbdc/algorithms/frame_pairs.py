@@ -1,0 +1,99 @@
+"""The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient, both by
+climbing from the frames to the root.
+
+Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
+rows. It is the same in all references, whose motions X J have |det X| = 1. In the frame's coordinates a step
+of the degree of freedom k moves the columns of the joints above its own by s_i x s_k, so that
+
+    dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k),     A = J J^T,     Y = A^-1 J
+
+over the joints i above that of k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.frames import express, frame_columns, frame_matrix
+from rbdc.algorithms.joint_coordinates import Matrix, dof_table, first_dofs, transposed, zeros
+from rbdc.model import Model
+from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial.scalars import sqrt, where_less
+
+SINGULAR = 2.0**-46
+"""A pivot of A below this part of its diagonal entry is 0 but for rounding."""
+
+
+def relative_jacobian(
+    model: Model, q: Sequence[Scalar], frame: int, other: int, reference: str = "LOCAL"
+) -> Matrix:
+    """J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of the
+    frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in WORLD.
+    """
+    (columns, world), (others, there) = (frame_columns(model, q, k) for k in (frame, other))
+    between = world.inverse().compose(there)
+    apart = {index: own for index, own in columns.items() if index not in others}
+    apart |= {index: [-between.act(s) for s in own] for index, own in others.items() if index not in columns}
+    return frame_matrix(
+        model, {index: [express(s, world, reference) for s in own] for index, own in apart.items()}
+    )
+
+
+def manipulability_gradient(
+    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> tuple[list[Scalar], list[Scalar]]:
+    """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows."""
+    columns, world = frame_columns(model, q, frame)
+    express(Motion.zero(), world, reference)  # refuses one that there is not
+    jacobian = transposed(frame_matrix(model, columns))
+    squared, solutions = _solved(jacobian)
+    w = sqrt(squared)
+    table, first = dof_table(model), first_dofs(model)
+    gradient, above = list[Scalar]([0.0] * model.nv), Force.zero()
+    for index in reversed(columns):
+        for dof, s in enumerate(columns[index], first[index]):
+            column, factor, _ = table[dof]
+            gradient[column] = gradient[column] + factor * (w * s.dot(above))
+        for dof, s in enumerate(columns[index], first[index]):
+            column, factor, _ = table[dof]
+            y = Force.of(solutions[column])
+            above = above - s.cross_force(y).scaled(factor)
+    return [w], gradient
+
+
+def _solved(columns: Matrix) -> tuple[Scalar, Matrix]:
+    """det(A) and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns; 0 and anything where A is
+    singular.
+    """
+    size = 6
+    a = zeros(size, size)
+    for i in range(size):
+        for j in range(i + 1):
+            a[i][j] = sum((column[i] * column[j] for column in columns), 0.0)
+    determinant: Scalar = 1.0
+    pivots: list[Scalar] = []
+    for i in range(size):
+        pivot = a[i][i]
+        for j in range(i):
+            scaled = a[i][j]
+            for k in range(j):
+                scaled = scaled - a[i][k] * pivots[k] * a[j][k]
+            a[i][j] = scaled / pivots[j]
+            pivot = pivot - a[i][j] * scaled
+        least = SINGULAR * a[i][i]
+        determinant = where_less(least, pivot, determinant * pivot, 0.0)
+        pivots.append(where_less(least, pivot, pivot, 1.0))
+    return determinant, [_substituted(a, pivots, column) for column in columns]
+
+
+def _substituted(lower: Matrix, pivots: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
+    """x with L D L^T x = right."""
+    x = list(right)
+    for i in range(len(x)):
+        for j in range(i):
+            x[i] = x[i] - lower[i][j] * x[j]
+    x = [entry / pivot for entry, pivot in zip(x, pivots, strict=True)]
+    for i in reversed(range(len(x))):
+        for j in range(i + 1, len(x)):
+            x[i] = x[i] - lower[j][i] * x[j]
+    return x
