@@ -24,31 +24,29 @@ def read_description(
     """The links and joints of a file; `snap` as in `rbdc.model.formats.urdf.read_urdf`, `arguments` of a
     xacro file, name and value.
 
-<<<<<<< ours
     What is no XML is a Denavit-Hartenberg table; the root element tells MJCF from URDF, elements of its
-    namespace tell xacro. Raises DescriptionError for
-    anything malformed, UnsupportedError where a package that reads the format is not installed.
+    namespace tell xacro. Raises DescriptionError for anything malformed, UnsupportedError where a package
+    that reads the format is not installed, OptionError for arguments that the file does not have.
     """
     file = fspath(path)
     text = content_of(file)
     if is_dh(text):
+        _no_arguments(file, arguments)
         return read_dh(file, text, snap)
     document = Document(file, text)
-=======
-    The root element tells MJCF from URDF, elements of its namespace tell xacro. Raises DescriptionError for
-    anything malformed, UnsupportedError where a package that reads the format is not installed, OptionError
-    for arguments that the file does not have.
-    """
-    document = Document(fspath(path))
     expanded = document.root.tag != "mujoco" and any(map(_is_xacro, _elements(document.root)))
-    if arguments and not expanded:
-        raise OptionError(f"{document.file}: --xacro-arg is for xacro files, which this is not")
->>>>>>> theirs
+    if not expanded:
+        _no_arguments(file, arguments)
     if document.root.tag == "mujoco":
         return read_mjcf(document, snap)
     if expanded:
         document = _expanded(document, arguments)
     return description_of(document, snap)
+
+
+def _no_arguments(file: str, arguments: Sequence[tuple[str, str]]) -> None:
+    if arguments:
+        raise OptionError(f"{file}: --xacro-arg is for xacro files, which this is not")
 
 
 def _elements(root: etree._Element) -> Iterator[etree._Element]:
