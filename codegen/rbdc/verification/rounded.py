@@ -8,6 +8,7 @@ with an ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, TypeAlias
@@ -36,7 +37,18 @@ class Rounding:
     def __init__(self, step: float, seed: int) -> None:
         errors = np.random.default_rng(seed).uniform(-step, step, (_POOL, 1 + REPLICAS, 1))
         errors[:, 0] = 0.0
-        self.factors = cycle(1.0 + errors)
+        self.pool, self.taken = 1.0 + errors, 0
+        self.factors = cycle(self.pool)
+
+    def rounded(self, values: Array) -> Array:
+        """The values of one operation, rounded: of several scalars side by side each by its own factors."""
+        if values.ndim <= 2:
+            factors: Array = next(self.factors)
+            return values * factors
+        count = math.prod(values.shape[:-2])
+        factors = self.pool.take(np.arange(self.taken, self.taken + count), axis=0, mode="wrap")
+        self.taken = (self.taken + count) % _POOL
+        return values * factors.reshape(*values.shape[:-2], 1 + REPLICAS, 1)
 
     def of(self, values: Array) -> Rounded:
         """The scalar with values (1 + REPLICAS, states), or such as broadcast to that."""
@@ -53,7 +65,7 @@ class Rounded:
         self.values, self.rounding = values, rounding
 
     def _after(self, values: Array) -> Rounded:
-        return Rounded(values * next(self.rounding.factors), self.rounding)
+        return Rounded(self.rounding.rounded(values), self.rounding)
 
     def __add__(self, other: Scalar) -> Rounded:
         return self._after(self.values + _values(other))
@@ -87,8 +99,15 @@ class Rounded:
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
         """A row of scalars, of which this is one, as one scalar: along a first axis."""
-        shape = np.broadcast_shapes(*(np.shape(_values(x)) for x in row))
-        return Rounded(np.stack([np.broadcast_to(_values(x), shape) for x in row]), self.rounding)
+        values = [_values(x) for x in row]
+        stacked = np.empty((len(row), *np.broadcast_shapes(*{np.shape(x) for x in values})))
+        for place, x in zip(stacked, values, strict=True):
+            place[...] = x
+        return Rounded(stacked, self.rounding)
+
+    def picked(self, places: Sequence[int]) -> Rounded:
+        """The row of those at some places of this one."""
+        return Rounded(self.values[places], self.rounding)
 
     def apart(self) -> list[Rounded]:
         """The scalars of such a row."""
