@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -35,7 +33,7 @@ from rbdc.planning.candidates import (
 from rbdc.planning.fusion import fused
 from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING, WORTH_WINDOWS
 from rbdc.planning.tracing import frame_step_programs
-from rbdc.workers import spread
+from rbdc.workers import spread, uncollected
 
 
 @dataclass(frozen=True)
@@ -125,25 +123,11 @@ def _sources(
         functions = [fused(package.model, catalogue, task.names)]
     else:
         functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
-    with _uncollected():
+    with uncollected():
         return [
             _source(package, over(function, package.scalar), backends, options.style)
             for function in functions
         ]
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no
-    cycles, and looking through them again and again takes a seventh of the time.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def over(function: Function, scalar: ScalarType) -> Function:

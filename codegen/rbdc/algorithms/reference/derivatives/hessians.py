@@ -1,4 +1,4 @@
-"""Hessians of weighted sums of torques or accelerations, without the tensors: Nganga and Wensing (2021) take
+"""Hessians of weighted sums of torques or accelerations: Nganga and Wensing (2021) take
 them for differential dynamic programming.
 
 For weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
@@ -10,17 +10,9 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
-from rbdc.algorithms.reference.derivatives.idsva_so import BY_ACCELERATION, entries_by_lowest
-from rbdc.algorithms.reference.derivatives.rows import apart, side_by_side
-from rbdc.algorithms.reference.derivatives.tensors import matrix_product, matrix_sum
-from rbdc.algorithms.reference.joint_coordinates import (
-    Matrix,
-    full_size,
-    joint_velocities,
-    reduce_matrix,
-    transposed,
-    zeros,
-)
+from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
+from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
@@ -39,20 +31,17 @@ def rnea_hessian_vector(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Blocks:
-    """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau, entry by entry of the tensors.
-    Test: the tensors.
-    """
-    size = full_size(model)
-    qq, vv, qv, qa = (zeros(size, size) for _ in range(4))
-    blocks, weights = (qq, vv, qv, qa), [x for own in joint_velocities(model, w) for x in own]
-    for entries in entries_by_lowest(model, q, v, a, fext, trace):
-        rows = side_by_side([weights[i] for _, i, _, _ in entries])
-        weighted = apart(rows * side_by_side(list(entries.values())), len(entries))
-        for (tensor, _, j, k), x in zip(entries, weighted, strict=True):
-            first, then = (k, j) if tensor == BY_ACCELERATION else (j, k)
-            blocks[tensor][first][then] = blocks[tensor][first][then] + x
-    qq, vv, qv, qa = (reduce_matrix(model, block) for block in blocks)
-    return qq, vv, qv, qa
+    """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
+    weights = [x for own in joint_velocities(model, w) for x in own]
+    tensors = second_derivatives(model, q, v, a, fext, trace)
+    qq, vv, qv, mq = (reduce_matrix(model, _contracted(tensor, weights)) for tensor in tensors)
+    return qq, vv, qv, transposed(mq)
+
+
+def _contracted(tensor: Tensor, w: Sequence[Scalar]) -> Matrix:
+    """sum_i w_i T_ijk."""
+    (entries,) = matrix_product([list(w)], [[x for row in slab for x in row] for slab in tensor])
+    return [entries[k * len(w) : (k + 1) * len(w)] for k in range(len(w))]
 
 
 def aba_hessian_vector(

@@ -83,14 +83,14 @@ def second_derivatives(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors over all degrees of freedom of the tree."""
     tensors = tuple(zero_tensor(full_size(model)) for _ in range(4))
-    for entries in entries_by_lowest(model, q, v, a, fext, trace):
+    for entries in _by_lowest(model, q, v, a, fext, trace):
         for (tensor, i, j, k), x in entries.items():
             tensors[tensor][i][j][k] = x
     qq, vv, qv, mq = tensors
     return qq, vv, qv, mq
 
 
-def entries_by_lowest(
+def _by_lowest(
     model: Model,
     q: Sequence[Scalar],
     v: Sequence[Scalar],

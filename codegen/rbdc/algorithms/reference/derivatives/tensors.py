@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.rows import Row, apart, side_by_side
+from rbdc.algorithms.reference.derivatives.rows import apart, side_by_side
 from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Scalar
@@ -80,11 +80,14 @@ def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
-    """A B, zeros left out; the entries of a row of B side by side where its scalars can stand so."""
-    rows = [side_by_side(row) for row in b]
-    if any(isinstance(row, Row) for row in rows):
-        return [_row(row, b) for row in a]
-    return [_row_side_by_side(row, rows, len(b[0])) for row in a]
+    """A B: by one product where scalars have it (`rbdc.verification`), else entry by entry, zeros left
+    out.
+    """
+    scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
+    if scalar is not None:
+        product: Matrix = scalar.matrix_product(a, b)
+        return product
+    return [_row(row, b) for row in a]
 
 
 def _row(factors: Sequence[Scalar], b: Matrix) -> list[Scalar]:
@@ -93,11 +96,3 @@ def _row(factors: Sequence[Scalar], b: Matrix) -> list[Scalar]:
         if not is_zero(factor):
             result = [x if is_zero(y) else x + factor * y for x, y in zip(result, row, strict=True)]
     return result
-
-
-def _row_side_by_side(factors: Sequence[Scalar], rows: Sequence[Scalar], size: int) -> list[Scalar]:
-    total: Scalar = 0.0
-    for factor, row in zip(factors, rows, strict=True):
-        if not is_zero(factor) and not is_zero(row):
-            total = total + factor * row
-    return apart(total, size)
