@@ -176,6 +176,7 @@ def test_layouts_that_are_refused(options: dict[str, Any], message: str) -> None
         build_module("double_pendulum", **options)
 
 
+@pytest.mark.slow
 def test_coupled_joints_have_no_sparse_layout() -> None:
     with pytest.raises(RbdcError, match="--mimic independent"):
         build_module(
@@ -211,6 +212,7 @@ def test_straight_line_code() -> None:
     check(module, Model.from_urdf(resolve("double_pendulum")))
 
 
+@pytest.mark.slow
 def test_coupled_joints() -> None:
     tree = mimic_tree("coupled")
     check(build_module(tree, functions=presets()["second"], cflags=UNOPTIMISED, mimic="coupled"), tree)
