@@ -61,8 +61,7 @@ QUICK = (
     ("planar_floating", "fixed"),
     ("hyq", "free-flyer"),
 )
-"""Robots and roots of the default tier: every joint type, limbs in lanes, mimic joints, singular M. Others
-are slow.
+"""Robots and roots of the default tier: every joint type, limbs in lanes, singular M. Others are slow.
 """
 QUICK_SINGLE = ("double_pendulum_continuous",)
 """Those of them that the default tier also has in single precision."""

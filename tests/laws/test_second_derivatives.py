@@ -176,7 +176,6 @@ def test_layouts_that_are_refused(options: dict[str, Any], message: str) -> None
         build_module("double_pendulum", **options)
 
 
-@pytest.mark.slow
 def test_coupled_joints_have_no_sparse_layout() -> None:
     with pytest.raises(RbdcError, match="--mimic independent"):
         build_module(
