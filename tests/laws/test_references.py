@@ -37,6 +37,17 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 TREES = (*range(8), "coupled")
 """The slowest loop of the tests: joint-space models of few trees are kept."""
 NAMES = [(name, method) for name, methods in METHODS.items() for method in methods]
+SLOWEST = ("fdsva-so-aza", "fdsva-so-idfoza")
+"""Methods of which a tree takes half a minute: the default tier has them on the coupled tree."""
+CASES = [
+    case
+    for slowest in (False, True)
+    for case in slow_but(
+        [(*name, which) for name in NAMES for which in TREES if (name[1] in SLOWEST) is slowest],
+        [(*name, which) for name in NAMES for which in (("coupled",) if slowest else (0, 3, 5, "coupled"))],
+        None if not slowest else (),
+    )
+]
 
 CONTEXT = mpmath.MPContext()
 CONTEXT.dps = 40
@@ -117,8 +128,7 @@ def conditioned(name: str, model: Model, given: dict[str, list[float]]) -> float
     return float(np.linalg.cond(np.array(reference_of("crba")(model, given["q"]), dtype=float)))
 
 
-@pytest.mark.parametrize(("name", "method"), NAMES)
-@pytest.mark.parametrize("which", slow_but(TREES, (0, 3, 5, "coupled")))
+@pytest.mark.parametrize(("name", "method", "which"), CASES)
 def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
     model = tree(which)
     together, alone = lane_models(which)
@@ -136,8 +146,7 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
             )
 
 
-@pytest.mark.parametrize(("name", "method"), NAMES)
-@pytest.mark.parametrize("which", slow_but(TREES, (0, 3, 5, "coupled")))
+@pytest.mark.parametrize(("name", "method", "which"), CASES)
 def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
     """Over floats, so that neither passes over programs nor C take part; frames by climbing to the root."""
     model = tree(which)

@@ -66,9 +66,9 @@ def test_every_function_is_that_of_many_descriptions(name: str) -> None:
     _all_hold(strategy, MANY * examples)
 
 
-@pytest.mark.slow
-def test_noise_on_large_robots_costs_no_digits() -> None:
-    _all_hold(noisy_robots(LARGE), 4)
+@pytest.mark.parametrize("examples", slow_but((1, 8), (), (1,)))
+def test_noise_on_large_robots_costs_no_digits(examples: int) -> None:
+    _all_hold(noisy_robots(LARGE), examples)
 
 
 def _all_hold(strategy: st.SearchStrategy[Model], examples: int) -> None:

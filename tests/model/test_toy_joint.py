@@ -27,7 +27,7 @@ from rbdc.algorithms.reference.kinematics import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.emit.rolled.tables import rolled_model
 from rbdc.errors import UnsupportedError
-from rbdc.functions.catalogue import functions_of, rollable
+from rbdc.functions.catalogue import presets, rollable
 from rbdc.model.joints import JOINT_TYPES, JointType, Revolute, RolledJoint, RolledWords
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
@@ -96,10 +96,14 @@ def made_of(root: str, *, apart: bool = True) -> Model:
 
 @cache
 def straight(root: str) -> ModuleType:
-    """All functions, straight-line, verified; with a free root those that the tests call."""
+    """The functions of the first order and the second of inverse dynamics, straight-line, verified; with a
+    free root those that the tests call.
+    """
     model = screw_model(root)
     names = (
-        tuple(functions_of(model)) if root == "fixed" else (*REFERENCES, "integrate", "forward_kinematics")
+        (*presets()["full"], "rnea_second_derivatives")
+        if root == "fixed"
+        else (*REFERENCES, "integrate", "forward_kinematics")
     )
     return build_module(model, functions=names, cflags=UNOPTIMISED, root_joint="fixed")
 

@@ -125,8 +125,8 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
         ("double_pendulum", "fixed", None),
         pytest.param("double_pendulum", "fixed", "", marks=pytest.mark.exhaustive),
         ("planar_floating", "fixed", "rnea,aba"),
-        pytest.param("planar_floating", "fixed", "rnea_derivatives,aba_derivatives", marks=pytest.mark.slow),
-        ("solo12", "free-flyer", "crba,rnea_derivatives"),
+        pytest.param("planar_floating", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
+        pytest.param("solo12", "free-flyer", "crba,rnea_derivatives", marks=pytest.mark.exhaustive),
         ("panda", "fixed", "rnea_derivatives"),
     ],
 )

@@ -17,7 +17,7 @@ from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
-from tests.support import UNOPTIMISED
+from tests.support import UNOPTIMISED, slow_but
 from tests.support_descriptions import Scales, chains, mirrored, noisy_robots, trees
 
 FUNCTIONS = 4
@@ -56,10 +56,10 @@ def test_builds_are_verified(way: str) -> None:
     _imagined(way, 3)
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("examples", slow_but((8, 40), (), (8,)))
 @pytest.mark.parametrize("way", WAYS)
-def test_many_builds_are_verified(way: str) -> None:
-    _imagined(way, 20)
+def test_many_builds_are_verified(way: str, examples: int) -> None:
+    _imagined(way, examples)
 
 
 def _imagined(way: str, examples: int) -> None:

@@ -31,7 +31,7 @@ from tests.support import UNOPTIMISED, Array
 from tests.support_trees import random_tree
 from tests.verification.support_mutants import Mutant, mutants
 
-MUTANTS = int(os.environ.get("RBDC_MUTANTS", "12"))
+MUTANTS = int(os.environ.get("RBDC_MUTANTS", "8"))
 """Of each robot. With RBDC_MUTANTS=100 it takes a quarter of an hour; fewer show that the net is there."""
 CHANGED = 1e-9
 """Of the largest entry of a result: what a mutant has to change to count."""
