@@ -82,7 +82,7 @@ def test_rows_are_their_scalars(kind: str) -> None:
     """Also with a row of plain numbers, with one scalar, and a constant zero."""
     a, b, bare = (list(map(float, RNG.standard_normal(4))) for _ in range(3))
     made = KINDS[kind]
-    x, y, single = list(map(made, a)), list(map(made, b)), made(0.5)
+    x, y, single = list(map(made, a)), list(map(made, b)), 0.5 if kind == "opaque" else made(0.5)
     rows = side_by_side(x), side_by_side(y), side_by_side(bare)
     total = rows[0] * rows[1] - rows[2] * rows[0] + single * rows[0] + side_by_side([0.0] * 4)
     expected = [p * q - r * p + single * p for p, q, r in zip(x, y, bare, strict=True)]
