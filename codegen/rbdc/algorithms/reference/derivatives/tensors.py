@@ -10,7 +10,7 @@ from rbdc.algorithms.reference.derivatives.rows import apart, side_by_side
 from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Scalar
-from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.scalars import is_number, is_zero
 
 Tensor = list[Matrix]
 
@@ -44,7 +44,7 @@ def matrix_sum(a: Matrix, b: Matrix, factor: float = 1.0) -> Matrix:
     """A + factor B."""
     size = len(a)
     one, other = (side_by_side([x for row in matrix for x in row]) for matrix in (a, b))
-    total = apart(one + (other if factor == 1.0 else factor * other), size * size)
+    total = apart(one + (other if is_number(factor) and factor == 1.0 else factor * other), size * size)
     return [total[k * size : (k + 1) * size] for k in range(size)]
 
 
