@@ -122,7 +122,7 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize(
-    ("level", "dtype"), [("-O0", "float32"), pytest.param("-O3", "float64", marks=pytest.mark.slow)]
+    ("level", "dtype"), [("-O0", "float32"), pytest.param("-O3", "float64", marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize(
     "model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name

@@ -25,11 +25,11 @@ from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
-from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
-TREES = [seed if seed in QUICK else pytest.param(seed, marks=pytest.mark.slow) for seed in range(8)]
+TREES = slow_but(range(8), QUICK, (2, 6))
 """Every joint type is at the root of one of these; compiling all fifty would take ten minutes."""
 TENSORS = ("rnea_second_derivatives", "aba_second_derivatives")
 ROBOTS = [("kuka_iiwa", "fixed"), pytest.param("hyq", "free-flyer", marks=pytest.mark.slow)]
