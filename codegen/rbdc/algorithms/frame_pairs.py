@@ -42,11 +42,14 @@ def relative_jacobian(
 def manipulability_gradient(
     model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows."""
+    """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where fewer
+    than six degrees of freedom carry the frame.
+    """
     columns, world = frame_columns(model, q, frame)
     express(Motion.zero(), world, reference)  # refuses one that there is not
     jacobian = transposed(frame_matrix(model, columns))
-    squared, solutions = _solved(jacobian)
+    freedoms = sum(map(len, columns.values()))
+    squared, solutions = _solved(jacobian, 1.0 if freedoms >= 6 else 0.0)
     w = sqrt(squared)
     table, first = dof_table(model), first_dofs(model)
     gradient, above = list[Scalar]([0.0] * model.nv), Force.zero()
@@ -61,16 +64,15 @@ def manipulability_gradient(
     return [w], gradient
 
 
-def _solved(columns: Matrix) -> tuple[Scalar, Matrix]:
-    """det(A) and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns; 0 and anything where A is
-    singular.
+def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
+    """`determinant` det(A), and A^-1 J by columns, for A = J J^T = L D L^T of J by its columns; 0 and
+    anything where A is singular.
     """
     size = 6
     a = zeros(size, size)
     for i in range(size):
         for j in range(i + 1):
             a[i][j] = sum((column[i] * column[j] for column in columns), 0.0)
-    determinant: Scalar = 1.0
     pivots: list[Scalar] = []
     for i in range(size):
         pivot = a[i][i]
