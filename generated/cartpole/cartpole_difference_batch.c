@@ -17,39 +17,22 @@ static __attribute__((noinline)) void cartpole_difference_kernel8(const cartpole
     const cartpole_vector8 sum_1 = q1[1] - q0[1];
     results[1] = sum_1;
 }
-
-/* where each entry of dv is among the results */
-static const unsigned short dv_places[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_difference_blocks(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
-{
-    cartpole_lanes8 q0_lanes[8], q1_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q0 + 2 * i, 2, n - i, q0_lanes);
-        cartpole_load8(q1 + 2 * i, 2, n - i, q1_lanes);
-        if (!cartpole_moderate8(q0_lanes, 2) || !cartpole_moderate8(q1_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_difference(q0 + 2 * k, q1 + 2 * k, dv + 2 * k);
-            }
-            continue;
-        }
-        cartpole_difference_kernel8(q0_lanes, q1_lanes, results);
-        cartpole_store8(results, dv_places, 2, past, dv + 2 * i);
-    }
-    cartpole_settle();
-    return i;
-}
 #endif
 
+/* Samples one by one; results that the caches cannot hold go past them. */
 void cartpole_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    i = cartpole_difference_blocks(n, q0, q1, dv);
+    cartpole_lanes8 room[1], *const past = cartpole_way_past8(2 * n, room);
+    if (past != NULL) {
+        double *const made = (double *)past;
+        for (; i < n; ++i) {
+            cartpole_difference(q0 + 2 * i, q1 + 2 * i, made + 0);
+            cartpole_copy_past(made + 0, 2, dv + 2 * i);
+        }
+        cartpole_settle();
+    }
 #endif
     for (; i < n; ++i) {
         cartpole_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);

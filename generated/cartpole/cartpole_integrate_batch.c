@@ -17,39 +17,22 @@ static __attribute__((noinline)) void cartpole_integrate_kernel8(const cartpole_
     const cartpole_vector8 sum_1 = q[1] + dv[1];
     results[1] = sum_1;
 }
-
-/* where each entry of q_next is among the results */
-static const unsigned short q_next_places[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t cartpole_integrate_blocks(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
-{
-    cartpole_lanes8 q_lanes[8], dv_lanes[8], results[2], room[2], *const past = cartpole_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        cartpole_load8(q + 2 * i, 2, n - i, q_lanes);
-        cartpole_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        if (!cartpole_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                cartpole_integrate(q + 2 * k, dv + 2 * k, q_next + 2 * k);
-            }
-            continue;
-        }
-        cartpole_integrate_kernel8(q_lanes, dv_lanes, results);
-        cartpole_store8(results, q_next_places, 2, past, q_next + 2 * i);
-    }
-    cartpole_settle();
-    return i;
-}
 #endif
 
+/* Samples one by one; results that the caches cannot hold go past them. */
 void cartpole_integrate_batch(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    i = cartpole_integrate_blocks(n, q, dv, q_next);
+    cartpole_lanes8 room[1], *const past = cartpole_way_past8(2 * n, room);
+    if (past != NULL) {
+        double *const made = (double *)past;
+        for (; i < n; ++i) {
+            cartpole_integrate(q + 2 * i, dv + 2 * i, made + 0);
+            cartpole_copy_past(made + 0, 2, q_next + 2 * i);
+        }
+        cartpole_settle();
+    }
 #endif
     for (; i < n; ++i) {
         cartpole_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);

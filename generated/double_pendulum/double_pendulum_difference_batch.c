@@ -17,39 +17,22 @@ static __attribute__((noinline)) void double_pendulum_difference_kernel8(const d
     const double_pendulum_vector8 sum_1 = q1[1] - q0[1];
     results[1] = sum_1;
 }
-
-/* where each entry of dv is among the results */
-static const unsigned short dv_places[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_difference_blocks(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
-{
-    double_pendulum_lanes8 q0_lanes[8], q1_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q0 + 2 * i, 2, n - i, q0_lanes);
-        double_pendulum_load8(q1 + 2 * i, 2, n - i, q1_lanes);
-        if (!double_pendulum_moderate8(q0_lanes, 2) || !double_pendulum_moderate8(q1_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_difference(q0 + 2 * k, q1 + 2 * k, dv + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_difference_kernel8(q0_lanes, q1_lanes, results);
-        double_pendulum_store8(results, dv_places, 2, past, dv + 2 * i);
-    }
-    double_pendulum_settle();
-    return i;
-}
 #endif
 
+/* Samples one by one; results that the caches cannot hold go past them. */
 void double_pendulum_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    i = double_pendulum_difference_blocks(n, q0, q1, dv);
+    double_pendulum_lanes8 room[1], *const past = double_pendulum_way_past8(2 * n, room);
+    if (past != NULL) {
+        double *const made = (double *)past;
+        for (; i < n; ++i) {
+            double_pendulum_difference(q0 + 2 * i, q1 + 2 * i, made + 0);
+            double_pendulum_copy_past(made + 0, 2, dv + 2 * i);
+        }
+        double_pendulum_settle();
+    }
 #endif
     for (; i < n; ++i) {
         double_pendulum_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);

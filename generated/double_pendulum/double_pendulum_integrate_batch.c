@@ -17,39 +17,22 @@ static __attribute__((noinline)) void double_pendulum_integrate_kernel8(const do
     const double_pendulum_vector8 sum_1 = q[1] + dv[1];
     results[1] = sum_1;
 }
-
-/* where each entry of q_next is among the results */
-static const unsigned short q_next_places[8] = {
-    0, 1, 0, 0, 0, 0, 0, 0,
-};
-
-/* As many whole blocks of 8 samples as there are; how many samples that were. */
-static size_t double_pendulum_integrate_blocks(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
-{
-    double_pendulum_lanes8 q_lanes[8], dv_lanes[8], results[2], room[2], *const past = double_pendulum_way_past8(2 * n, room);
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        double_pendulum_load8(q + 2 * i, 2, n - i, q_lanes);
-        double_pendulum_load8(dv + 2 * i, 2, n - i, dv_lanes);
-        if (!double_pendulum_moderate8(q_lanes, 2)) {
-            for (size_t k = i; k < i + 8; ++k) {
-                double_pendulum_integrate(q + 2 * k, dv + 2 * k, q_next + 2 * k);
-            }
-            continue;
-        }
-        double_pendulum_integrate_kernel8(q_lanes, dv_lanes, results);
-        double_pendulum_store8(results, q_next_places, 2, past, q_next + 2 * i);
-    }
-    double_pendulum_settle();
-    return i;
-}
 #endif
 
+/* Samples one by one; results that the caches cannot hold go past them. */
 void double_pendulum_integrate_batch(size_t n, const double *restrict q, const double *restrict dv, double *restrict q_next)
 {
     size_t i = 0;
 #if defined(__GNUC__)
-    i = double_pendulum_integrate_blocks(n, q, dv, q_next);
+    double_pendulum_lanes8 room[1], *const past = double_pendulum_way_past8(2 * n, room);
+    if (past != NULL) {
+        double *const made = (double *)past;
+        for (; i < n; ++i) {
+            double_pendulum_integrate(q + 2 * i, dv + 2 * i, made + 0);
+            double_pendulum_copy_past(made + 0, 2, q_next + 2 * i);
+        }
+        double_pendulum_settle();
+    }
 #endif
     for (; i < n; ++i) {
         double_pendulum_integrate(q + 2 * i, dv + 2 * i, q_next + 2 * i);

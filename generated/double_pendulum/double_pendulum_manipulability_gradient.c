@@ -13,14 +13,17 @@ void double_pendulum_manipulability_gradient(const double *restrict q, int frame
     fill(start, 1, manipulability);
     fill(start, 2, gradient);
 
-    double J[6 * COLUMNS], A[6][6], pivot[6], Y[COLUMNS][6], above[6] = {0.0}, determinant = 1.0;
+    double J[6 * COLUMNS], A[6][6], pivot[6], Y[COLUMNS][6], above[6] = {0.0};
+    int freedoms = 0;
     fill(0.0, 6 * COLUMNS, J);
     for (int i = 0; i < length; ++i) {
+        freedoms += double_pendulum_frames_first[path[i] + 1] - double_pendulum_frames_first[path[i]];
         for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
             put(0, world, dof, columns[dof], J);
         }
     }
-    /* A = J J^T = L D L^T, and its determinant: 0 where a pivot is 0 but for rounding */
+    /* A = J J^T = L D L^T, and its determinant: 0 of fewer than six columns, and where a pivot is 0 but for rounding */
+    double determinant = freedoms < 6 ? 0.0 : 1.0;
     for (int i = 0; i < 6; ++i) {
         for (int j = 0; j <= i; ++j) {
             A[i][j] = 0.0;

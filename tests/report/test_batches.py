@@ -261,6 +261,22 @@ def test_single_precision_takes_half_the_room(tmp_path: Path) -> None:
     assert "generated-float32-batch" in result.stdout
 
 
+def test_samples_side_by_side_are_shown_where_single_calls_were_taken(tmp_path: Path) -> None:
+    options = ("--batch-samples", "40", "--functions", "integrate", "--methods", "casadi")
+    result = run("--batch", *options, "--out", str(tmp_path))
+    assert result.exit_code == 0, result.output
+    report = report_of(tmp_path)
+    jsonschema.validate(
+        report, json.loads(files("rbdc.report.present").joinpath("report.schema.json").read_text())
+    )
+    batch = batches(report)["integrate"]
+    methods = {method["method"]: method for method in batch["methods"]}
+    assert batch["lanes"] is None
+    assert "a loop over samples" in methods["generated-batch"]["algorithm"]
+    assert f"{DOUBLE.lanes} samples side by side" in methods["generated-lanes"]["algorithm"]
+    assert methods["generated-lanes"]["right"]
+
+
 def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_assembly, "BATCH_MEMORY", 10 * 8 * 8)  # rnea has 8 numbers
     result = run(

@@ -56,9 +56,10 @@ class PlannedFunction:
     input. For COLUMNS the programs that prepare the solve, likewise. For PATHS those that loops along the
     paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
     there are none: the tables of the model say all. samples: the scalar programs (for CLIMB the steps) of
-    a kernel for several samples at once, empty where the batch is a loop over samples. program: one
-    scalar straight-line program over all inputs, there if a target `needs_program`. uses: functions that
-    this one calls, under names of their own.
+    a kernel for several samples at once, empty where the batch is a loop over samples. one_by_one: it is a
+    loop all the same, and the kernel is for blocks in lanes alone. large: a loop whose results are so large
+    that the target for several samples prints it. program: one scalar straight-line program over all inputs,
+    there if a target `needs_program`. uses: functions that this one calls, under names of their own.
     """
 
     function: Function
@@ -66,6 +67,8 @@ class PlannedFunction:
     method: str = ""
     programs: tuple[Program, ...] = ()
     samples: tuple[Program, ...] = ()
+    one_by_one: bool = False
+    large: bool = False
     program: Program | None = None
     uses: tuple[PlannedFunction, ...] = ()
 
@@ -73,6 +76,11 @@ class PlannedFunction:
     def declaration(self) -> FunctionDeclaration:
         """That of the function."""
         return self.function.declaration
+
+    @property
+    def plain_loop(self) -> bool:
+        """Whether its batch is a plain loop, printed beside the function for one sample."""
+        return not self.samples and not self.large
 
 
 @dataclass
@@ -82,7 +90,7 @@ class FunctionSource:
     of the C.
 
     `internal`: names that the C files share with each other or with those of other functions, beside the two
-    of the declaration.
+    of the declaration. one_by_one: the batch is a loop although there is a kernel for blocks in lanes.
     """
 
     declaration: FunctionDeclaration
@@ -94,6 +102,7 @@ class FunctionSource:
     batch_files: dict[str, str] = field(default_factory=dict)
     internal: list[str] = field(default_factory=list)
     target_files: dict[str, dict[str, str]] = field(default_factory=dict)
+    one_by_one: bool = False
 
     def take(self, made: FunctionSource) -> None:
         """Take over what the C library has of the function, and its figures; files of other targets stay."""

@@ -11,7 +11,7 @@ from functools import partial
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
-from rbdc.emit.paths.kernels import KERNELS, has_windows
+from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
@@ -23,6 +23,7 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
+from rbdc.planning.batches import goes_one_by_one, has_large_results, single_work
 from rbdc.planning.candidates import (
     along_paths,
     finished,
@@ -45,7 +46,8 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it. layout: of tensors, dense or sparse.
+    not depend on it. layout: of tensors, dense or sparse. side_by_side: batches run the kernels for several
+    samples where single calls take less time too, for comparisons.
     """
 
     style: str = "unrolled"
@@ -55,6 +57,7 @@ class GenerationOptions:
     portable: bool = False
     processes: int = 1
     layout: str = "dense"
+    side_by_side: bool = False
 
 
 PLAIN = GenerationOptions()
@@ -126,10 +129,7 @@ def _sources(
     else:
         functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
     with _uncollected():
-        return [
-            _source(package, over(function, package.scalar), backends, options.style)
-            for function in functions
-        ]
+        return [_source(package, over(function, package.scalar), backends, options) for function in functions]
 
 
 @contextmanager
@@ -151,11 +151,13 @@ def over(function: Function, scalar: ScalarType) -> Function:
     return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
-def _source(package: Package, function: Function, backends: Sequence[Backend], style: str) -> FunctionSource:
+def _source(
+    package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
+) -> FunctionSource:
     """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the
     operations that it took.
     """
-    model, loops = package.model, PlannedFunction(function, Form.LOOPS)
+    model, loops, style = package.model, PlannedFunction(function, Form.LOOPS), options.style
     asked = style == "rolled" or (style == "auto" and is_rollable(model))
     may_roll = bool(function.policy.rolled) and asked
     if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
@@ -166,6 +168,8 @@ def _source(package: Package, function: Function, backends: Sequence[Backend], s
         )
     batch = any(backend.needs_samples for backend in backends)
     planned = _in_windows_if_cheaper(model, _planned(model, function, batch=batch))
+    one_by_one = not options.side_by_side and goes_one_by_one(model, planned)
+    planned = replace(planned, one_by_one=one_by_one, large=batch and has_large_results(planned))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING
@@ -178,13 +182,9 @@ def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFun
     """
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    scalar, kind = planned.declaration.scalar, planned.function.policy.windows
-    work = cost(planned.programs[0]).weight
-    if planned.form is Form.COLUMNS:
-        work = column_weight(planned.programs[0], model.nv, scalar)
-    if KERNELS[kind].cost(model, scalar).weight > WORTH_WINDOWS[kind] * work:
-        return planned
-    return replace(planned, form=Form.WINDOWS, programs=())
+    windows, kind = replace(planned, form=Form.WINDOWS, programs=()), planned.function.policy.windows
+    worth = single_work(model, windows) <= WORTH_WINDOWS[kind] * single_work(model, planned)
+    return windows if worth else planned
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables
+from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables, past_view
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.csource import batch_view, figures, kernel_parts
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
@@ -36,13 +36,16 @@ transposed in parts: compilers take longer vectors apart, but not what exchanges
 """
 
 
-def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:
+def add_batch(
+    source: FunctionSource, robot: str, programs: Sequence[Program], version: str, *, one_by_one: bool = False
+) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. `programs` are scalar; of two the first
-    goes without the optional input, and the second takes it.
+    goes without the optional input, and the second takes it. one_by_one: only `<robot>_<name>_lanes` runs
+    them; samples that are stored one after the other go through the function for one.
     """
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
     scalar = declaration.scalar
-    source.declaration = declaration
+    source.declaration, source.one_by_one = declaration, one_by_one
     forms = _forms(robot, declaration, [side_by_side(program, scalar.lanes) for program in programs])
     kernel = FunctionSource(
         declaration, cost(forms[0].samples.program), batch_headers(robot, version, scalar)
@@ -54,6 +57,8 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL)
         for f in forms
     ]
+    views = [(form, form_view(form, blocks=not one_by_one)) for form in forms]
+    batch = batch_view(robot, declaration)
     source.batch_files |= kernel.files
     source.internal += kernel.internal
     source.batch_files[f"{name}_batch.c"] = render(
@@ -69,10 +74,30 @@ def add_batch(source: FunctionSource, robot: str, programs: Sequence[Program], v
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
         vector=vector_view(scalar, scalar.lanes),
-        tables=[table for form in forms for table in index_tables(form)],
-        forms=[form_view(form) for form in forms],
+        tables=[
+            table for form, view in views if view.blocks or not view.direct for table in index_tables(form)
+        ],
+        forms=[view for _, view in views],
         entry=_lanes_entry(declaration, forms),
-        batch=replace(batch_view(robot, declaration), blocks=_whole_blocks(declaration, forms)),
+        batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
+        past=past_view(robot, declaration) if one_by_one else None,
+    )
+
+
+def add_loop(source: FunctionSource, robot: str, version: str) -> None:
+    """Add the file with `<robot>_<name>_batch` where that is a loop over samples whose results are large."""
+    declaration, name = source.declaration, f"{robot}_{source.declaration.name}"
+    source.batch_files |= batch_headers(robot, version, declaration.scalar)
+    source.batch_files[f"{name}_batch.c"] = render(
+        "batch_loop.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        version=version,
+        lanes=declaration.scalar.lanes,
+        **declaration.scalar.words,
+        batch=batch_view(robot, declaration),
+        past=past_view(robot, declaration),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
-from rbdc.emit.batch.batch import add_batch
+from rbdc.emit.batch.batch import add_batch, add_loop
 from rbdc.emit.batch.frames_batch import add_frames_batch
 
 
@@ -15,11 +15,13 @@ class BatchTarget(Backend):
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Add the kernel to functions that planning has programs of several samples for; the batch of others
-        is a loop, which C prints.
+        is a loop, which C prints unless results are large.
         """
-        if not planned.samples:
+        if planned.large:
+            add_loop(source, package.robot, package.version)
+        elif not planned.samples:
             return
-        if planned.form is Form.CLIMB:
+        elif planned.form is Form.CLIMB:
             add_frames_batch(source, package.robot, package.model, planned.samples, package.version)
         else:
-            add_batch(source, package.robot, planned.samples, package.version)
+            add_batch(source, package.robot, planned.samples, package.version, one_by_one=planned.one_by_one)

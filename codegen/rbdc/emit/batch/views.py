@@ -69,14 +69,15 @@ class SingleSampleView:
 class FormView:
     """The loops over whole blocks of one form, and over blocks in lanes.
 
-    name: what the names of its C functions begin with; private: it is not public itself. parameters: of a
-    function over arrays. zeros: the array in place of an input that is not given, of `zeros_size` entries;
-    empty where there is none. angles: the inputs whose angles must be moderate. count: vectors of results and
-    constants; entries: of all outputs; room: of the largest. direct: results of blocks in lanes go straight
-    to this place; empty where they are put together from `held` vectors. single: calls of single samples of a
-    block by other means.
+    blocks: whether there is the first; where there is not, samples go one by one. name: what the names of its
+    C functions begin with; private: it is not public itself. parameters: of a function over arrays. zeros:
+    the array in place of an input that is not given, of `zeros_size` entries; empty where there is none.
+    angles: the inputs whose angles must be moderate. count: vectors of results and constants; entries: of all
+    outputs; room: of the largest. direct: results of blocks in lanes go straight to this place; empty where
+    they are put together from `held` vectors. single: calls of single samples of a block by other means.
     """
 
+    blocks: bool
     name: str
     private: bool
     parameters: str
@@ -159,7 +160,34 @@ class Form:
         return f"({p.where_given(here, absent)})" if p == self.spared else here
 
 
-def form_view(form: Form) -> FormView:
+@dataclass(frozen=True)
+class PastView:
+    """Samples one by one whose results go past the caches by way of room for those of one sample.
+
+    entries: of all outputs; room: vectors that hold them. call: of sample i. outputs: for each the entry of
+    the room where it begins, its size, and where it belongs.
+    """
+
+    entries: int
+    room: int
+    call: str
+    outputs: list[tuple[int, int, str]]
+
+
+def past_view(robot: str, declaration: FunctionDeclaration) -> PastView:
+    """The view of the samples of a function one by one."""
+    places = {p: f"{p.name} + {p.size} * i" for p in (*declaration.inputs, *declaration.outputs)}
+    arrays = {p.name: p.where_given(places[p]) if p.optional else places[p] for p in declaration.inputs}
+    outputs, entries = [], 0
+    for p in declaration.outputs:
+        outputs.append((entries, p.size, places[p]))
+        arrays[p.name] = f"made + {entries}"
+        entries += p.size
+    room = -(-entries // declaration.scalar.lanes)
+    return PastView(entries, room, single_call(robot, declaration, arrays), outputs)
+
+
+def form_view(form: Form, *, blocks: bool = True) -> FormView:
     """The view of a form."""
     declaration, samples, spared = form.declaration, form.samples, form.spared
     inputs = {p: _array(form, p) for p in declaration.inputs}
@@ -169,6 +197,7 @@ def form_view(form: Form) -> FormView:
     whole = samples.output_indices == (tuple(range(form.count)),) and not samples.constants
     sample = {p.name: form.sample(p, "k") for p in (*declaration.inputs, *declaration.outputs)}
     return FormView(
+        blocks=blocks,
         name=form.name,
         private=bool(form.suffix),
         parameters=parameters(declaration),

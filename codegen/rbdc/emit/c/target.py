@@ -22,7 +22,7 @@ class CTarget(Backend):
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function in its form; one that loops over tables is left to the target `rolled`."""
         robot, declaration, version = package.robot, planned.declaration, package.version
-        loop = not planned.samples
+        loop = planned.plain_loop
         if planned.form is Form.STRAIGHT_LINE:
             made = function_source(robot, declaration, planned.programs, version, planned.method, loop=loop)
         elif planned.form is Form.COLUMNS:

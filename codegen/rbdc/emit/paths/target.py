@@ -17,7 +17,7 @@ class WindowsTarget(Backend):
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function where its form is along paths."""
         if planned.form is Form.WINDOWS:
-            loop = not planned.samples
+            loop = planned.plain_loop
             kernel = KERNELS[planned.function.policy.windows]
             source.take(
                 kernel.source(package.robot, planned.function, package.model, package.version, loop=loop)

@@ -66,6 +66,8 @@ def _of_function(
     flops = next(c.figures.flops for c in one.contenders if c.method == "generated")
     batches = Batches(fitting, [n for n in wanted if n not in fitting], code.lanes, flops)
     made = [(code.made, _generated_methods(code.lanes, moved))]
+    if code.chosen:
+        made.append(_side_by_side(model, one, moved))
     if any(contender.method == SINGLE for contender in one.contenders):
         made.append(_single(model, one, moved // 2))
     pinocchio, casadi = _fastest(one, "pinocchio"), _fastest(one, "casadi")
@@ -98,6 +100,13 @@ def _generated_methods(lanes: int | None, moved: int) -> list[BatchMethod]:
         BatchMethod("generated-batch", "generated", "generated", _how(lanes), moved, BATCH),
         BatchMethod("generated-loop", "generated", "generated", loop, moved, LOOP),
     ]
+
+
+def _side_by_side(model: Model, one: FunctionRecord, moved: int) -> tuple[Implementation, list[BatchMethod]]:
+    """Samples side by side where the generated batch function has them one by one."""
+    code = generated(model, one.function, side_by_side=True)
+    how = f"{_how(code.lanes)}, which was taken to be slower than single calls"
+    return code.made, [BatchMethod("generated-lanes", "generated", "generated", how, moved, BATCH)]
 
 
 def _single(model: Model, one: FunctionRecord, moved: int) -> tuple[Implementation, list[BatchMethod]]:

@@ -37,17 +37,23 @@ class _EntryPoint:
 class Generated:
     """The generated batch function, and a loop over the generated function for one sample.
 
-    lanes: samples that the batch function computes side by side, None where it is a loop.
+    lanes: samples that the batch function computes side by side, None where it is a loop. chosen: it is a
+    loop because that was taken to be faster.
     """
 
     made: Implementation
     lanes: int | None
+    chosen: bool = False
 
 
-def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> Generated:
-    """C whose `BATCH` calls the generated batch function, and `LOOP` the one for one sample, n times."""
+def generated(
+    model: Model, function: Function, scalar: ScalarType = DOUBLE, *, side_by_side: bool = False
+) -> Generated:
+    """C whose `BATCH` calls the generated batch function, and `LOOP` the one for one sample, n times.
+    side_by_side: where samples one by one are taken to be faster too.
+    """
     name = function.declaration.name
-    options = GenerationOptions(targets=("c", "batch"), scalar=scalar)
+    options = GenerationOptions(targets=("c", "batch"), scalar=scalar, side_by_side=side_by_side)
     made = generate(model, ROBOT, [name], rbdc.__version__, lambda _: None, options)
     (source,) = made.sources
     files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
@@ -55,8 +61,9 @@ def generated(model: Model, function: Function, scalar: ScalarType = DOUBLE) -> 
     batch = f"{ROBOT}_{name}_batch({', '.join(['n', *arguments(source.declaration, frame)])});"
     single = f"{ROBOT}_{name}({', '.join(arguments(source.declaration, frame, 'i'))});"
     files[_ADAPTER] = _adapter([_EntryPoint(BATCH, [batch]), _EntryPoint(LOOP, _each([single]))], scalar)
-    lanes = source.declaration.scalar.lanes if source.batch_files else None
-    return Generated(Implementation(name, "generated-batch", "generated", source.method, files), lanes)
+    loop = source.one_by_one or not source.declaration.lanes
+    made_of = Implementation(name, "generated-batch", "generated", source.method, files)
+    return Generated(made_of, None if loop else source.declaration.scalar.lanes, source.one_by_one)
 
 
 def loop_over_peer(declaration: FunctionDeclaration) -> Implementation:
