@@ -53,7 +53,12 @@ class Rounded:
         self.values, self.rounding = values, rounding
 
     def _after(self, values: Array) -> Rounded:
-        return Rounded(values * next(self.rounding.factors), self.rounding)
+        """Of values that nothing else holds."""
+        factors = next(self.rounding.factors)
+        if values.ndim > 1 and values.shape[-2] == 1 + REPLICAS:
+            values *= factors
+            return Rounded(values, self.rounding)
+        return Rounded(values * factors, self.rounding)
 
     def __add__(self, other: Scalar) -> Rounded:
         return self._after(self.values + _values(other))
@@ -93,6 +98,22 @@ class Rounded:
     def apart(self) -> list[Rounded]:
         """The scalars of such a row."""
         return [Rounded(values, self.rounding) for values in self.values]
+
+    def beside(self, parts: Sequence[tuple[Scalar, int]]) -> Rounded:
+        """Scalars of so many columns each as one scalar of all columns: along a first axis."""
+        values = [np.asarray(_values(x)) for x, _ in parts]
+        shape = np.broadcast_shapes((1, 1), *(x.shape[-2:] for x in values))
+        rows = [np.broadcast_to(x, (n, *shape)) for x, (_, n) in zip(values, parts, strict=True)]
+        return Rounded(np.concatenate(rows), self.rounding)
+
+    def of_columns(self, count: int) -> list[Rounded]:
+        """The scalars of so many columns; of one that is the same for all of them itself."""
+        return self.apart() if self.values.ndim == 3 else [self] * count
+
+    def part(self, start: int, stop: int) -> Rounded:
+        """The scalar of some of its columns."""
+        values = self.values[start:stop] if self.values.ndim == 3 else self.values
+        return Rounded(values, self.rounding)
 
     def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
         """`then` where a < b, else `otherwise`; this is one of them."""

@@ -24,8 +24,11 @@ STATES = 20
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
-"""Those of the states at which tensors of more than `MANY` entries are compared: of every kind one."""
+"""Those of the states at which tensors of more than `MANY` entries and matrices of more than
+`MANY_OF_MATRICES` are compared: of every kind one.
+"""
 MANY = 8000
+MANY_OF_MATRICES = 50_000
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
@@ -47,8 +50,9 @@ def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
     """The numbers of the states of a function."""
-    tensors = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS and len(p.shape) == 3)
-    return list(FEW if tensors > MANY else range(STATES))
+    rows = [p for p in declaration.outputs if p.kind is Kind.JOINT_ROWS]
+    matrices, tensors = (sum(p.size for p in rows if len(p.shape) == n) for n in (2, 3))
+    return list(FEW if tensors > MANY or matrices > MANY_OF_MATRICES else range(STATES))
 
 
 def _values(

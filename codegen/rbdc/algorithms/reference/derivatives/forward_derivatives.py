@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.reference.derivatives.tensors import matrix_product
+from rbdc.algorithms.reference.joint_coordinates import Matrix
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.spatial.scalars import is_zero
 
 
 def aba_derivatives(
@@ -37,13 +37,4 @@ def aba_derivatives(
 
 
 def _minus_product(a: Matrix, b: Matrix) -> Matrix:
-    columns = transposed(b)
-
-    def entry(row: Sequence[Scalar], column: Sequence[Scalar]) -> Scalar:
-        total: Scalar = 0.0
-        for x, y in zip(row, column, strict=True):
-            if not (is_zero(x) or is_zero(y)):
-                total = total - x * y
-        return total
-
-    return [[entry(row, column) for column in columns] for row in a]
+    return [[-x for x in row] for row in matrix_product(a, b)]
