@@ -80,7 +80,7 @@ REPORT_ORDER = [
     ["measure"],
     ["present"],
     ["compare", "benchmark_suite"],
-    ["benchmark", "experiments"],
+    ["benchmark", "experiments", "families"],
     ["studies"],
 ]
 REPORT_LEVEL = {name: level for level, names in enumerate(REPORT_ORDER) for name in names}

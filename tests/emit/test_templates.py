@@ -8,7 +8,7 @@ import pytest
 from jinja2 import Environment, nodes
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
-PAGES = ("benchmark.html.jinja", "explain.html.jinja", "report.html.jinja", "sensitivity.html.jinja")
+PAGES = ("benchmark.html.jinja", "explain.html.jinja", "report.html.jinja", "study.html.jinja")
 """Those of reports; the package reads them elsewhere."""
 FILES = [path for path in sorted(TEMPLATES.glob("*.jinja")) if path.name not in PAGES]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rbdc.cli.support import Failure, Progress, model_options, parameter_options
-from rbdc.errors import ToolchainError
+from rbdc.errors import OptionError, ToolchainError
 
 if TYPE_CHECKING:
     from rbdc.report.options import CompareOptions
@@ -22,9 +22,20 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
 @click.command(
     epilog="Example: rbdc compare kuka_iiwa --functions rnea,rnea_derivatives --out reports/kuka_iiwa"
 )
-@click.argument("description")
+@click.argument("description", required=False)
 @model_options
 @parameter_options
+@click.option(
+    "--serial", metavar="SIZES", help="In place of a description serial chains: FROM:TO bodies, or N,N,..."
+)
+@click.option("--binary", metavar="SIZES", help="Likewise binary trees; with both, side by side.")
+@click.option(
+    "--branching",
+    type=float,
+    default=2.0,
+    show_default=True,
+    help="The branching factor of the trees of --binary: the mean number of children of a body.",
+)
 @click.option("--functions", help="Comma-separated names of functions; by default all.")
 @click.option(
     "--methods",
@@ -73,12 +84,22 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
 @click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
 @click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def compare(description: str, baseline: Path | None, out: Path | None, as_json: bool, **given: Any) -> None:
-    """Compare the accuracy, time and size of all methods and peers on a DESCRIPTION.
+def compare(
+    description: str | None, baseline: Path | None, out: Path | None, as_json: bool, **given: Any
+) -> None:
+    """Compare the accuracy, time and size of all methods and peers on a DESCRIPTION, or over families of
+    serial chains and trees.
 
-    Writes report.json and report.html. Exit status 1: a result is wrong, or worse than in the baseline.
+    Writes report.json and report.html, of families families.json and families.html. Exit status 1: a result
+    is wrong, or worse than in the baseline.
     """
     _, terminal, write = _report_modules()
+    asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
+    if description is None:
+        _compare_families(asked, baseline, out or Path("reports") / "families", as_json, given)
+        return
+    if asked["serial"] or asked["binary"]:
+        raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
     from rbdc.emit.names import module_name
     from rbdc.report.compare import compare as measure
     from rbdc.report.present.baseline import Verdict, judge
@@ -94,6 +115,41 @@ def compare(description: str, baseline: Path | None, out: Path | None, as_json: 
     _tell(report, verdict, paths, None if as_json else terminal.show)
     if verdict.worse:
         raise SystemExit(1)
+
+
+def _compare_families(
+    asked: dict[str, Any], baseline: Path | None, out: Path, as_json: bool, given: dict[str, Any]
+) -> None:
+    """rbdc compare without a description."""
+    from rbdc.report.families import (
+        asked_alike,
+        branched,
+        families_report,
+        serial,
+        sizes_of,
+        wrong_in_families,
+    )
+    from rbdc.report.present.files import write_families
+    from rbdc.report.present.terminal import show_families
+
+    families = [serial(sizes_of(asked["serial"]))] if asked["serial"] else []
+    families += [branched(sizes_of(asked["binary"]), asked["branching"])] if asked["binary"] else []
+    if not families:
+        raise OptionError(
+            "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
+        )
+    if baseline is not None or given["batch"]:
+        raise OptionError("families take no --baseline and no --batch: leave them out")
+    with Progress("families") as progress:
+        report = families_report(families, asked_alike(_options(given)), progress)
+    paths = write_families(report, out)
+    if as_json:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        show_families(report)
+    click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
+    if wrong := wrong_in_families(report):
+        raise Failure("; ".join(wrong), 1)
 
 
 def _tell(

@@ -170,7 +170,8 @@ def side_by_side(limbs: LaneModel, declaration: FunctionDeclaration, evaluate: I
     scalars = {index: _scalars(limbs, slots, table, index) for index in limbs.numbers}
     recorder = Recorder()
     outputs = evaluated(limbs, scalars, declaration, evaluate, given, recorder.record)
-    program = from_casadi(declaration.name, [*given.items(), (CONSTANTS, table)], outputs, recorder)
+    differing = [(CONSTANTS, table)] if table else []  # limbs may be the same in everything
+    program = from_casadi(declaration.name, [*given.items(), *differing], outputs, recorder)
     # a + b and b + a are one value: a counterpart must be unique.
     program = remove_dead_code(rewrite(program, (order_operands,)))
     for size in sorted({len(group.limbs) for group in limbs.groups}, reverse=True):

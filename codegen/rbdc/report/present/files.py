@@ -11,6 +11,7 @@ from rbdc.errors import OptionError
 from rbdc.native.scratch import scratch
 from rbdc.report.present.baseline import check
 from rbdc.report.present.benchmark_page import benchmark_page
+from rbdc.report.present.family_page import family_page
 from rbdc.report.present.page import page
 
 
@@ -22,6 +23,11 @@ def write(report: dict[str, Any], folder: Path) -> list[Path]:
 def write_benchmark(report: dict[str, Any], folder: Path) -> list[Path]:
     """Write benchmark.json and benchmark.html likewise."""
     return _write({"benchmark.json": _json(report), "benchmark.html": benchmark_page(report)}, folder)
+
+
+def write_families(report: dict[str, Any], folder: Path) -> list[Path]:
+    """Write families.json and families.html likewise."""
+    return _write({"families.json": _json(report), "families.html": family_page(report)}, folder)
 
 
 def write_study(report: dict[str, Any], page: str, folder: Path) -> list[Path]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from typing import Any
 
@@ -164,6 +165,102 @@ def curve(x: Sequence[float], values: Sequence[float | None], title: str, label:
         axes.plot(x, [np.nan if y is None else y for y in values], color=COLOURS["generated"], linewidth=1.2)
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_xlabel(label)
+        return _svg(figure)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve of `grown`: its label, its points by abscissa, its colour, and whether it is dashed."""
+
+    label: str
+    points: Mapping[float, float]
+    colour: str
+    dashed: bool = False
+
+
+def line_colours(names: Sequence[str]) -> dict[str, str]:
+    """A colour for each of several methods, the generated one's its own."""
+    palette = ["#2f6fb5", "#d07a1f", "#7a4fa3", "#c0392b", "#8a8f98", "#8fbf3f", "#17a2b8", "#b8860b"]
+    others = [name for name in names if name != "generated"]
+    chosen = {name: palette[k % len(palette)] for k, name in enumerate(others)}
+    return {"generated": COLOURS["generated"], **chosen}
+
+
+def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
+    """Curves over sizes, both on logarithmic axes; a value of 0 stands at 1e-17."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 4.2), layout="constrained")
+        axes = figure.subplots()
+        for line in lines:
+            values = [max(value, 1e-17) for value in line.points.values()]
+            style = "--" if line.dashed else "-"
+            axes.plot(
+                list(line.points),
+                values,
+                style,
+                marker="o",
+                markersize=4,
+                color=line.colour,
+                label=line.label,
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        ticks = sorted({n for line in lines for n in line.points})
+        axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_title(title, fontsize=10, loc="left")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        figure.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+        return _svg(figure)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The texts of a plot of contours, and whether its ordinate is logarithmic."""
+
+    title: str
+    x: str
+    y: str
+    values: str
+    logarithmic: bool = True
+
+
+def contours(
+    steps: tuple[Sequence[float], Sequence[float]], logs: Sequence[Sequence[float]], words: Words
+) -> str:
+    """Filled contours of `logs`, a row for each of the second steps; the least is marked."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 3.6), layout="constrained")
+        axes = figure.subplots()
+        values = np.array(logs, dtype=float)
+        filled = axes.contourf(*steps, values, levels=12, cmap="viridis")
+        row, column = divmod(int(np.argmin(values)), values.shape[1])
+        axes.plot([steps[0][column]], [steps[1][row]], "o", color="#c0392b", markersize=7)
+        axes.set_xscale("log")
+        if words.logarithmic:
+            axes.set_yscale("log")
+        axes.set_title(words.title, fontsize=10, loc="left")
+        axes.set_xlabel(words.x)
+        axes.set_ylabel(words.y)
+        figure.colorbar(filled, ax=axes, label=words.values)
+        return _svg(figure)
+
+
+def grouped_bars(groups: Sequence[str], series: Mapping[str, Sequence[float]], title: str, y: str) -> str:
+    """Bars side by side for each group, on a logarithmic axis."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
+        axes = figure.subplots()
+        colours, width = line_colours(list(series)), 0.8 / len(series)
+        for k, (name, values) in enumerate(series.items()):
+            places = [g + (k - 0.5 * (len(series) - 1)) * width for g in range(len(groups))]
+            axes.bar(places, values, width, color=colours[name], label=name)
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(groups)), groups)
+        axes.set_title(title, fontsize=10, loc="left")
+        axes.set_ylabel(y)
+        figure.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
         return _svg(figure)
 
 

@@ -171,6 +171,36 @@ def show_table_one(rows: Sequence[TableRow]) -> None:
 _CAPTION = "Minimum over passes here; the paper has means, on a 2.2 GHz Core i7, for KUKA LWR, HyQ and Atlas."
 
 
+def show_families(report: dict[str, Any]) -> None:
+    """Show times over the sizes of families, by function, method and family, with their exponents."""
+    sizes = sorted({entry["size"] for entry in report["entries"]})
+    table = Table(title=Text("Families of mechanisms: time over the number of bodies"), title_justify="left")
+    for heading in ("function", "method", "family"):
+        table.add_column(heading)
+    for heading in (*(str(size) for size in sizes), "exponent"):
+        table.add_column(heading, justify="right")
+    for function in report["functions"]:
+        for family, found in function["families"].items():
+            entries = {e["size"]: e["functions"] for e in report["entries"] if e["family"] == family}
+            for method, fit in found["time"].items():
+                times = [_time_at(entries.get(size, {}), function["name"], method) for size in sizes]
+                words = (
+                    function["name"],
+                    method,
+                    family,
+                    *times,
+                    "-" if fit is None else f"{fit['exponent']:.2f}",
+                )
+                table.add_row(*(Text(word) for word in words))
+        table.add_section()
+    _console().print(table)
+
+
+def _time_at(functions: dict[str, Any], name: str, method: str) -> str:
+    figures = functions.get(name, {"methods": {}})["methods"].get(method)
+    return "-" if figures is None else nanoseconds(figures["nanoseconds"])
+
+
 def show_precision(residues: Sequence[Residue]) -> None:
     """Show the residues of derivatives that should vanish, by every method."""
     table = Table(

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from rbdc.emit.render import render_html
 from rbdc.report.measure.machine import machine
-from rbdc.report.present.formatting import embedded
 from rbdc.report.present.plots import curve
+from rbdc.report.present.study_page import Figure, Heading, Table, study_page
 
 
 def sensitivity_page(report: dict[str, Any]) -> str:
     """The page of `rbdc.report.studies.sensitivity`, with the article's Figs. 4-6 from our own data."""
     published = report["published"]
     methods = [
-        {
-            "name": m["name"],
-            "time": _seconds(m["seconds"]),
-            "rms": _error(m["rms"]),
-            "largest": _error(m["largest"]),
-        }
-        for m in report["methods"]
+        (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"])) for m in report["methods"]
     ]
     methods += [
-        {"name": f"the article, {how}", "time": _seconds(published[key]), "rms": "", "largest": ""}
+        (f"the article, {how}", _seconds(published[key]), "", "")
         for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
     ]
-    return render_html(
-        "sensitivity.html.jinja",
-        title="Sensitivities of a human's torques",
-        entries=report["entries"],
-        samples=report["samples"],
-        quick=report["quick"],
-        processor=machine()["processor"],
-        claims=report["claims"],
-        methods=methods,
-        figures=_figures(report),
-        data=embedded(json.dumps(report)),
+    heading = Heading(
+        "Sensitivities of a human's torques",
+        'A. Zhakatayev, Y. Rogovchenko and M. Paetzold, "Recursive inverse dynamics sensitivity analysis of '
+        f'open-tree-type multibody systems" (2023), sections 5 and 6, repeated: {report["entries"]} '
+        f"sensitivities of torques at {report['samples']} instants of a motion in which every coordinate is "
+        "the sine of 2 pi t.",
+        [
+            f"{machine()['processor']}, one core. The human's inertias and centres of mass are assumed, for "
+            "the article gives none."
+        ],
     )
+    times = Table(
+        "Times and errors",
+        ("method", "cumulative time", "rms error", "largest error"),
+        methods,
+        "Errors are relative to the largest sensitivity, beside generated code. Rows of the article: its own "
+        "machine, 301 samples.",
+    )
+    return study_page(heading, report, [times], _figures(report))
 
 
-def _figures(report: dict[str, Any]) -> list[dict[str, Any]]:
+def _figures(report: dict[str, Any]) -> list[Figure]:
     times = report["time"]
 
     def pair(entry: dict[str, Any]) -> list[str]:
@@ -52,22 +51,22 @@ def _figures(report: dict[str, Any]) -> list[dict[str, Any]]:
         ]
 
     return [
-        {
-            "title": "Fig. 4",
-            "words": "Sensitivities, and what central differences with constant steps leave.",
-            "plots": [svg for entry in report["figure_4"] for svg in pair(entry)],
-        },
-        {
-            "title": "Fig. 5",
-            "words": "Sensitivities, and what differences leave whose steps shrink with the coordinate, as "
-            "adaptive ones do.",
-            "plots": [svg for entry in report["figure_5"] for svg in pair(entry)],
-        },
-        {
-            "title": "Fig. 6",
-            "words": "Coordinates (rad), a velocity (rad/s) and torques (N m).",
-            "plots": [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()],
-        },
+        Figure(
+            "Fig. 4",
+            "Sensitivities, and what central differences with constant steps leave.",
+            [svg for entry in report["figure_4"] for svg in pair(entry)],
+        ),
+        Figure(
+            "Fig. 5",
+            "Sensitivities, and what differences leave whose steps shrink with the coordinate, as adaptive "
+            "ones do.",
+            [svg for entry in report["figure_5"] for svg in pair(entry)],
+        ),
+        Figure(
+            "Fig. 6",
+            "Coordinates (rad), a velocity (rad/s) and torques (N m).",
+            [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()],
+        ),
     ]
 
 

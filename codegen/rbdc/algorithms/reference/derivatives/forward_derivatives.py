@@ -33,8 +33,5 @@ def aba_derivatives(
     a = aba(model, q, v, tau, fext, trace)
     inverse = minverse(model, q, trace)
     dq, dv, _ = rnea_derivatives(model, q, v, a, fext, trace)
-    return _minus_product(inverse, dq), _minus_product(inverse, dv), inverse
-
-
-def _minus_product(a: Matrix, b: Matrix) -> Matrix:
-    return [[-x for x in row] for row in matrix_product(a, b)]
+    negative = [[-x for x in row] for row in inverse]
+    return matrix_product(negative, dq), matrix_product(negative, dv), inverse

@@ -1,0 +1,72 @@
+"""Families of mechanisms of any size: serial chains, and trees in which every body carries so many others."""
+
+from __future__ import annotations
+
+from math import ceil, floor, isfinite
+from typing import TYPE_CHECKING, Unpack
+
+from rbdc.errors import OptionError
+from rbdc.model.description import Joint, Limits, Link
+from rbdc.model.tree import Model
+from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+
+if TYPE_CHECKING:
+    from rbdc.model.options import ModelKeywords
+
+SERIAL = 1.0
+BINARY = 2.0
+"""Branching factors."""
+SKEW = 1.0
+"""Angle between the axes of successive joints (rad): neither parallel nor at right angles, as in general."""
+MOST_BODIES = 500
+
+_BASE = "base"
+_LENGTH, _MASS, _THIN, _ACROSS = 1.0, 1.0, 0.0025, 1.015 / 12.0
+
+
+def tree(size: int, branching: float = SERIAL, **options: Unpack[ModelKeywords]) -> Model:
+    """The tree of `size` revolute joints with this branching factor, the mean number of children of a body.
+
+    As `autoTree` of Featherstone's spatial_v2 makes it: body i = 1, 2, ... hangs from body
+    floor((i - 2 + ceil(b)) / b), so that b = 1 is a serial chain and b = 2 a binary tree. Every body is a
+    tube of 1 kg, 1 m long and 0.1 m wide along x; its joint turns about z, and the joints that it carries
+    stand at its end, turned by `SKEW` about x. `options` as of `Model.assemble`.
+
+    Raises OptionError for a size or a branching factor that no tree has.
+    """
+    if not 1 <= size <= MOST_BODIES:
+        raise OptionError(f"a family's tree of {size} bodies: give 1 to {MOST_BODIES}")
+    if not (isfinite(branching) and branching >= 1.0):
+        raise OptionError(f"a branching factor of {branching}: give a number of at least 1")
+    parents = [floor((i - 2 + ceil(branching)) / branching) for i in range(1, size + 1)]
+    links = [Link(_BASE), *(Link(f"link{i}", _tube()) for i in range(1, size + 1))]
+    joints = [_joint(i, parent) for i, parent in enumerate(parents, 1)]
+    return Model.assemble(name_of(size, branching), links, joints, **options)
+
+
+def name_of(size: int, branching: float) -> str:
+    """The name of a tree, such as serial_8, binary_15 or tree3_13."""
+    kind = {SERIAL: "serial", BINARY: "binary"}.get(branching, f"tree{branching:g}")
+    return f"{kind}_{size}".replace(".", "_")
+
+
+def depth(model: Model) -> int:
+    """The number of joints between the root and the farthest body."""
+    return max(len(model.support(index)) for index in range(model.njoints))
+
+
+def _tube() -> Inertia:
+    half = 0.5 * _LENGTH
+    shift = _MASS * half * half
+    about = Symmetric3(_MASS * _THIN, 0.0, _MASS * _ACROSS + shift, 0.0, 0.0, _MASS * _ACROSS + shift)
+    return Inertia(_MASS, Vector3(_MASS * half, 0.0, 0.0), about)
+
+
+def _joint(index: int, parent: int) -> Joint:
+    """The joint of body `index` on body `parent`, 0 for the base, which it stands on upright."""
+    at = Placement(Rotation.from_rpy(SKEW, 0.0, 0.0), Vector3(_LENGTH if parent else 0.0, 0.0, 0.0))
+    carrier = f"link{parent}" if parent else _BASE
+    return Joint(
+        f"joint{index:03}", "revolute", carrier, f"link{index}", at, Vector3(0.0, 0.0, 1.0),
+        Limits(-3.0, 3.0, 10.0, 100.0),
+    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""Comparisons over families of mechanisms of many sizes: serial chains, trees with a branching factor."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import rbdc
+from rbdc.errors import OptionError
+from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
+from rbdc.model.options import ModelOptions
+from rbdc.options import Progress
+from rbdc.report.compare import compare
+from rbdc.report.measure.scaling import crossings, growth
+from rbdc.report.options import CompareOptions
+from rbdc.report.present.document import document
+
+FAMILIES_SCHEMA = 1
+KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")
+"""What is kept of a method's figures, beside its least time."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Trees of one branching factor, by their numbers of bodies in ascending order."""
+
+    name: str
+    branching: float
+    sizes: tuple[int, ...]
+
+
+def serial(sizes: Sequence[int]) -> Family:
+    """Serial chains."""
+    return Family("serial", SERIAL, tuple(sizes))
+
+
+def branched(sizes: Sequence[int], branching: float = BINARY) -> Family:
+    """Trees of a branching factor, binary by default."""
+    return Family("binary" if branching == BINARY else f"tree{branching:g}", branching, tuple(sizes))
+
+
+def sizes_of(text: str) -> tuple[int, ...]:
+    """The sizes of `FROM:TO`, which doubles from FROM and ends with TO, or of numbers between commas.
+
+    Raises OptionError for other texts and for sizes that no family has.
+    """
+    first, colon, last = text.partition(":")
+    try:
+        found = _doubled(int(first), int(last)) if colon else {int(word) for word in text.split(",")}
+    except ValueError:
+        found = set()
+    if not found or min(found) < 1 or max(found) > MOST_BODIES:
+        raise OptionError(
+            f"{text!a}: give FROM:TO, as 2:80, or numbers of bodies N,N,... from 1 to {MOST_BODIES}"
+        )
+    return tuple(sorted(found))
+
+
+def _doubled(first: int, last: int) -> set[int]:
+    if not 1 <= first <= last <= MOST_BODIES:
+        return set()
+    found = {last}
+    while first < last:
+        found.add(first)
+        first *= 2
+    return found
+
+
+Asked = Callable[[Family, int], CompareOptions]
+
+
+def families_report(families: Sequence[Family], asked: Asked, progress: Progress) -> dict[str, Any]:
+    """Compare every size of every family, with the options that `asked` gives for it; ready for JSON.
+
+    Progress says how long is left, by the sizes that are done.
+    """
+    entries: list[dict[str, Any]] = []
+    work = [(family, size) for family in families for size in family.sizes]
+    started, done, total = time.monotonic(), 0.0, sum(_weight(size) for _, size in work)
+    settings: dict[str, Any] = {}
+    for number, (family, size) in enumerate(work, 1):
+        left = _left(time.monotonic() - started, done, total)
+        label = f"{number} of {len(work)}: {family.name} {size}{left}"
+
+        def labelled(text: str, label: str = label) -> None:
+            progress(f"{label}: {text}")
+
+        options = asked(family, size)
+        given: Any = {f.name: getattr(options.build, f.name) for f in fields(ModelOptions)}
+        model = tree(size, family.branching, **given)
+        report = document(compare(model, options, labelled))
+        entries.append({"family": family.name, "size": size, "depth": depth(model), **_kept(report)})
+        settings = {key: report[key] for key in ("machine", "compiler", "settings")}
+        done += _weight(size)
+    return {
+        "schema": FAMILIES_SCHEMA,
+        "generator": f"rbdc {rbdc.__version__}",
+        **settings,
+        "families": [asdict(family) for family in families],
+        "entries": entries,
+        "functions": [_grown(name, entries) for name in _functions(entries)],
+        "seconds": time.monotonic() - started,
+    }
+
+
+def asked_alike(options: CompareOptions) -> Asked:
+    """The same options for every size."""
+    options.check()
+    return lambda family, size: options
+
+
+def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
+    """Messages about methods that disagree with the reference."""
+    return [
+        f"{entry['family']} {entry['size']}, {name}: {method} is wrong"
+        for entry in report["entries"]
+        for name, function in entry["functions"].items()
+        for method, figures in function["methods"].items()
+        if figures["right"] is False
+    ]
+
+
+def _weight(size: int) -> float:
+    """About what a mechanism's comparison takes, beside others."""
+    return 10.0 + float(size**1.5)
+
+
+def _left(elapsed: float, done: float, total: float) -> str:
+    if not done:
+        return ""
+    seconds = elapsed * (total - done) / done
+    return f", about {seconds / 60.0:.0f} min left" if seconds > 90.0 else f", about {seconds:.0f} s left"
+
+
+def _kept(report: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of every method of every function of one mechanism."""
+    kept = {}
+    for function in report["functions"]:
+        methods = {
+            m["method"]: {"nanoseconds": m["nanoseconds"]["minimum"], **{key: m[key] for key in KEPT}}
+            for m in function["methods"]
+        }
+        kept[function["name"]] = {"methods": methods, "absent": function["absent"]}
+    return {"functions": kept}
+
+
+def _functions(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(name for entry in entries for name in entry["functions"]))
+
+
+def curves(
+    entries: Sequence[Mapping[str, Any]], function: str, family: str, value: Callable[[Any], float | None]
+) -> dict[str, dict[int, float]]:
+    """By method the values over the sizes of a family; `value` takes a method's figures."""
+    found: dict[str, dict[int, float]] = {}
+    for entry in entries:
+        if entry["family"] == family and function in entry["functions"]:
+            for method, figures in entry["functions"][function]["methods"].items():
+                y = value(figures)
+                if y is not None:
+                    found.setdefault(method, {})[entry["size"]] = y
+    return found
+
+
+def microseconds(figures: Mapping[str, Any]) -> float:
+    """The least time of a call."""
+    return 1e-3 * float(figures["nanoseconds"])
+
+
+def code_bytes(figures: Mapping[str, Any]) -> float | None:
+    """The machine code, where it is ours to measure."""
+    found: float | None = figures["code_bytes"]
+    return found
+
+
+def rms_relative(figures: Mapping[str, Any]) -> float | None:
+    """The root mean square relative error (43)."""
+    found: float | None = None if figures["errors"] is None else figures["errors"]["rms_rel"]
+    return found
+
+
+def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Exponents of times and code, and crossings, of a function by family."""
+    made: dict[str, Any] = {"name": function, "families": {}}
+    for family in dict.fromkeys(entry["family"] for entry in entries):
+        times = curves(entries, function, family, microseconds)
+        code = curves(entries, function, family, code_bytes)
+        made["families"][family] = {
+            "time": {method: _growth(points) for method, points in times.items()},
+            "code": {method: _growth(points) for method, points in code.items()},
+            "crossings": [asdict(crossing) for crossing in crossings(times)],
+        }
+    return made
+
+
+def _growth(points: Mapping[int, float]) -> dict[str, Any] | None:
+    found = growth(points)
+    return None if found is None else asdict(found)

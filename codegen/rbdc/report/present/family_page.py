@@ -1,0 +1,106 @@
+"""The page of a comparison over families: times, code, errors over the size; exponents and crossings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rbdc.report.present.formatting import DASH
+from rbdc.report.present.plots import Line, grown, line_colours
+from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+
+BODIES = "number of bodies N"
+MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "root mean square relative error")
+"""What is drawn of a method's figures."""
+
+
+def _measured(figures: Mapping[str, Any], which: int) -> float | None:
+    """One of `MEASURES`."""
+    errors = figures["errors"]
+    found: float | None = (
+        1e-3 * figures["nanoseconds"],
+        figures["code_bytes"],
+        None if errors is None else errors["rms_rel"],
+    )[which]
+    return found
+
+
+def family_page(report: Mapping[str, Any]) -> str:
+    """The page of `rbdc compare` over families."""
+    names = [function["name"] for function in report["functions"]]
+    heading = Heading(
+        "Families of mechanisms",
+        f"{', '.join(names)} over the number of bodies of serial chains and trees of revolute joints, as "
+        "autoTree of Featherstone's spatial_v2 makes them.",
+        [f"{report['machine']['processor']}, one core; {report['compiler']['version']}"],
+    )
+    tables = [growth_table(function) for function in report["functions"]]
+    tables += [crossing_table(function) for function in report["functions"]]
+    return study_page(heading, report, tables, [family_figure(report, name) for name in names])
+
+
+def family_figure(
+    report: Mapping[str, Any], function: str, title: str = "", methods: Sequence[str] | None = None
+) -> Figure:
+    """A function's times, code and errors over the size: first family in full lines, the others dashed."""
+    plots = [family_curves(report, function, which, methods) for which in range(len(MEASURES))]
+    words = "Of trees with several branching factors the first has full lines, the others dashed ones."
+    return Figure(title or function, words, plots)
+
+
+def family_curves(
+    report: Mapping[str, Any], function: str, which: int, methods: Sequence[str] | None = None
+) -> str:
+    """One of `MEASURES` of a function over the size, a line for each method and family."""
+    entries = [e for e in report["entries"] if function in e["functions"]]
+    found: dict[tuple[str, str], dict[float, float]] = {}
+    for entry in entries:
+        for method, figures in entry["functions"][function]["methods"].items():
+            y = _measured(figures, which)
+            if y is not None and (methods is None or method in methods):
+                found.setdefault((method, entry["family"]), {})[entry["size"]] = y
+    names = list(dict.fromkeys(method for method, _ in found))
+    colours, first = line_colours(names), report["families"][0]["name"]
+    lines = [
+        Line(f"{method}, {family}", points, colours[method], family != first)
+        for (method, family), points in found.items()
+    ]
+    return grown(lines, function, BODIES, MEASURES[which])
+
+
+def growth_table(function: Mapping[str, Any]) -> Table:
+    """The exponents of times and of code, as Table III of Singh, Russell and Wensing."""
+    families = function["families"]
+    methods = dict.fromkeys(m for family in families.values() for m in family["time"])
+    rows = []
+    for method in methods:
+        row = [method]
+        for family in families.values():
+            fit, code = family["time"].get(method), family["code"].get(method)
+            row += [_number(fit, "exponent"), _number(fit, "constant"), _number(code, "exponent")]
+        rows.append(row)
+    head = ["method"]
+    for name in families:
+        head += [f"{name}: A", "B", "A of code"]
+    note = (
+        "log t = A log N + B by least squares, natural logarithms, t in microseconds; a dash where fewer "
+        "than three sizes were measured."
+    )
+    return Table(f"{function['name']}: growth", head, rows, note)
+
+
+def crossing_table(function: Mapping[str, Any]) -> Table:
+    """From which size on which method takes less time than another that did before."""
+    rows = [
+        [family, f"{crossing['size']:.0f}", crossing["faster"], crossing["slower"]]
+        for family, found in function["families"].items()
+        for crossing in found["crossings"]
+    ]
+    note = "Between the sizes that were measured, by straight lines of logarithms." if rows else "None."
+    return Table(
+        f"{function['name']}: crossings", ("family", "N", "faster from there on", "before"), rows, note
+    )
+
+
+def _number(fit: Mapping[str, Any] | None, key: str) -> str:
+    return DASH if fit is None else f"{fit[key]:.2f}"
