@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.columns import Columns, joined
+from rbdc.algorithms.reference.derivatives.columns import Columns, joined
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import ArticulatedJoint, articulated
-from rbdc.algorithms.reference.columns import Columns, joined, within
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.derivatives.columns import Columns, joined, within
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.linear import Factorisation

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.derivatives.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
