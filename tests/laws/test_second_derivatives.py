@@ -239,6 +239,19 @@ def test_straight_line_code() -> None:
     check(module, Model.from_urdf(resolve("double_pendulum")))
 
 
+def test_functions_share_what_they_start_from() -> None:
+    """The straight-line code before the loops has one text in all of them, and is in a package once."""
+    model, names = (
+        Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
+        ("rnea_second_derivatives", "rnea_hessian_vector"),
+    )
+    alone = [generate(model, "robot", [name], "0", lambda _: None) for name in names]
+    parts = [{file for file in made.files if "_part" in file} for made in alone]
+    assert parts[0] == parts[1] != set()
+    assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
+    assert set(alone[0].sources[0].internal) == set(alone[1].sources[0].internal) != set()
+
+
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
     """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
     arm, skew = Model.from_urdf(resolve("ur5")), chain(4)

@@ -186,7 +186,7 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
         return _climb(model, function, batch=batch)
     start = along_paths(model, function)
     if start is not None:
-        uses = tuple(_planned(model, _within(model, function, name), batch=False) for name in function.uses)
+        uses = tuple(_planned(model, _called(model, function, name), batch=False) for name in function.uses)
         samples = _of_few(model, function) if batch else ()
         loops = PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=uses)
         return _straight_if_cheaper(model, loops, batch=batch)
@@ -205,10 +205,11 @@ def _straight_if_cheaper(model: Model, loops: PlannedFunction, *, batch: bool) -
     return straight if work <= min(WORTH_ROLLING, single_work(model, loops)) else loops
 
 
-def _within(model: Model, function: Function, name: str) -> Function:
-    """Another function of the catalogue under a name of its own, for this one to call."""
-    other, own = functions_of(model)[name], function.declaration
-    return over(replace(other, declaration=replace(other.declaration, name=f"{own.name}_{name}")), own.scalar)
+def _called(model: Model, function: Function, name: str) -> Function:
+    """Another function of the catalogue for this one to call, under a name that it has for all that do."""
+    other = functions_of(model)[name]
+    declaration = replace(other.declaration, name=f"{name}_called")
+    return over(replace(other, declaration=declaration), function.declaration.scalar)
 
 
 def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:

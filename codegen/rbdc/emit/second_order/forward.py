@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.emit.backend import FunctionSource, PlannedFunction
-from rbdc.emit.c.csource import (
-    Kernels,
-    add_headers,
-    add_kernels,
-    batch_view,
-    figures,
-    function_source,
-    headers,
-)
+from rbdc.emit.c.csource import Kernels, add_headers, batch_view, figures, function_source, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
-from rbdc.emit.second_order.inverse import preparation
+from rbdc.emit.second_order.inverse import add_start, preparation
 from rbdc.emit.second_order.paths import (
     OPERATORS,
     STATE,
@@ -29,7 +21,7 @@ from rbdc.emit.second_order.paths import (
     view,
 )
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.ir.cost import Cost, cost
+from rbdc.ir.cost import cost
 from rbdc.model import Model
 
 ACCELERATIONS = "a"
@@ -88,20 +80,18 @@ def begun(
     """The source of a function with all but its own loops: the shared header, the functions that it
     calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
     """
-    made, name, programs = layout(model, declaration.scalar), f"{robot}_{declaration.name}", planned.programs
+    made, programs = layout(model, declaration.scalar), planned.programs
     firsts = [_first(robot, use, version) for use in planned.uses]
     total = sum((first.cost for first in firsts), cost(programs[0]))
     source = FunctionSource(declaration, total, method="along_paths")
     add_headers(source, robot, programs, version)
     source.style = "paths"
     source.files[header_name(robot)] = header(robot, made, declaration.scalar, version)
-    start = FunctionSource(preparation(declaration, made.size), Cost(), source.files)
-    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, start, version)
+    kernels = add_start(robot, programs, preparation(declaration, made.size), source, version)
     own = headers(source)
     for first in firsts:
         source.files |= first.files
         source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
-    source.internal += start.internal
     return source, kernels, own
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import FunctionSource, PlannedFunction
-from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.ir.cost import cost
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
 
@@ -24,11 +26,36 @@ class Variant:
 
 
 def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The straight-line code that the loops start from: of accelerations, whatever the function is given."""
+    """The straight-line code that the loops start from: of accelerations, whatever the function is given. It
+    is the same for all of them.
+    """
     acceleration = Parameter("a", (size,), "", Kind.ACCELERATION)
     given = (p for p in declaration.inputs if p.kind is not Kind.WEIGHTS)
     inputs = tuple(acceleration if p.kind is Kind.FORCE else p for p in given)
-    return replace(declaration, inputs=inputs, outputs=(Parameter("state", (STATE, size), ""),))
+    return replace(
+        declaration,
+        name="second_start",
+        summary="What second derivatives start from.",
+        inputs=inputs,
+        outputs=(Parameter("state", (STATE, size), ""),),
+    )
+
+
+def add_start(
+    robot: str,
+    programs: Sequence[Program],
+    declaration: FunctionDeclaration,
+    source: FunctionSource,
+    version: str,
+) -> Kernels:
+    """The kernels of what `preparation` declares. What is too large for one file goes to files that all
+    functions of a package share, which have the same text in each.
+    """
+    start, stem = FunctionSource(declaration, Cost(), source.files), f"{robot}_second_state"
+    kernels = add_kernels(robot, stem, stem, programs, start, version)
+    source.internal += start.internal
+    source.statements += start.statements
+    return kernels
 
 
 def inverse_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
@@ -44,7 +71,7 @@ def inverse_source(robot: str, planned: PlannedFunction, model: Model, version: 
     add_headers(source, robot, programs, version)
     source.style = "paths"
     source.files[header_name(robot)] = header(robot, made, scalar, version)
-    kernels = add_kernels(robot, f"{name}_state", f"{name}_state", programs, source, version)
+    kernels = add_start(robot, programs, preparation(declaration, made.size), source, version)
     outputs = [p.name for p in declaration.outputs]
     source.files[f"{name}.c"] = render(
         "second_inverse.c.jinja",
