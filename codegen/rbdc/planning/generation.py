@@ -186,9 +186,13 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
         return _climb(model, function, batch=batch)
     start = along_paths(model, function)
     if start is not None:
-        uses = tuple(_planned(model, _called(model, function, name), batch=False) for name in function.uses)
+        uses = [_planned(model, _called(model, function, name), batch=False) for name in function.uses]
+        if len(start) == 1:
+            uses = [replace(use, programs=use.programs[-1:]) for use in uses]
         samples = _of_few(model, function) if batch else ()
-        loops = PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=uses)
+        loops = PlannedFunction(
+            function, Form.PATHS, programs=tuple(start), samples=samples, uses=tuple(uses)
+        )
         return _straight_if_cheaper(model, loops, batch=batch)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
