@@ -173,7 +173,7 @@ class Line:
     """A curve of `grown`: its label, its points by abscissa, its colour, and whether it is dashed."""
 
     label: str
-    points: Mapping[float, float]
+    points: Mapping[int, float]
     colour: str
     dashed: bool = False
 
