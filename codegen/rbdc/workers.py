@@ -14,6 +14,7 @@ error).
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -22,7 +23,8 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from threading import Thread
 from typing import Any, BinaryIO, Generic, TypeVar
 
@@ -214,3 +216,17 @@ def _pickled(answer: object) -> bytes:
         return pickle.dumps(answer)
     except _CANNOT_BE_SENT as error:
         return pickle.dumps((None, TypeError(f"the result of a helper cannot be sent: {error}")))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cyclic garbage: for work on millions of small objects without cycles, where
+    looking through them again and again takes from a seventh of the time to most of it.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

@@ -26,6 +26,7 @@ from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
+from tests.support_paths import chain
 from tests.support_trees import mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
@@ -196,6 +197,32 @@ def left_alone(module: ModuleType) -> None:
         assert kept.any()
         assert not right[kept].any()
         np.testing.assert_array_equal(tensor[~kept], right[~kept])
+
+
+@pytest.mark.parametrize(
+    ("function", "dtype"),
+    [
+        ("rnea_second_derivatives", "float64"),
+        pytest.param("rnea_second_derivatives", "float32", marks=pytest.mark.exhaustive),
+        pytest.param("aba_second_derivatives", "float64", marks=pytest.mark.slow),
+        pytest.param("aba_second_derivatives", "float32", marks=pytest.mark.exhaustive),
+        pytest.param("aba_hessian_vector", "float64", marks=pytest.mark.exhaustive),
+    ],
+)
+def test_samples_side_by_side(function: str, dtype: str) -> None:
+    """Loops for one sample, straight-line code in lanes for several: verification compares both."""
+    options: dict[str, Any] = {"functions": (function,), "dtype": dtype, "cflags": UNOPTIMISED}
+    module = build_module(replace(chain(4), name=f"lanes_{dtype}"), targets=("c", "batch"), **options)
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())
+    assert manifest["functions"][function]["style"] == "paths"
+    lanes = 64 // np.dtype(dtype).itemsize
+    sizes = [p["shape"][0] for p in manifest["functions"][function]["inputs"] if not p["optional"]]
+    rng = np.random.default_rng(5)
+    blocks = [rng.standard_normal((2, size, lanes)).astype(dtype) for size in sizes]
+    found = getattr(module, function)(*blocks, layout="lanes")
+    samples = [np.moveaxis(x, -1, 1).reshape(2 * lanes, -1) for x in blocks]
+    for tensor, right in zip(found, getattr(module, function)(*samples), strict=True):
+        np.testing.assert_array_equal(np.moveaxis(tensor, -1, 1).reshape(right.shape), right)
 
 
 @pytest.mark.parametrize(("robot", "root"), ROBOTS)

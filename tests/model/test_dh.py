@@ -65,6 +65,14 @@ def test_the_human() -> None:
         assert_close(heights[0], heights[1], 1e-12, 1.0)
 
 
+@pytest.mark.slow
+def test_the_human_builds() -> None:
+    """Verified by the build."""
+    functions = ("rnea", "crba", "aba", "rnea_derivatives", "forward_kinematics")
+    module = build_module("human43", functions=functions, cflags=UNOPTIMISED)
+    assert module.nv == 43
+
+
 def test_rods_in_place_of_cylinders(tmp_path: Path) -> None:
     table = json.loads(HUMAN.read_text()) | {"inertia": "inertia_com"}
     rods, cylinders = Model.from_file(write(table, tmp_path)), Model.from_file(HUMAN)

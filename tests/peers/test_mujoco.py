@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from rbdc.resources import resolve, robot_names
-from tests.support import Array, assert_close, full_module
+from rbdc.resources import resolve
+from tests.support import URDF_ROBOTS, Array, assert_close, full_module
 
 mj: Any = mujoco
 
@@ -43,7 +43,7 @@ def load(robot: str) -> Any:
 
 
 def loaded() -> list[str]:
-    return [robot for robot in robot_names() if robot not in REFUSED and robot not in OTHER_COORDINATES]
+    return [robot for robot in URDF_ROBOTS if robot not in REFUSED and robot not in OTHER_COORDINATES]
 
 
 @pytest.fixture(scope="module", params=loaded())

@@ -9,8 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from rbdc.resources import robot_names
-from tests.support import ROOTS, Array, assert_close, conditioning, full_module
+from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close, conditioning, full_module
 from tests.support_mujoco import MujocoPeer, mujoco_peer
 from tests.support_pinocchio import states
 
@@ -34,7 +33,7 @@ REFUSED = {
 are loaded.
 """
 
-CASES = [(robot, root) for robot in robot_names() for root in ROOTS if (robot, root) not in REFUSED]
+CASES = [(robot, root) for robot in URDF_ROBOTS for root in ROOTS if (robot, root) not in REFUSED]
 
 
 class Case:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import rbdc
-from rbdc.resources import robot_names
 from tests.support import (
     ROOTS,
+    URDF_ROBOTS,
     WITH_DERIVATIVES,
     WITH_DERIVATIVES_NAMES,
     Array,
@@ -18,7 +18,7 @@ from tests.support import (
 )
 from tests.support_pinocchio import REFERENCE, Peer, arguments, peer, pin, states
 
-ALL = [(robot, root) for robot in robot_names() for root in ROOTS]
+ALL = [(robot, root) for robot in URDF_ROBOTS for root in ROOTS]
 NAMES = [f"{robot}-{root}" for robot, root in ALL]
 
 SINGULAR = {

@@ -27,8 +27,8 @@ from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler
 from rbdc.report.accuracy.inputs import draw, inputs_of
 from rbdc.report.methods import pinocchio
-from rbdc.resources import resolve, robot_names
-from tests.support import ROOTS, Array, assert_close
+from rbdc.resources import resolve
+from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
 from tests.support_trees import mimic_tree, random_tree
 
@@ -76,7 +76,7 @@ def test_parts_are_the_sources() -> None:
 
 
 @pytest.mark.parametrize("root", ROOTS)
-@pytest.mark.parametrize("robot", robot_names())
+@pytest.mark.parametrize("robot", URDF_ROBOTS)
 def test_models_are_handed_over(robot: str, root: str, tmp_path: Path) -> None:
     model, reference = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
     made = loaded(model, tmp_path / "model.txt")

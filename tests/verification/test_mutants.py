@@ -92,10 +92,10 @@ def differs(before: list[Array], after: list[Array]) -> bool:
     return any(not np.max(np.abs(x - y)) <= CHANGED * np.max(np.abs(x)) for x, y in pairs)
 
 
-def packages(robot: str, folder: Path) -> Iterator[Package]:
-    """A package for each function, again and again, in an order of the seed."""
+def packages(robot: str, preset: str, folder: Path) -> Iterator[Package]:
+    """A package for each function of a preset, again and again, in an order of the seed."""
     model = ROBOTS[robot]()
-    names = select(model, None, "full")
+    names = select(model, None, preset)
     random.Random(1).shuffle(names)
     made = {}
     for name in itertools.cycle(names):
@@ -129,12 +129,17 @@ def survives(package: Package, mutant: Mutant, folder: Path) -> bool | None:
     return True
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("robot", ROBOTS)
-def test_mutants_of_generated_code_are_refused(robot: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("robot", "preset"),
+    [
+        *(pytest.param(robot, "full", marks=pytest.mark.slow) for robot in ROBOTS),
+        *(pytest.param(robot, "second", marks=pytest.mark.exhaustive) for robot in ROBOTS),
+    ],
+)
+def test_mutants_of_generated_code_are_refused(robot: str, preset: str, tmp_path: Path) -> None:
     refused, survivors = 0, []
     streams: dict[int, Iterator[Mutant]] = {}
-    for number, package in enumerate(packages(robot, tmp_path)):
+    for number, package in enumerate(packages(robot, preset, tmp_path)):
         code = {name: text for name, text in package.generated.files.items() if name.endswith((".c", ".h"))}
         stream = streams.setdefault(id(package), mutants(code, number))
         mutant = next(stream)

@@ -31,9 +31,9 @@ def single_work(model: Model, planned: PlannedFunction) -> float:
 
 def goes_one_by_one(model: Model, planned: PlannedFunction) -> bool:
     """Whether samples that are stored one after the other take less time one by one than side by side, by the
-    measurement at `BLOCK_OPERATION`.
+    measurement at `BLOCK_OPERATION`; of loops along paths never, by that at `SECOND_ORDER_IN_LANES`.
     """
-    if not planned.samples or planned.form is Form.CLIMB:
+    if not planned.samples or planned.form in (Form.CLIMB, Form.PATHS):
         return False
     declaration, side_by_side = planned.declaration, cost(planned.samples[0]).weight
     single = single_work(model, planned)

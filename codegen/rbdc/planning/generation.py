@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -34,9 +32,15 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
-from rbdc.planning.policy import MAXIMUM_DOF, WORTH_A_BATCH, WORTH_ROLLING, WORTH_WINDOWS
+from rbdc.planning.policy import (
+    MAXIMUM_DOF,
+    SECOND_ORDER_IN_LANES,
+    WORTH_A_BATCH,
+    WORTH_ROLLING,
+    WORTH_WINDOWS,
+)
 from rbdc.planning.tracing import frame_step_programs
-from rbdc.workers import spread
+from rbdc.workers import spread, uncollected
 
 
 @dataclass(frozen=True)
@@ -128,22 +132,8 @@ def _sources(
         functions = [fused(package.model, catalogue, task.names)]
     else:
         functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
-    with _uncollected():
+    with uncollected():
         return [_source(package, over(function, package.scalar), backends, options) for function in functions]
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the collector of cyclic garbage: programs are hundreds of thousands of small objects and no
-    cycles, and looking through them again and again takes a seventh of the time.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def over(function: Function, scalar: ScalarType) -> Function:
@@ -196,7 +186,8 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
     start = along_paths(model, function)
     if start is not None:
         uses = tuple(_planned(model, _within(model, function, name), batch=False) for name in function.uses)
-        return PlannedFunction(function, Form.PATHS, programs=tuple(start), uses=uses)
+        samples = _of_few(model, function) if batch else ()
+        return PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=uses)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
@@ -226,14 +217,27 @@ def _tried_form(
     method = least(made)
     kernels = finished(made[method].kernels)
     samples = of_samples(made)
-    batch = batch and cost(samples[-1]).operations <= WORTH_A_BATCH
-    chained = tuple(verify(chain_sums(sample)) for sample in samples) if batch else ()
+    chained = _side_by_side(samples) if batch else ()
     if (
         solved is not None
         and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight
     ):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
     return PlannedFunction(function, Form.STRAIGHT_LINE, method, tuple(kernels), chained)
+
+
+def _side_by_side(samples: Sequence[Program]) -> tuple[Program, ...]:
+    """The programs of a kernel for several samples; none where they are too large for one."""
+    if cost(samples[-1]).operations > WORTH_A_BATCH:
+        return ()
+    return tuple(verify(chain_sums(sample)) for sample in samples)
+
+
+def _of_few(model: Model, function: Function) -> tuple[Program, ...]:
+    """The same of a function that loops along paths for one sample, on models of few degrees of freedom."""
+    if model.nv > SECOND_ORDER_IN_LANES:
+        return ()
+    return _side_by_side(of_samples(tried(model, function)))
 
 
 def _climb(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

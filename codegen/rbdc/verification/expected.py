@@ -137,8 +137,10 @@ def _forces(entries: Sequence[Scalar]) -> list[Force]:
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:
     """(size, replicas, states)."""
-    rows = [np.broadcast_to(values_of(x), (1 + REPLICAS, states)) for x in entries]
-    return np.array(rows, dtype=float).reshape(-1, 1 + REPLICAS, states)
+    rows = np.empty((len(entries), 1 + REPLICAS, states))
+    for row, entry in zip(rows, entries, strict=True):
+        row[...] = values_of(entry)
+    return rows
 
 
 def _expected(rows: Array, output: Parameter, tolerance: float, *, framed: bool) -> Expected:

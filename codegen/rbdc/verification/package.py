@@ -22,6 +22,7 @@ from rbdc.runtime.load import loaded
 from rbdc.runtime.robot import Entry
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
+from rbdc.workers import uncollected
 
 Array = NDArray[np.floating[Any]]
 Call = Callable[..., Any]
@@ -80,7 +81,8 @@ def verify_package(folder: Path, model: Model, functions: Sequence[Checked]) -> 
 def _verified(module: ModuleType, references: References, checked: Checked) -> float:
     model, worst = references.model, 0.0
     for question in questions(model, checked):
-        outputs = references.expected(checked.declaration, _parts(question), question.inputs)
+        with uncollected():
+            outputs = references.expected(checked.declaration, _parts(question), question.inputs)
         for way, results in answers(module, question):
             for output, result in enumerate(results):
                 error = outputs[output].error(result) if np.all(result.shape) else np.zeros((1, 1))

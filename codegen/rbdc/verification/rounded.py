@@ -8,6 +8,7 @@ with an ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import cycle
 from typing import Any, TypeAlias
@@ -30,13 +31,30 @@ do not meet the same ones.
 """
 
 
+_ALONE = 200_000
+"""Multiplications of a product of matrices up to which libraries do it in one thread: more of them wait for
+each other longer than they compute.
+"""
+
+
 class Rounding:
     """Factors 1 + e, |e| <= step, of (1 + REPLICAS, 1): 1 in the first row, seeded random in the others."""
 
     def __init__(self, step: float, seed: int) -> None:
         errors = np.random.default_rng(seed).uniform(-step, step, (_POOL, 1 + REPLICAS, 1))
         errors[:, 0] = 0.0
-        self.factors = cycle(1.0 + errors)
+        self.pool, self.taken = 1.0 + errors, 0
+        self.factors = cycle(self.pool)
+
+    def rounded(self, values: Array) -> Array:
+        """The values of one operation, rounded: of several scalars side by side each by its own factors."""
+        if values.ndim <= 2:
+            factors: Array = next(self.factors)
+            return values * factors
+        count = math.prod(values.shape[:-2])
+        factors = self.pool.take(np.arange(self.taken, self.taken + count), axis=0, mode="wrap")
+        self.taken = (self.taken + count) % _POOL
+        return values * factors.reshape(*values.shape[:-2], 1 + REPLICAS, 1)
 
     def of(self, values: Array) -> Rounded:
         """The scalar with values (1 + REPLICAS, states), or such as broadcast to that."""
@@ -53,7 +71,7 @@ class Rounded:
         self.values, self.rounding = values, rounding
 
     def _after(self, values: Array) -> Rounded:
-        return Rounded(values * next(self.rounding.factors), self.rounding)
+        return Rounded(self.rounding.rounded(values), self.rounding)
 
     def __add__(self, other: Scalar) -> Rounded:
         return self._after(self.values + _values(other))
@@ -87,12 +105,45 @@ class Rounded:
 
     def side_by_side(self, row: Sequence[Scalar]) -> Rounded:
         """A row of scalars, of which this is one, as one scalar: along a first axis."""
-        shape = np.broadcast_shapes(*(np.shape(_values(x)) for x in row))
-        return Rounded(np.stack([np.broadcast_to(_values(x), shape) for x in row]), self.rounding)
+        values = [x.values if type(x) is Rounded else np.asarray(x) for x in row]
+        shapes = {x.shape for x in values}
+        if len(shapes) == 1 and values[0].ndim:
+            return Rounded(np.concatenate(values).reshape(len(row), *values[0].shape), self.rounding)
+        stacked = np.empty((len(row), *np.broadcast_shapes((1 + REPLICAS, 1), *shapes)))
+        for place, x in zip(stacked, values, strict=True):
+            place[...] = x
+        return Rounded(stacked, self.rounding)
+
+    def picked(self, places: Sequence[int]) -> Rounded:
+        """The row of those at some places of this one."""
+        return Rounded(self.values[places], self.rounding)
 
     def apart(self) -> list[Rounded]:
         """The scalars of such a row."""
         return [Rounded(values, self.rounding) for values in self.values]
+
+    def matrix_product(
+        self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]
+    ) -> list[list[Rounded]]:
+        """A B of two matrices with such scalars. Its terms are rounded by way of the factors in them, each
+        by its own, and its sums at the end.
+        """
+        rows, inner, columns = len(a), len(b), len(b[0])
+        given = [self._in_lanes(matrix) for matrix in (a, b)]
+        shape = np.broadcast_shapes(*(x.shape[:2] for x in given))
+        left, right = (np.broadcast_to(x, (*shape, *x.shape[2:])) for x in given)
+        product, width = np.empty((*shape, rows, columns)), max(1, _ALONE // (rows * inner))
+        for k in range(0, columns, width):
+            product[..., k : k + width] = left @ right[..., k : k + width]
+        entries = self._after(np.moveaxis(product, (2, 3), (0, 1)).reshape(-1, *shape)).apart()
+        return [entries[k * columns : (k + 1) * columns] for k in range(rows)]
+
+    def _in_lanes(self, matrix: Sequence[Sequence[Scalar]]) -> Array:
+        """The entries of a matrix, rounded, with its rows and columns as the last axes."""
+        row = self.side_by_side([x for row in matrix for x in row])
+        values = self._after(row.values).values
+        values = values.reshape(len(matrix), -1, *values.shape[1:])
+        return np.ascontiguousarray(np.moveaxis(values, (0, 1), (2, 3)))
 
     def where_less(self, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Rounded:
         """`then` where a < b, else `otherwise`; this is one of them."""

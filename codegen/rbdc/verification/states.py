@@ -24,8 +24,15 @@ STATES = 20
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
-"""Those of the states at which tensors of more than `MANY` entries are compared: of every kind one."""
+"""Those of the states at which matrices and tensors of more than `MANY` entries are compared, where they have
+no kernel for samples side by side: of every kind one.
+"""
 MANY = 8000
+FEWEST = (7, 15)
+"""Those for tensors of more than `MOST` entries: at large angles, at random. What goes wrong in one kind of
+state shows in some of so many entries in another.
+"""
+MOST = 1_000_000
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
 
@@ -47,8 +54,10 @@ def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
     """The numbers of the states of a function."""
-    tensors = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS and len(p.shape) == 3)
-    return list(FEW if tensors > MANY else range(STATES))
+    entries = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS)
+    if declaration.lanes or entries <= MANY:
+        return list(range(STATES))
+    return list(FEW if entries <= MOST else FEWEST)
 
 
 def _values(

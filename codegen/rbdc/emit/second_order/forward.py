@@ -76,7 +76,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
-        batch=batch_view(robot, declaration),
+        batch=batch_view(robot, declaration) if planned.plain_loop else None,
     )
     source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
     return source

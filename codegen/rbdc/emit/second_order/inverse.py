@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.emit.backend import FunctionSource
+from rbdc.emit.backend import FunctionSource, PlannedFunction
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -13,7 +12,6 @@ from rbdc.emit.second_order.cost import inverse_cost
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import cost
-from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
 
@@ -33,12 +31,11 @@ def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclarat
     return replace(declaration, inputs=inputs, outputs=(Parameter("state", (STATE, size), ""),))
 
 
-def inverse_source(
-    robot: str, declaration: FunctionDeclaration, programs: Sequence[Program], model: Model, version: str
-) -> FunctionSource:
-    """The C of the function; `programs` compute what `preparation` declares, the first of two without the
-    optional input.
+def inverse_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
+    """The C of the function: `planned.programs` compute what `preparation` declares, the first of two without
+    the optional input.
     """
+    declaration, programs = planned.declaration, planned.programs
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source = FunctionSource(
@@ -73,7 +70,7 @@ def inverse_source(
         prototype=declaration.c_prototype(robot, batch=False),
         zeroed_prototype=declaration.zeroed_prototype(robot),
         zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
-        batch=batch_view(robot, declaration),
+        batch=batch_view(robot, declaration) if planned.plain_loop else None,
     )
     source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
     return source

@@ -27,4 +27,4 @@ class PathsTarget(Backend):
         elif planned.uses:
             source.take(forward_source(robot, planned, model, version))
         else:
-            source.take(inverse_source(robot, planned.declaration, planned.programs, model, version))
+            source.take(inverse_source(robot, planned, model, version))

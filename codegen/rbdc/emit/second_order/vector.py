@@ -50,7 +50,7 @@ def vector_source(robot: str, planned: PlannedFunction, model: Model, version: s
         accelerate="".join(calls),
         **first_words(made, model, scalar),
         prototype=declaration.c_prototype(robot, batch=False),
-        batch=batch_view(robot, declaration),
+        batch=batch_view(robot, declaration) if planned.plain_loop else None,
     )
     source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
     return source

@@ -33,23 +33,23 @@ from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3
 
 Outer = Callable[[Model, Sequence[Scalar], Matrix, Tensor], Tensor]
-"""(model, q, M^-1, A) -> M^-1 A."""
+"""(model, q, -M^-1, A) -> -M^-1 A."""
 Inner = Callable[[Model, Sequence[Scalar], Tensor, Matrix], Tensor]
 """(model, q, dM/dq, B) -> dM/dq B, equation (18)."""
 
 
-def outer_by_matrix(model: Model, q: Sequence[Scalar], inverse: Matrix, tensor: Tensor) -> Tensor:
-    """M^-1 A by a product of matrix and tensor (DTM)."""
+def outer_by_matrix(model: Model, q: Sequence[Scalar], negative: Matrix, tensor: Tensor) -> Tensor:
+    """-M^-1 A by a product of matrix and tensor (DTM)."""
     del model, q
-    return matrix_times(inverse, tensor)
+    return matrix_times(negative, tensor)
 
 
-def outer_by_dynamics(model: Model, q: Sequence[Scalar], inverse: Matrix, tensor: Tensor) -> Tensor:
-    """M^-1 A column by column, each by forward dynamics at rest without gravity (AZA, equation (50))."""
-    del inverse
+def outer_by_dynamics(model: Model, q: Sequence[Scalar], negative: Matrix, tensor: Tensor) -> Tensor:
+    """-M^-1 A column by column, each by forward dynamics at rest without gravity (AZA, equation (50))."""
+    del negative
     weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
     size = range(model.nv)
-    columns = [[aba(weightless, q, rest, [tensor[i][j][k] for i in size]) for k in size] for j in size]
+    columns = [[aba(weightless, q, rest, [-tensor[i][j][k] for i in size]) for k in size] for j in size]
     return [[[columns[j][k][i] for k in size] for j in size] for i in size]
 
 
@@ -89,10 +89,11 @@ class Products:
         """See `aba_second_derivatives`."""
         a = aba(model, q, v, tau, fext, trace)
         by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
+        negative = [[-x for x in row] for row in inverse]
         qq, vv, qv, mq = (reduce_tensor(model, t) for t in second_derivatives(model, q, v, a, fext, trace))
 
         def solved(tensor: Tensor) -> Matrix:
-            return [[-x for x in row] for row in rows_of(self.outer(model, q, inverse, tensor))]
+            return rows_of(self.outer(model, q, negative, tensor))
 
         inner_q, inner_v = (self.inner(model, q, mq, matrix) for matrix in (by_q, by_v))
         turned_v = pages_exchanged(inner_v)

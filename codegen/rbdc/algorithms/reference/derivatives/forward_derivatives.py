@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.reference.derivatives.tensors import matrix_product
+from rbdc.algorithms.reference.joint_coordinates import Matrix
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.spatial.scalars import is_zero
 
 
 def aba_derivatives(
@@ -33,17 +33,5 @@ def aba_derivatives(
     a = aba(model, q, v, tau, fext, trace)
     inverse = minverse(model, q, trace)
     dq, dv, _ = rnea_derivatives(model, q, v, a, fext, trace)
-    return _minus_product(inverse, dq), _minus_product(inverse, dv), inverse
-
-
-def _minus_product(a: Matrix, b: Matrix) -> Matrix:
-    columns = transposed(b)
-
-    def entry(row: Sequence[Scalar], column: Sequence[Scalar]) -> Scalar:
-        total: Scalar = 0.0
-        for x, y in zip(row, column, strict=True):
-            if not (is_zero(x) or is_zero(y)):
-                total = total - x * y
-        return total
-
-    return [[entry(row, column) for column in columns] for row in a]
+    negative = [[-x for x in row] for row in inverse]
+    return matrix_product(negative, dq), matrix_product(negative, dv), inverse

@@ -1,4 +1,4 @@
-"""Hessians of weighted sums of torques or accelerations by the tensors: Nganga and Wensing (2021) take
+"""Hessians of weighted sums of torques or accelerations: Nganga and Wensing (2021) take
 them for differential dynamic programming.
 
 For weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.fdsva_so import aba_second_derivatives
-from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
-from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
+from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
+from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
@@ -30,14 +32,16 @@ def rnea_hessian_vector(
     trace: Trace = silent,
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
-    qq, vv, qv, mq = rnea_second_derivatives(model, q, v, a, fext, trace)
-    by_a = _contracted(mq, w)
-    return (
-        _contracted(qq, w),
-        _contracted(vv, w),
-        _contracted(qv, w),
-        [list(row) for row in zip(*by_a, strict=True)],
-    )
+    weights = [x for own in joint_velocities(model, w) for x in own]
+    tensors = second_derivatives(model, q, v, a, fext, trace)
+    qq, vv, qv, mq = (reduce_matrix(model, _contracted(tensor, weights)) for tensor in tensors)
+    return qq, vv, qv, transposed(mq)
+
+
+def _contracted(tensor: Tensor, w: Sequence[Scalar]) -> Matrix:
+    """sum_i w_i T_ijk."""
+    (entries,) = matrix_product([list(w)], [[x for row in slab for x in row] for slab in tensor])
+    return [entries[k * len(w) : (k + 1) * len(w)] for k in range(len(w))]
 
 
 def aba_hessian_vector(
@@ -49,9 +53,15 @@ def aba_hessian_vector(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Blocks:
-    """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq. Test: the tensors."""
-    qq, vv, qv, qt = (_contracted(t, w) for t in aba_second_derivatives(model, q, v, tau, fext, trace))
-    return qq, vv, qv, qt
+    """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) with M^-1 w as
+    weights. Test: the tensors.
+    """
+    a = aba(model, q, v, tau, fext, trace)
+    by_q, by_v, inverse = aba_derivatives(model, q, v, tau, fext, trace)
+    (solved,) = transposed(matrix_product(inverse, [[x] for x in w]))
+    qq, vv, qv, qa = rnea_hessian_vector(model, q, v, a, [-x for x in solved], fext, trace)
+    inner_q, inner_v, inner_tau = (matrix_product(qa, matrix) for matrix in (by_q, by_v, inverse))
+    return (matrix_sum(matrix_sum(qq, inner_q), transposed(inner_q)), vv, matrix_sum(qv, inner_v), inner_tau)
 
 
 def rnea_hessian_product(
@@ -104,15 +114,3 @@ def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
         if not is_zero(x):
             total = total + x * y
     return total
-
-
-def _contracted(tensor: Matrix, w: Sequence[Scalar]) -> Matrix:
-    """sum_i w_i T_ijk of the rows nv i + j of a tensor."""
-    size = len(w)
-    result: Matrix = [[0.0] * size for _ in range(size)]
-    for number, row in enumerate(tensor):
-        i, j = divmod(number, size)
-        result[j] = [
-            total if is_zero(x) else total + w[i] * x for total, x in zip(result[j], row, strict=True)
-        ]
-    return result

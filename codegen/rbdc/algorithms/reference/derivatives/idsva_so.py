@@ -4,7 +4,8 @@ Rigid-Body Dynamics, Algorithm 1 (IDSVA-SO).
 Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 is that of the subtree.
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
-with what belongs to k.
+with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
+(`rbdc.algorithms.reference.derivatives.rows`).
 
 All is in one frame: the paper's ground frame, or that of the root body where the tree hangs on one free
 body, which the tensors do not depend on, and where that body's distance from the world's origin costs no
@@ -17,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
+from rbdc.algorithms.reference.derivatives.rows import apart, picked, together
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, zero_tensor
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, joint_velocities
 from rbdc.algorithms.reference.kinematics import world_placements
@@ -27,14 +30,17 @@ from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 @dataclass(frozen=True)
 class Direction:
-    """A column of S, Psidot, Psiddot and Psidot + Sdot (lines 5-7, 14)."""
+    """A degree of freedom: its joint, its number, and its columns."""
 
     joint: int
     dof: int
-    s: Motion
-    psi_rate: Motion
-    psi_second: Motion
-    both_rates: Motion
+    rates: Rates
+
+
+BY_POSITIONS, BY_VELOCITIES, BY_BOTH, BY_ACCELERATION = range(4)
+"""The tensors: by q twice, by v twice, by q and v, and of M by q."""
+Entries = dict[tuple[int, int, int, int], Scalar]
+"""Of tensors, by which of them, the row, and the two variables."""
 
 
 @dataclass(frozen=True)
@@ -47,109 +53,6 @@ class Subtrees:
     inertias: list[RigidInertia]
     factors: list[CoriolisFactor]
     forces: list[Force]
-
-
-class Operators:
-    """The operators of one degree of freedom p of joint i (lines 15-24), as functions of motions."""
-
-    def __init__(self, tree: Subtrees, d: Direction) -> None:
-        self.inertia, self.factor, self.d = tree.inertias[d.joint], tree.factors[d.joint], d
-        self.a0 = self.inertia @ d.s  # A0 x = x x* (I s)
-        self.a4 = self._b_transposed(d.s)
-        self.a5 = self._b(d.psi_rate) + self.inertia @ d.psi_second + d.s.cross_force(tree.forces[d.joint])
-        self.a7 = self._b(d.s) + self.inertia @ d.both_rates
-
-    def _b(self, x: Motion) -> Force:
-        return self.factor.apply(x).scaled(2.0)
-
-    def _b_transposed(self, x: Motion) -> Force:
-        return self.factor.apply_transposed(x).scaled(2.0)
-
-    def b_s(self, x: Motion) -> Force:
-        """B(I, s) x (line 15)."""
-        return _coriolis(self.inertia, self.d.s, x)
-
-    def b_s_transposed(self, x: Motion) -> Force:
-        """B(I, s)^T x."""
-        return _coriolis_transposed(self.inertia, self.d.s, x)
-
-    def a1(self, x: Motion) -> Force:
-        """A1 x = s x* I x - I (s x x); A1 is symmetric (line 18)."""
-        return self.d.s.cross_force(self.inertia @ x) - self.inertia @ self.d.s.cross(x)
-
-    def a2(self, x: Motion) -> Force:
-        """A2 x = 2 A0 x - B(I, s) x (line 19)."""
-        return x.cross_force(self.a0).scaled(2.0) - self.b_s(x)
-
-    def a3(self, x: Motion) -> Force:
-        """A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
-        return (
-            _coriolis(self.inertia, self.d.psi_rate, x)
-            + self.d.s.cross_force(self._b(x))
-            - self._b(self.d.s.cross(x))
-        )
-
-    def a3_transposed(self, x: Motion) -> Force:
-        """A3^T x, with (s x*)^T = -(s x)."""
-        own = _coriolis_transposed(self.inertia, self.d.psi_rate, x)
-        return own - self._b_transposed(self.d.s.cross(x)) + self.d.s.cross_force(self._b_transposed(x))
-
-    def a6(self, x: Motion) -> Force:
-        """A6 x = s x* I x + A0 x (line 23)."""
-        return self.d.s.cross_force(self.inertia @ x) + x.cross_force(self.a0)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """What belongs to i and j (lines 29-36)."""
-
-    u1: Force
-    u2: Force
-    u3: Force
-    u4: Force
-    u5: Force
-    u6: Force
-    u7: Force
-    u8: Force
-    u9: Force
-    u10: Force
-    u11: Force
-    u12: Force
-
-    @staticmethod
-    def of(i: Operators, t: Direction) -> Pair:
-        """For the operators of i and a direction t of j."""
-        a4 = t.s.cross_force(i.a4)
-        u12 = i.a1(t.s)
-        return Pair(
-            i.a3_transposed(t.s),
-            u12,
-            i.a3(t.psi_rate) + i.a1(t.psi_second) + t.s.cross_force(i.a5),
-            i.a6(t.s),
-            i.a2(t.psi_rate) + a4,
-            i.b_s(t.psi_rate) + t.s.cross_force(i.a7),
-            i.a3(t.s) + i.a1(t.both_rates),
-            a4 - i.b_s_transposed(t.psi_rate),
-            t.s.cross_force(i.a0),
-            i.b_s(t.s),
-            i.b_s_transposed(t.s),
-            u12,
-        )
-
-
-def _coriolis(inertia: RigidInertia, v: Motion, x: Motion) -> Force:
-    """B(I, v) x = v x* I x - I (v x x) + x x* I v (lines 9, 15, 16)."""
-    return v.cross_force(inertia @ x) - inertia @ v.cross(x) + x.cross_force(inertia @ v)
-
-
-def _coriolis_transposed(inertia: RigidInertia, v: Motion, x: Motion) -> Force:
-    """B(I, v)^T x: the first two terms are symmetric together, the third turns its sign but for the one
-    of f and the linear part.
-    """
-    momentum = inertia @ v
-    f, n = momentum.linear, momentum.angular
-    turned = Force(f.cross(x.angular), f.cross(x.linear) + n.cross(x.angular))
-    return v.cross_force(inertia @ x) - inertia @ v.cross(x) + turned
 
 
 def rnea_second_derivatives(
@@ -179,47 +82,86 @@ def second_derivatives(
     trace: Trace,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors over all degrees of freedom of the tree."""
-    tree = _subtrees(model, q, v, a, fext, trace)
-    qq, vv, qv, mq = (zero_tensor(full_size(model)) for _ in range(4))
-    for i in (d for own in tree.directions for d in own):
-        operators = Operators(tree, i)
-        for j in _at_or_above(model, tree, i):
-            pair = Pair.of(operators, j)
-            for k in _at_or_above(model, tree, j):
-                _entries(pair, i, j, k, (qq, vv, qv, mq))
+    tensors = tuple(zero_tensor(full_size(model)) for _ in range(4))
+    for entries in _by_lowest(model, q, v, a, fext, trace):
+        for (tensor, i, j, k), x in entries.items():
+            tensors[tensor][i][j][k] = x
+    qq, vv, qv, mq = tensors
     return qq, vv, qv, mq
 
 
-def _entries(
-    u: Pair, i: Direction, j: Direction, k: Direction, tensors: tuple[Tensor, Tensor, Tensor, Tensor]
-) -> None:
+def _by_lowest(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    trace: Trace,
+) -> Iterator[Entries]:
+    """The entries that are not zero: for each degree of freedom those in which it is the lowest on its
+    path.
+    """
+    tree = _subtrees(model, q, v, a, fext, trace)
+    directions = [d for own in tree.directions for d in own]
+    paths = [list(_at_or_above(model, tree, d)) for d in directions]
+    rates = together([d.rates for d in directions])
+    operators = _operators(tree, directions, rates)
+    pairs = Pair.of(
+        picked(operators, [i for i, path in enumerate(paths) for _ in path]),
+        picked(rates, [j.dof for path in paths for j in path]),
+    )
+    begin = 0
+    for i, path in zip(directions, paths, strict=True):
+        starts = {d.joint: place for place, d in reversed(list(enumerate(path)))}
+        own = [(j, k) for j, d in enumerate(path) for k in range(starts[d.joint], len(path))]
+        above = picked(pairs, [begin + j for j, _ in own])
+        products = Products.of(above, picked(rates, [path[k].dof for _, k in own]))
+        columns = zip(*(apart(x, len(own)) for x in products), strict=True)
+        entries: Entries = {}
+        for (j, k), values in zip(own, columns, strict=True):
+            entries |= _entries(Products._make(values), i, path[j], path[k])
+        yield entries
+        begin += len(path)
+
+
+def _operators(tree: Subtrees, directions: Sequence[Direction], rates: Rates) -> Operators:
+    """Those of all degrees of freedom side by side."""
+    joints = [d.joint for d in directions]
+    return Operators.of(
+        together([tree.inertias[k] for k in joints]),
+        together([tree.factors[k] for k in joints]),
+        together([tree.forces[k] for k in joints]),
+        rates,
+    )
+
+
+def _entries(u: Products, i: Direction, j: Direction, k: Direction) -> Entries:
     """Lines 40-67."""
-    qq, vv, qv, mq = tensors
+    qq, vv, qv, mq = BY_POSITIONS, BY_VELOCITIES, BY_BOTH, BY_ACCELERATION
     ip, jt, kr = i.dof, j.dof, k.dof
-    p1 = k.psi_rate.dot(u.u11)
-    p2 = k.psi_rate.dot(u.u8) + k.psi_second.dot(u.u9)
-    qq[ip][jt][kr], qv[ip][kr][jt] = p2, -p1
+    entries: Entries = {(qq, ip, jt, kr): u.u8, (qv, ip, kr, jt): -u.u11}
     if j.joint != i.joint:
-        qq[jt][kr][ip] = qq[jt][ip][kr] = k.psi_rate.dot(u.u1) + k.psi_second.dot(u.u2)
-        qv[jt][ip][kr] = k.s.dot(u.u1) + k.both_rates.dot(u.u2)
-        qv[jt][kr][ip] = p1
-        vv[jt][kr][ip] = vv[jt][ip][kr] = k.s.dot(u.u11)
-        mq[kr][jt][ip] = mq[jt][kr][ip] = k.s.dot(u.u12)
+        entries[qq, jt, kr, ip] = entries[qq, jt, ip, kr] = u.u1
+        entries[qv, jt, ip, kr] = u.crossed
+        entries[qv, jt, kr, ip] = u.u11
+        entries[vv, jt, kr, ip] = entries[vv, jt, ip, kr] = u.straight
+        entries[mq, kr, jt, ip] = entries[mq, jt, kr, ip] = u.u2
     if k.joint == j.joint:
-        vv[ip][jt][kr] = -k.s.dot(u.u2)
-        return
-    qq[ip][kr][jt] = p2
-    qq[kr][ip][jt] = k.s.dot(u.u3)
-    vv[ip][jt][kr] = vv[ip][kr][jt] = -k.s.dot(u.u11)
-    qv[ip][jt][kr] = k.s.dot(u.u5) + k.both_rates.dot(u.u9)
-    qv[kr][jt][ip] = k.s.dot(u.u6)
-    mq[kr][ip][jt] = mq[ip][kr][jt] = k.s.dot(u.u9)
+        entries[vv, ip, jt, kr] = -u.u2
+        return entries
+    entries[qq, ip, kr, jt] = u.u8
+    entries[qq, kr, ip, jt] = u.u3
+    entries[vv, ip, jt, kr] = entries[vv, ip, kr, jt] = -u.straight
+    entries[qv, ip, jt, kr] = u.u5
+    entries[qv, kr, jt, ip] = u.u6
+    entries[mq, kr, ip, jt] = entries[mq, ip, kr, jt] = u.u9
     if j.joint != i.joint:
-        qq[kr][jt][ip] = qq[kr][ip][jt]
-        qv[kr][ip][jt] = k.s.dot(u.u7)
-        vv[kr][ip][jt] = vv[kr][jt][ip] = k.s.dot(u.u10)
+        entries[qq, kr, jt, ip] = u.u3
+        entries[qv, kr, ip, jt] = u.u7
+        entries[vv, kr, ip, jt] = entries[vv, kr, jt, ip] = u.u10
     else:
-        vv[kr][jt][ip] = k.s.dot(u.u4)
+        entries[vv, kr, jt, ip] = u.u4
+    return entries
 
 
 def _at_or_above(model: Model, tree: Subtrees, of: Direction) -> Iterator[Direction]:
@@ -274,7 +216,9 @@ def _subtrees(
             psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
             own.append(
                 Direction(
-                    index, starts[index] + k, s, psi_rate, psi_second, psi_rate + velocities[index].cross(s)
+                    index,
+                    starts[index] + k,
+                    Rates(s, psi_rate, psi_second, psi_rate + velocities[index].cross(s)),
                 )
             )
         tree.directions.append(own)

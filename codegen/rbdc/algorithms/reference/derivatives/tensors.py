@@ -6,12 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, zeros
+from rbdc.algorithms.reference.derivatives.rows import apart, side_by_side
+from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Scalar
-from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.scalars import is_number, is_zero
 
 Tensor = list[Matrix]
 
@@ -37,12 +36,16 @@ def reduce_tensor(model: Model, full: Tensor) -> Tensor:
     for body in model.bodies:
         factor = 1.0 if body.coupling is None else body.coupling.multiplier
         for i in range(body.index_v, body.index_v + body.joint.nv):
-            result[i] = _added(result[i], next(slabs), factor)
+            result[i] = matrix_sum(result[i], next(slabs), factor)
     return result
 
 
-def _added(a: Matrix, b: Matrix, factor: float) -> Matrix:
-    return [[x + factor * y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+def matrix_sum(a: Matrix, b: Matrix, factor: float = 1.0) -> Matrix:
+    """A + factor B."""
+    size = len(a)
+    one, other = (side_by_side([x for row in matrix for x in row]) for matrix in (a, b))
+    total = apart(one + (other if is_number(factor) and factor == 1.0 else factor * other), size * size)
+    return [total[k * size : (k + 1) * size] for k in range(size)]
 
 
 def pages_exchanged(tensor: Tensor) -> Tensor:
@@ -54,14 +57,19 @@ def sum_of(*tensors: Tensor) -> Tensor:
     """The sum, entry by entry."""
     result = tensors[0]
     for other in tensors[1:]:
-        result = [_added(a, b, 1.0) for a, b in zip(result, other, strict=True)]
+        result = [matrix_sum(a, b) for a, b in zip(result, other, strict=True)]
     return result
 
 
 def times_columns(tensor: Tensor, matrix: Matrix) -> Tensor:
     """Z_ijk = sum_l A_ilk B_lj, equation (18)."""
-    columns = [list(column) for column in zip(*matrix, strict=True)]
-    return [matrix_product(columns, slab) for slab in tensor]
+    by_columns = matrix_times(transposed(matrix), exchanged(tensor))
+    return exchanged(by_columns)
+
+
+def exchanged(tensor: Tensor) -> Tensor:
+    """The tensor with its first two indices exchanged."""
+    return [list(slabs) for slabs in zip(*tensor, strict=True)]
 
 
 def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
@@ -72,11 +80,14 @@ def matrix_times(matrix: Matrix, tensor: Tensor) -> Tensor:
 
 
 def matrix_product(a: Matrix, b: Matrix) -> Matrix:
-    """A B, zeros left out; the entries of a row of B side by side where its scalars can stand so."""
-    rows = [_side_by_side(row) for row in b]
-    if any(row is None for row in rows):
-        return [_row(row, b) for row in a]
-    return [_row_side_by_side(row, rows, len(b[0])) for row in a]
+    """A B: by one product where scalars have it (`rbdc.verification`), else entry by entry, zeros left
+    out.
+    """
+    scalar = next((x for row in (*a, *b) for x in row if hasattr(x, "matrix_product")), None)
+    if scalar is not None:
+        product: Matrix = scalar.matrix_product(a, b)
+        return product
+    return [_row(row, b) for row in a]
 
 
 def _row(factors: Sequence[Scalar], b: Matrix) -> list[Scalar]:
@@ -85,26 +96,3 @@ def _row(factors: Sequence[Scalar], b: Matrix) -> list[Scalar]:
         if not is_zero(factor):
             result = [x if is_zero(y) else x + factor * y for x, y in zip(result, row, strict=True)]
     return result
-
-
-def _row_side_by_side(factors: Sequence[Scalar], rows: Sequence[Scalar], size: int) -> list[Scalar]:
-    total: Scalar = 0.0
-    for factor, row in zip(factors, rows, strict=True):
-        if not is_zero(factor) and not is_zero(row):
-            total = total + factor * row
-    if is_zero(total):
-        return [0.0] * size
-    return list(total.apart()) if hasattr(total, "apart") else list(total)
-
-
-def _side_by_side(row: Sequence[Scalar]) -> Scalar:
-    """A row of numbers, or of scalars that have `side_by_side` (`rbdc.verification`), as one scalar; None
-    for others.
-    """
-    if all(is_zero(x) for x in row):
-        return 0.0
-    for x in row:
-        if hasattr(x, "side_by_side"):
-            return x.side_by_side(row)
-    numbers = all(isinstance(x, (int, float, complex, np.number)) for x in row)
-    return np.array(row) if numbers else None
