@@ -19,7 +19,7 @@ from rbdc.report.present.study_page import Heading, study_page
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
 INVERSE = "minverse"
-SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (2, 3)
+SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (3,)
 DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", "pinocchio"
 FACTORS = ("unrolled-cholesky", "unrolled-inverse_factor")
 """By Cholesky's factor, of which a model has one: by solving, or by the factor's inverse."""
@@ -33,7 +33,7 @@ def inertia_inverse(quick: bool, progress: Progress) -> dict[str, Any]:
     """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
     started = time.monotonic()
     sizes = QUICK_SIZES if quick else SIZES
-    families = [serial(sizes), branched(sizes[-1:] if quick else sizes)]
+    families = [serial(sizes), branched(sizes)]
     report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
     report |= families_report(families, lambda family, size: _asked(family, size, quick=quick), progress)
     made = _claims(report)
