@@ -168,7 +168,7 @@ SECOND = {
 }
 
 
-@pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",)))
+@pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",), ("limbs",)))
 def test_second_derivatives_by_complex_steps(which: str) -> None:
     """Of the first ones, with both drives; and the weighted Hessians by these."""
     model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}")

@@ -21,6 +21,7 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.errors import RbdcError
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
+from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from tests.laws.test_derivatives import TINY, tangent
@@ -236,6 +237,14 @@ def test_straight_line_code() -> None:
     functions = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     assert functions["rnea_second_derivatives"]["style"] == "unrolled"
     check(module, Model.from_urdf(resolve("double_pendulum")))
+
+
+def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
+    """Of joints on parallel and right-angled axes most constants are zero; of skew ones none are."""
+    arm, skew = Model.from_urdf(resolve("ur5")), chain(4)
+    for model, style in ((arm, "unrolled"), (skew, "paths")):
+        made = generate(model, "robot", ["rnea_second_derivatives"], "0", lambda _: None)
+        assert made.sources[0].style == style
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rbdc.resources import resolve
-from tests.support import URDF_ROBOTS, Array, assert_close, full_module
+from tests.support import ON_LEGS, URDF_ROBOTS, Array, assert_close, full_module, slow_but
 
 mj: Any = mujoco
 
@@ -43,10 +43,11 @@ def load(robot: str) -> Any:
 
 
 def loaded() -> list[str]:
+    """Robots that stand on legs are compared with a free root elsewhere."""
     return [robot for robot in URDF_ROBOTS if robot not in REFUSED and robot not in OTHER_COORDINATES]
 
 
-@pytest.fixture(scope="module", params=loaded())
+@pytest.fixture(scope="module", params=slow_but(loaded(), set(loaded()) - set(ON_LEGS), ()))
 def case(request: pytest.FixtureRequest) -> tuple[ModuleType, Any]:
     return full_module(request.param, "fixed"), load(request.param)
 

@@ -127,7 +127,7 @@ def test_the_terminal_shows_peers_and_peaks(tmp_path: Path) -> None:
         ("planar_floating", "fixed", "rnea,aba"),
         pytest.param("planar_floating", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
         pytest.param("solo12", "free-flyer", "crba,rnea_derivatives", marks=pytest.mark.exhaustive),
-        ("panda", "fixed", "rnea_derivatives"),
+        pytest.param("panda", "fixed", "rnea_derivatives", marks=pytest.mark.exhaustive),
     ],
 )
 def test_every_method_is_right(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rbdc.emit.backend import Form, PlannedFunction
 from rbdc.emit.c.columns import column_weight
 from rbdc.emit.paths.kernels import KERNELS
+from rbdc.emit.second_order.cost import loop_cost
 from rbdc.ir.cost import cost
 from rbdc.model import Model
 from rbdc.planning.policy import (
@@ -26,6 +27,9 @@ def single_work(model: Model, planned: PlannedFunction) -> float:
         return KERNELS[planned.function.policy.windows].cost(model, scalar).weight
     if planned.form is Form.COLUMNS:
         return column_weight(planned.programs[0], model.nv, scalar)
+    if planned.form is Form.PATHS:
+        called = sum(single_work(model, use) for use in planned.uses)
+        return cost(planned.programs[0]).weight + loop_cost(planned, model).weight + called
     return cost(planned.programs[0]).weight
 
 

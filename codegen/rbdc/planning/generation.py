@@ -35,6 +35,7 @@ from rbdc.planning.fusion import fused
 from rbdc.planning.policy import (
     MAXIMUM_DOF,
     SECOND_ORDER_IN_LANES,
+    TRIED_SECOND_ORDER,
     WORTH_A_BATCH,
     WORTH_ROLLING,
     WORTH_WINDOWS,
@@ -187,11 +188,21 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
     if start is not None:
         uses = tuple(_planned(model, _within(model, function, name), batch=False) for name in function.uses)
         samples = _of_few(model, function) if batch else ()
-        return PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=uses)
+        loops = PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=uses)
+        return _straight_if_cheaper(model, loops, batch=batch)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
     return _tried_form(model, function, solved, batch=batch)
+
+
+def _straight_if_cheaper(model: Model, loops: PlannedFunction, *, batch: bool) -> PlannedFunction:
+    """Loops along paths, or straight-line code where that takes less time."""
+    if model.nv > TRIED_SECOND_ORDER:
+        return loops
+    straight = _tried_form(model, loops.function, None, batch=batch)
+    work = single_work(model, straight)
+    return straight if work <= min(WORTH_ROLLING, single_work(model, loops)) else loops
 
 
 def _within(model: Model, function: Function, name: str) -> Function:

@@ -70,6 +70,7 @@ class References:
         self.perturbed = {
             in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
         }
+        self._eliminated: dict[tuple[object, ...], Elimination] = {}
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
@@ -98,12 +99,21 @@ class References:
         if Requirement.REGULAR_INERTIA not in function.requires:
             return made
         (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
-        last_place = float(np.finfo(declaration.scalar.dtype).eps)
-        model = self.model
-        if model.parameters:
-            model = with_parameters(model, list(inputs[PARAMETERS].T))
-        elimination = Elimination.of(model, inputs[q], last_place)
+        elimination = self._elimination(inputs, q, float(np.finfo(declaration.scalar.dtype).eps))
         return [Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values))) for x in made]
+
+    def _elimination(self, inputs: Mapping[str, Array], q: str, last_place: float) -> Elimination:
+        """That of M at the inputs; with and without the optional input it is the same."""
+        model = self.model
+        given = [inputs[q], *([inputs[PARAMETERS]] if model.parameters else [])]
+        key = (last_place, *(x.tobytes() for x in given))
+        found = self._eliminated.get(key)
+        if found is None:
+            if model.parameters:
+                model = with_parameters(model, list(inputs[PARAMETERS].T))
+            found = Elimination.of(model, inputs[q], last_place)
+            self._eliminated = {key: found}
+        return found
 
     def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
         match parameter.kind:

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.derivatives.columns import Columns, joined
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Placement, RigidInertia, Scalar
+from rbdc.spatial import Force, Placement, RigidInertia, Scalar
 
 
 def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
@@ -47,16 +48,24 @@ def _full_inertia(
     starts = first_dofs(model)
     size = full_size(model)
     m = zeros(size, size)
+    subtrees: list[list[Columns[Force]]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body = model.bodies[index]
+        own = [
+            Columns((dof,), (composite[index] @ column,))
+            for dof, column in enumerate(body.joint.subspace(), starts[index])
+        ]
+        forces = joined([*own, *subtrees[index]])
+        for block in forces:
+            for row, entries in enumerate(body.joint.project(block.vector), starts[index]):
+                for dof, entry in block.each(entries):
+                    if dof >= row:  # of a joint with several degrees of freedom the others are the same
+                        m[row][dof] = m[dof][row] = entry
+        if body.parent != WORLD:
+            subtrees[body.parent] += [block.mapped(placements[index].act_force) for block in forces]
+        subtrees[index] = []
+    formula = "M = S^T IC S, and S_j^T X* IC S for each ancestor j"
     for index, body in enumerate(model.bodies):
-        for k, column in enumerate(body.joint.subspace()):
-            force, ancestor, dof = composite[index] @ column, index, starts[index] + k
-            while True:
-                for row, entry in enumerate(model.bodies[ancestor].joint.project(force)):
-                    m[starts[ancestor] + row][dof] = m[dof][starts[ancestor] + row] = entry
-                if model.bodies[ancestor].parent == WORLD:
-                    break
-                force = placements[ancestor].act_force(force)
-                ancestor = model.bodies[ancestor].parent
-            formula = "M = S^T IC S, and S_j^T X* IC S for each ancestor j"
+        for dof in range(starts[index], starts[index] + body.joint.nv):
             trace(body.name, formula, f"M{dof}", m[dof][: dof + 1])
     return m

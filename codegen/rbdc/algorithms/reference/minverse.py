@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import ArticulatedJoint, articulated
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.derivatives.columns import Columns, joined, within
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, zeros
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.linear import Factorisation
@@ -47,27 +48,29 @@ def _backward_pass(
     body i.
     """
     starts = first_dofs(model)
-    subtree_forces: list[dict[int, Force]] = [{} for _ in model.bodies]
+    subtree_forces: list[list[Columns[Force]]] = [[] for _ in model.bodies]
     for index in reversed(range(model.njoints)):
-        body, joint, forces = model.bodies[index], joints[index], subtree_forces[index]
+        body, joint = model.bodies[index], joints[index]
         own = range(starts[index], starts[index] + body.joint.nv)
-        columns = {dof: joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own}
-        columns |= {
-            dof: [-x for x in joint.d.solve(body.joint.project(force))] for dof, force in forces.items()
-        }
-        for dof, column in columns.items():
-            for row, entry in zip(own, column, strict=True):
-                inverse[row][dof] = entry
-        values = [x for column in columns.values() for x in column]
+        units = [Columns((dof,), (Force.zero(),)) for dof in own]
+        columns = [joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own]
+        below = joined(subtree_forces[index])
+        columns += [[-x for x in joint.d.solve(body.joint.project(block.vector))] for block in below]
+        carried: list[Columns[Force]] = []
+        for block, column in zip([*units, *below], columns, strict=True):
+            for row, entries in zip(own, column, strict=True):
+                for dof, entry in block.each(entries):
+                    inverse[row][dof] = entry
+            force = block.vector
+            for u, entries in zip(joint.u, column, strict=True):
+                force = force + u.scaled(entries)
+            carried.append(Columns(block.dofs, (force,)))
+        values = [inverse[row][dof] for block in carried for dof in block.dofs for row in own]
         trace(body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", values)
-        if body.parent == WORLD:
-            continue
-        above = subtree_forces[body.parent]
-        for dof, column in columns.items():
-            force = forces.get(dof, Force.zero())
-            for u, entry in zip(joint.u, column, strict=True):
-                force = force + u.scaled(entry)
-            above[dof] = placements[index].act_force(force)
+        if body.parent != WORLD:
+            above = subtree_forces[body.parent]
+            above += [block.mapped(placements[index].act_force) for block in carried]
+        subtree_forces[index] = []
 
 
 def _forward_pass(
@@ -79,19 +82,26 @@ def _forward_pass(
 ) -> None:
     """Lines 27-36. P_i holds for each dof from i on the acceleration of body i under a unit torque there."""
     starts = first_dofs(model)
-    motions: list[dict[int, Motion]] = []
+    motions: list[list[Columns[Motion]]] = []
     for index, body in enumerate(model.bodies):
         own = range(starts[index], starts[index] + body.joint.nv)
-        carried: dict[int, Motion] = {}
-        for dof in range(starts[index], model.nv):
-            if body.parent != WORLD and dof in motions[body.parent]:
-                carried[dof] = placements[index].act_inverse(motions[body.parent][dof])
-                for row, column in zip(own, joints[index].u_d, strict=True):
-                    inverse[row][dof] = inverse[row][dof] - carried[dof].dot(column)
+        since = range(starts[index], model.nv)
+        if body.parent == WORLD:
+            carried = [Columns((dof,), (Motion.zero(),)) for dof in since]
+        else:
+            above = within(motions[body.parent], since)
+            carried = [block.mapped(placements[index].act_inverse) for block in above]
+        subspace, made = body.joint.subspace(), []
+        for block in carried:
+            rates = [block.row([inverse[row][dof] for dof in block.dofs]) for row in own]
+            if body.parent != WORLD:
+                rates = [
+                    x - block.vector.dot(column) for x, column in zip(rates, joints[index].u_d, strict=True)
+                ]
+            for row, entries in zip(own, rates, strict=True):
+                for dof, entry in block.each(entries):
+                    inverse[row][dof] = entry
+            made.append(Columns(block.dofs, (motion_sum(subspace, rates) + block.vector,)))
         values = [x for row in own for x in inverse[row][row:]]
         trace(body.name, "Minv[i, :] -= D^-1 U^T X P_parent", f"Minv{index}", values)
-        subspace, motion = body.joint.subspace(), {}
-        for dof in range(starts[index], model.nv):
-            rates = [inverse[row][dof] for row in own]
-            motion[dof] = motion_sum(subspace, rates) + carried.get(dof, Motion.zero())
-        motions.append(motion)
+        motions.append(joined(made))

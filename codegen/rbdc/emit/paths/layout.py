@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rbdc.model import WORLD, Model
 from rbdc.spatial.scalars import is_number
@@ -184,14 +184,18 @@ class Window:
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
     """Windows over all columns of joints, the last ending with the matrix, in the split that costs least."""
-    start, end = schedule.first, schedule.columns
-    above = _ancestors(schedule)
+    return _windows(schedule.column_parents, schedule.first, width)
+
+
+@lru_cache(maxsize=4)
+def _windows(parents: tuple[int, ...], start: int, width: int) -> tuple[Window, ...]:
+    above, end = _ancestors(parents), len(parents)
     last = end - width
     made: dict[int, Window] = {}
 
     def at(column: int) -> Window:
         if column not in made:
-            made[column] = _window(schedule, above, column, width)
+            made[column] = _window(range(start, end), above, column, width)
         return made[column]
 
     best: dict[int, tuple[float, tuple[int, ...]]] = {end: (0.0, ())}
@@ -213,17 +217,17 @@ def _cost(window: Window) -> float:
     return total
 
 
-def _ancestors(schedule: Schedule) -> list[set[int]]:
+def _ancestors(parents: Sequence[int]) -> list[set[int]]:
     """For each column those strictly above, without a free root's."""
     above: list[set[int]] = []
-    for parent in schedule.column_parents:
+    for parent in parents:
         above.append(set() if parent < 0 else above[parent] | {parent})
     return above
 
 
-def _window(schedule: Schedule, above: Sequence[set[int]], column: int, width: int) -> Window:
+def _window(rows: range, above: Sequence[set[int]], column: int, width: int) -> Window:
     tiles, empty = [], []
-    for row in range(schedule.first, schedule.columns):
+    for row in rows:
         lanes = range(column, column + width)
         below = sum(1 << k for k, c in enumerate(lanes) if c == row or row in above[c])
         higher = sum(1 << k for k, c in enumerate(lanes) if c in above[row])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rbdc.emit.second_order.paths import Layout
+from rbdc.emit.backend import PlannedFunction
+from rbdc.emit.second_order.paths import Layout, layout
+from rbdc.functions.declarations import Kind
 from rbdc.ir.cost import Cost
+from rbdc.model import Model
 
 OPERATORS_OF = 496
 """Operations on the vectors of some degrees of freedom in `operators` of paths.h."""
@@ -21,6 +24,14 @@ PAIRS_OF = 96
 """The blocks of the Hessian for one degree of freedom and a vector of those above it."""
 WEIGHTS_OF = 140
 """What belongs to a vector of rows of M^-1 and one degree of freedom."""
+
+
+def loop_cost(planned: PlannedFunction, model: Model) -> Cost:
+    """Of a function of form PATHS, without the straight-line code before and the functions that it calls."""
+    made, forward = layout(model, planned.declaration.scalar), bool(planned.uses)
+    if any(p.kind is Kind.WEIGHTS for p in planned.declaration.inputs):
+        return vector_cost(made, forward=forward)
+    return forward_cost(made) if forward else inverse_cost(made)
 
 
 def inverse_cost(layout: Layout) -> Cost:

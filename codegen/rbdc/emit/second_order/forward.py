@@ -16,7 +16,7 @@ from rbdc.emit.c.csource import (
 )
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.second_order.cost import forward_cost
+from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.inverse import preparation
 from rbdc.emit.second_order.paths import (
     OPERATORS,
@@ -44,7 +44,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)
-    source.cost += forward_cost(made)
+    source.cost += loop_cost(planned, model)
     (accelerate,) = planned.uses
     given = [p.name for p in declaration.inputs]
     outputs = [p.name for p in declaration.outputs]

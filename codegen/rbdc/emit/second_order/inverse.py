@@ -8,7 +8,7 @@ from rbdc.emit.backend import FunctionSource, PlannedFunction
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.second_order.cost import inverse_cost
+from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import cost
@@ -39,7 +39,7 @@ def inverse_source(robot: str, planned: PlannedFunction, model: Model, version: 
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     made = layout(model, scalar)
     source = FunctionSource(
-        declaration, cost(programs[0]) + inverse_cost(made), method="along_paths", style="paths"
+        declaration, cost(programs[0]) + loop_cost(planned, model), method="along_paths", style="paths"
     )
     add_headers(source, robot, programs, version)
     source.style = "paths"

@@ -6,7 +6,7 @@ from rbdc.emit.backend import FunctionSource, PlannedFunction
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
-from rbdc.emit.second_order.cost import vector_cost
+from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.forward import ACCELERATIONS, begun, call_of
 from rbdc.emit.second_order.paths import OPERATORS, STATE, first_words, layout, view
 from rbdc.functions.declarations import Kind
@@ -17,7 +17,7 @@ def vector_source(robot: str, planned: PlannedFunction, model: Model, version: s
     """The C of a function whose outputs are the blocks qq, vv, qv and, last, by q and a (or tau)."""
     declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)
-    source.cost += vector_cost(made, forward=bool(planned.uses))
+    source.cost += loop_cost(planned, model)
     scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
     given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
     (weight,) = (p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS)

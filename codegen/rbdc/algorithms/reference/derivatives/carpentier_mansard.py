@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.derivatives.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
@@ -24,10 +25,12 @@ from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
-MotionSet = dict[int, Motion]
-ForceSet = dict[int, Force]
+MotionSet = list[Columns[Motion]]
+"""dv_i/du and da_i/du."""
+ForceSet = list[Columns[Force]]
+"""df_i/du."""
 
 
 def rnea_derivatives(
@@ -66,39 +69,42 @@ def _forward_pass(
 ) -> tuple[list[ForceSet], list[ForceSet]]:
     """Algorithm 2: the force sets df_i/dq and df_i/dqdot of the bodies alone."""
     starts, rates = first_dofs(model), joint_velocities(model, v)
-    dv: dict[str, list[MotionSet]] = {"q": [], "v": []}
-    da: dict[str, list[MotionSet]] = {"q": [], "v": []}
+    motions: dict[str, list[MotionSet]] = {"q": [], "v": []}
     forces: dict[str, list[ForceSet]] = {"q": [], "v": []}
+    last_child = {body.parent: index for index, body in enumerate(model.bodies)}
     for index, body in enumerate(model.bodies):
         x, joint_velocity, root = placements[index], body.joint.motion(rates[index]), body.parent == WORLD
         above_v = Motion.zero() if root else x.act_inverse(velocities[body.parent])
         above_a = x.act_inverse(
             Motion(-model.gravity, Vector3.zero()) if root else accelerations[body.parent]
         )
+        velocity, inertia = velocities[index], body.inertia
+        h = inertia @ velocity
         for u in ("q", "v"):
-            # Lines 3 and 5: X dv_parent, and X da_parent + dv x v_J.
-            own_v = {} if root else {k: x.act_inverse(m) for k, m in dv[u][body.parent].items()}
-            carried = {} if root else da[u][body.parent]
-            own_a = {k: x.act_inverse(m) + own_v[k].cross(joint_velocity) for k, m in carried.items()}
+            made: MotionSet = []
+            for block in [] if root else motions[u][body.parent]:
+                # Lines 3 and 5: X dv_parent, and X da_parent + dv x v_J.
+                dv, da = block.mapped(x.act_inverse).vectors
+                made.append(Columns(block.dofs, (dv, da + dv.cross(joint_velocity))))
             for k, s in enumerate(body.joint.subspace(), starts[index]):
                 if u == "q":  # equation (13), for v and for a
-                    own_v[k] = above_v.cross(s)
-                    own_a[k] = above_a.cross(s) + own_v[k].cross(joint_velocity)
+                    dv = above_v.cross(s)
+                    da = above_a.cross(s) + dv.cross(joint_velocity)
                 else:
                     # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
-                    own_v[k] = s
-                    own_a[k] = s.cross(joint_velocity) + velocities[index].cross(s)
+                    dv, da = s, s.cross(joint_velocity) + velocity.cross(s)
+                made.append(Columns((k,), (dv, da)))
+            made = joined(made)
             # Line 6, with h = I v.
-            h, inertia, velocity = body.inertia @ velocities[index], body.inertia, velocities[index]
-            forces[u].append(
-                {
-                    k: inertia @ own_a[k] + own_v[k].cross_force(h) + velocity.cross_force(inertia @ own_v[k])
-                    for k in own_v
-                }
-            )
-            dv[u].append(own_v)
-            da[u].append(own_a)
+            forces[u].append([Columns(b.dofs, (_force(inertia, velocity, h, *b.vectors),)) for b in made])
+            motions[u].append(made if index in last_child else [])
+            if not root and last_child[body.parent] == index:
+                motions[u][body.parent] = []
     return forces["q"], forces["v"]
+
+
+def _force(inertia: RigidInertia, velocity: Motion, h: Force, dv: Motion, da: Motion) -> Force:
+    return inertia @ da + dv.cross_force(h) + velocity.cross_force(inertia @ dv)
 
 
 def _backward_pass(
@@ -112,21 +118,24 @@ def _backward_pass(
     q.
     """
     starts = first_dofs(model)
-    total = [dict(own) for own in sets]
+    total = list(sets)
     size = full_size(model)
     result = zeros(size, size)
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        for k, force in total[index].items():
-            for row, entry in enumerate(body.joint.project(force), starts[index]):
-                result[row][k] = entry
+        body, start = model.bodies[index], starts[index]
+        for block in total[index]:
+            for row, entries in enumerate(body.joint.project(block.vector), start):
+                for k, entry in block.each(entries):
+                    result[row][k] = entry
         if body.parent == WORLD:
             continue
-        carried = dict(total[index])
-        if by_q:
-            for k, s in enumerate(body.joint.subspace(), starts[index]):
-                carried[k] = carried[k] + s.cross_force(forces[index])
-        above = total[body.parent]
-        for k, force in carried.items():
-            above[k] = above.get(k, Force.zero()) + placements[index].act_force(force)
+        own: ForceSet = []
+        for k, s in enumerate(body.joint.subspace(), start):
+            (block,) = within(total[index], range(k, k + 1))
+            force = block.vector + s.cross_force(forces[index]) if by_q else block.vector
+            own.append(Columns((k,), (force,)))
+        above = within(total[index], range(start))
+        below = joined([*own, *within(total[index], range(start + body.joint.nv, size))])
+        moved = [block.mapped(placements[index].act_force) for block in (*above, *below)]
+        total[body.parent], total[index] = added(moved, total[body.parent]), []
     return reduce_matrix(model, result)

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
 from rbdc.algorithms.reference.crba import composite_inertias
+from rbdc.algorithms.reference.derivatives.columns import Columns, joined
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
@@ -147,33 +148,57 @@ def rnea_derivatives(
     tree = subtrees(model, q, v, a, fext, trace)
     starts = first_dofs(model)
     size = full_size(model)
-    dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
+    matrices = dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
+    below: list[list[Columns[Force]]] = [[] for _ in model.bodies]
+    for index in reversed(range(model.njoints)):
+        body, directions = model.bodies[index], tree.directions[index]
+        own = [
+            Columns((dof,), column_forces(tree, index, direction))
+            for dof, direction in enumerate(directions, starts[index])
+        ]
+        for block in (*own, *below[index]):
+            _entries(matrices, starts[index], directions, block, within_body=block in own)
+        if body.parent != WORLD:
+            for k, direction in enumerate(directions):
+                c_q, *others = own[k].vectors
+                c_q = c_q + direction.s.cross_force(tree.forces[index])
+                own[k] = Columns(own[k].dofs, (c_q, *others))
+            carried = joined([*own, *below[index]])
+            below[body.parent] += [block.mapped(tree.placements[index].act_force) for block in carried]
+        below[index] = []
     for index, body in enumerate(model.bodies):
-        for k, direction in enumerate(tree.directions[index]):
-            dof = starts[index] + k
-            c_q, c_v, r_b, r = column_forces(tree, index, direction)
-            ancestor = index
-            while True:
-                for row, above in enumerate(tree.directions[ancestor]):
-                    j = starts[ancestor] + row
-                    dq[j][dof], dv[j][dof] = above.s.dot(c_q), above.s.dot(c_v)
-                    inertia[j][dof] = inertia[dof][j] = above.s.dot(r)
-                    if ancestor != index:
-                        dq[dof][j] = above.psi_rate.dot(r_b) + above.psi_second.dot(r)
-                        dv[dof][j] = above.s.dot(r_b) + above.both_rates.dot(r)
-                if model.bodies[ancestor].parent == WORLD:
-                    break
-                if ancestor == index:
-                    c_q = c_q + direction.s.cross_force(tree.forces[index])
-                c_q, c_v, r_b, r = (tree.placements[ancestor].act_force(f) for f in (c_q, c_v, r_b, r))
-                ancestor = model.bodies[ancestor].parent
-            made = (
-                [*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in (dq, dv, inertia)
-            )
+        for dof in range(starts[index], starts[index] + body.joint.nv):
+            made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in matrices)
             values = [x for entries in made for x in entries]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
     by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
     return by_q, plus_diagonal(by_v, model.damping), plus_diagonal(by_a, model.armature)
+
+
+def _entries(
+    matrices: tuple[Matrix, Matrix, Matrix],
+    start: int,
+    directions: Sequence[Direction],
+    block: Columns[Force],
+    *,
+    within_body: bool,
+) -> None:
+    """The entries of the columns in the rows of a body that carries them or is theirs, and the transposed."""
+    dq, dv, inertia = matrices
+    c_q, c_v, r_b, r = block.vectors
+    for j, above in enumerate(directions, start):
+        for matrix, entries in ((dq, above.s.dot(c_q)), (dv, above.s.dot(c_v))):
+            for dof, entry in block.each(entries):
+                matrix[j][dof] = entry
+        for dof, entry in block.each(above.s.dot(r)):
+            inertia[j][dof] = inertia[dof][j] = entry
+        if within_body:
+            continue
+        by_q = above.psi_rate.dot(r_b) + above.psi_second.dot(r)
+        by_v = above.s.dot(r_b) + above.both_rates.dot(r)
+        for matrix, entries in ((dq, by_q), (dv, by_v)):
+            for dof, entry in block.each(entries):
+                matrix[dof][j] = entry
 
 
 def column_forces(tree: Subtrees, index: int, direction: Direction) -> tuple[Force, Force, Force, Force]:
