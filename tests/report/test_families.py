@@ -105,7 +105,7 @@ def test_wrong_options(words: tuple[str, ...], message: str) -> None:
     assert message in result.output
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_compare_on_families(tmp_path: Path) -> None:
     words = "compare --serial 1,2,3 --binary 3 --functions crba --methods casadi --samples 2 --checked 1"
     flags = ["--seconds", "0.05", "--cflags=-O0", "--out", str(tmp_path)]

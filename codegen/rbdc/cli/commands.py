@@ -21,7 +21,7 @@ from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare, experiment
 from rbdc.cli.explain import explain
 from rbdc.cli.info import info, list_robots
-from rbdc.cli.studies import sensitivity
+from rbdc.cli.studies import inertia_inverse, second_order, sensitivity
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of, three_numbers
 from rbdc.cli.wheel import wheel
 
@@ -54,7 +54,8 @@ def commands() -> None:
 
 for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, wheel):
     commands.add_command(command)
-experiment.add_command(sensitivity)
+for study in (sensitivity, second_order, inertia_inverse):
+    experiment.add_command(study)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -49,14 +50,16 @@ METHODS = ("analytical", "finite-difference", "peer")
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 
 
-def table_one(options: CompareOptions, progress: Progress) -> tuple[list[TableRow], list[dict[str, Any]]]:
-    """The rows of Table I on `ROBOTS`, and the full reports behind them."""
+def table_one(
+    options: CompareOptions, progress: Progress, robots: Mapping[str, tuple[str, str]] = ROBOTS
+) -> tuple[list[TableRow], list[dict[str, Any]]]:
+    """The rows of Table I on these robots, beside the paper's columns, and the full reports behind them."""
     rows: list[TableRow] = []
     reports = []
     functions = tuple(dict.fromkeys(row.function for row in ROWS))
-    for column, (robot, root) in enumerate(ROBOTS.values()):
+    for column, (robot, root) in enumerate(robots.values()):
         build = replace(options.build, root_joint=root)
-        asked = replace(options, build=build, functions=functions, methods=METHODS)
+        asked = replace(options, build=build, functions=functions, methods=options.methods or METHODS)
 
         def labelled(text: str, robot: str = robot) -> None:
             progress(f"{robot}: {text}")

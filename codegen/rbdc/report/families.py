@@ -124,7 +124,7 @@ def wrong_in_families(report: Mapping[str, Any]) -> list[str]:
 
 def _weight(size: int) -> float:
     """About what a mechanism's comparison takes, beside others."""
-    return 10.0 + float(size**1.5)
+    return 30.0 + float(size**1.5)
 
 
 def _left(elapsed: float, done: float, total: float) -> str:

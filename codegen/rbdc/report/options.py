@@ -25,7 +25,8 @@ class CompareOptions:
     samples: number of inputs that are cycled while timing. checked: number of them that are compared with the
     reference. seconds: approximate time spent on each function, all its methods together. at_rest: all inputs
     but configurations are zero. also: further compilers, for the generated method alone. batch: largest
-    batch, None for no batches.
+    batch, None for no batches. every_form: the straight-line code of every algorithm of the catalogue, that
+    of the generated method too.
     """
 
     build: BuildOptions = field(default_factory=BuildOptions)
@@ -38,6 +39,7 @@ class CompareOptions:
     at_rest: bool = False
     also: tuple[str, ...] = ()
     batch: int | None = None
+    every_form: bool = False
 
     def wants(self, method: str, family: str) -> bool:
         """Whether a method is to be measured; the generated one always is."""

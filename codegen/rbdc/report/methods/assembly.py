@@ -41,7 +41,7 @@ def assemble(
     )
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:
-            for method, family, make in methods_of(model, one.function, rows):
+            for method, family, make in methods_of(model, one.function, rows, every_form=options.every_form):
                 if not options.wants(method, family):
                     continue
                 progress(f"{one.name}: {method}")

@@ -35,10 +35,11 @@ Make = Callable[[], Implementation | Absent]
 
 
 def methods_of(
-    model: Model, function: Function, rows: tuple[ParameterRow, ...] = ()
+    model: Model, function: Function, rows: tuple[ParameterRow, ...] = (), *, every_form: bool = False
 ) -> list[tuple[str, str, Make]]:
     """Every method of a function that we compile: name, family and maker, in the order of the report; with
-    inertial parameters at run time where there are rows of them and it depends on them.
+    inertial parameters at run time where there are rows of them and it depends on them. `every_form`: also
+    the straight-line code of the algorithm that is generated.
     """
     made: list[tuple[str, str, Make]] = [
         ("generated", "generated", partial(generated, model, function)),
@@ -49,7 +50,7 @@ def methods_of(
         made.append((BY_PARAMETERS, "analytical", partial(by_parameters, taking, function)))
     if function.policy.rolled:
         made.append(("rolled", "analytical", partial(rolled, model, function)))
-    for method, evaluate in _others(model, function).items():
+    for method, evaluate in _others(model, function, every_form=every_form).items():
         made.append(
             (f"unrolled-{method}", "analytical", partial(by_method, model, function, method, evaluate))
         )
@@ -70,10 +71,10 @@ def known_methods(model: Model, function: Function) -> list[str]:
     return ["generated", SINGLE, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
 
 
-def _others(model: Model, function: Function) -> dict[str, Evaluate]:
-    """The methods of the catalogue that are not generated, and the papers' recursions; none twice."""
+def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
+    """The methods of the catalogue that are not generated, or all, and the papers' recursions; none twice."""
     others = dict(function.methods)
-    if others and along_paths(model, function) is None:
+    if others and not every_form and along_paths(model, function) is None:
         del others[chosen(model, function)[0]]
     return {
         **others,

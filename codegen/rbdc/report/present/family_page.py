@@ -53,7 +53,7 @@ def family_curves(
 ) -> str:
     """One of `MEASURES` of a function over the size, a line for each method and family."""
     entries = [e for e in report["entries"] if function in e["functions"]]
-    found: dict[tuple[str, str], dict[float, float]] = {}
+    found: dict[tuple[str, str], dict[int, float]] = {}
     for entry in entries:
         for method, figures in entry["functions"][function]["methods"].items():
             y = _measured(figures, which)

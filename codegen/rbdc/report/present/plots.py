@@ -173,7 +173,7 @@ class Line:
     """A curve of `grown`: its label, its points by abscissa, its colour, and whether it is dashed."""
 
     label: str
-    points: Mapping[float, float]
+    points: Mapping[int, float]
     colour: str
     dashed: bool = False
 
@@ -189,7 +189,7 @@ def line_colours(names: Sequence[str]) -> dict[str, str]:
 def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
     """Curves over sizes, both on logarithmic axes; a value of 0 stands at 1e-17."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 4.2), layout="constrained")
+        figure = Figure(figsize=(_WIDTH, 3.4 + 0.09 * len(lines)), layout="constrained")
         axes = figure.subplots()
         for line in lines:
             values = [max(value, 1e-17) for value in line.points.values()]

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rbdc.report.measure.results import Residue, TableRow
+from rbdc.report.measure.results import Residue
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.formatting import (
     bandwidth_words,
@@ -151,7 +151,7 @@ def _known_nanoseconds(ns: float | None) -> str:
     return "-" if ns is None else nanoseconds(ns)
 
 
-def show_table_one(rows: Sequence[TableRow]) -> None:
+def show_table_one(rows: Sequence[dict[str, Any]]) -> None:
     """Show Table I, robot by robot."""
     title, caption = Text("Carpentier and Mansard, Table I"), Text(_CAPTION)
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
@@ -159,13 +159,19 @@ def show_table_one(rows: Sequence[TableRow]) -> None:
         table.add_column(heading, justify="left" if heading in ("robot", "") else "right")
     previous = ""
     for row in rows:
-        if previous not in ("", row.robot):
+        if previous not in ("", row["robot"]):
             table.add_section()
-        times = (row.generated, row.rolled, row.pinocchio, row.paper)
-        words = ["" if row.robot == previous else row.robot, row.row, *map(_known_nanoseconds, times)]
-        table.add_row(*(Text(word) for word in words))
-        previous = row.robot
+        times = (row["generated"], row["rolled"], row["pinocchio"], row["paper"])
+        name = "" if row["robot"] == previous else row["robot"]
+        table.add_row(*(Text(word) for word in (name, row["row"], *map(_known_nanoseconds, times))))
+        previous = row["robot"]
     _console().print(table)
+
+
+def show_claims(claims: Sequence[dict[str, str]]) -> None:
+    """Show the claims of an article with their verdicts."""
+    for claim in claims:
+        _console().print(Text(f"{claim['verdict']}: {claim['claim']}\n    {claim['found']}"), soft_wrap=True)
 
 
 _CAPTION = "Minimum over passes here; the paper has means, on a 2.2 GHz Core i7, for KUKA LWR, HyQ and Atlas."

@@ -1,0 +1,228 @@
+"""The results of Carpentier and Mansard (2018), section V: Table I with Fig. 2, and Fig. 3."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from rbdc.options import Progress
+from rbdc.report.experiments import ROBOTS, ROWS, precision, table_one
+from rbdc.report.options import CompareOptions
+from rbdc.report.present.formatting import DASH, nanoseconds
+from rbdc.report.present.plots import grouped_bars, pattern
+from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.studies.claims import judged, listed, not_comparable, untried
+
+QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}
+QUICK_METHODS = ("finite-difference", "unrolled-carpentier")
+RESIDUES = ("hyq", "free-flyer")
+"""The robot of Fig. 3 here, and its root."""
+ID, D_ID, FD_ID, FD, D_FD, FD_FD, DIRECT, CHOLESKY = (row.label for row in ROWS)
+PUBLISHED = {row.label: row.paper for row in ROWS}
+"""Microseconds of KUKA LWR, HyQ and Atlas."""
+ALIKE = 1.5
+"""A ratio of times is reproduced if it is within this factor of the article's."""
+
+Times = Mapping[str, Mapping[str, float]]
+
+
+def first_order(
+    options: CompareOptions, quick: bool, progress: Progress
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The study, ready for JSON, and the full reports behind Table I. `quick`: one small robot, and code that
+    is not optimised.
+    """
+    started, robots = time.monotonic(), QUICK_ROBOTS if quick else ROBOTS
+    if quick:
+        build = replace(options.build, cflags=("-O0",))
+        options = replace(
+            options, build=build, methods=QUICK_METHODS, samples=4, checked=1, seconds=0.02, peers=()
+        )
+    rows, reports = table_one(options, progress, robots)
+    robot, root = QUICK_ROBOTS["KUKA"] if quick else RESIDUES
+    at_rest = replace(
+        options,
+        build=replace(options.build, root_joint=root),
+        methods=("finite-difference",),
+        seconds=0.1,
+        peers=(),
+    )
+    residues, resting = precision(robot, at_rest, progress)
+    report: dict[str, Any] = {
+        "study": "table-1",
+        "quick": quick,
+        "machine": reports[0]["machine"],
+        "compiler": reports[0]["compiler"],
+        "robots": [{"name": r["robot"]["name"], "nv": r["robot"]["nv"]} for r in reports],
+        "rows": [asdict(row) for row in rows],
+        "residues": [asdict(residue) for residue in residues],
+        "patterns": [p for function in resting["functions"] for p in function["patterns"][:2]],
+    }
+    made = _claims(report)
+    report["claims"] = untried(made) if quick else made
+    report["seconds"] = time.monotonic() - started
+    return report, reports
+
+
+def first_order_page(report: Mapping[str, Any]) -> str:
+    """The page of the study: Table I, Figs. 2 and 3 from our own data, beside the published figures."""
+    heading = Heading(
+        "First derivatives of dynamics",
+        'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" '
+        "(2018), section "
+        "V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
+        [
+            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minima "
+            f"over passes here; "
+            "the article has means of C++ on a 2.2 GHz Core i7."
+        ],
+    )
+    return study_page(heading, report, [_table(report)], _figures(report))
+
+
+def _table(report: Mapping[str, Any]) -> Table:
+    rows = []
+    for row in report["rows"]:
+        times = (row["generated"], row["rolled"], row["pinocchio"], row["paper"])
+        rows.append(
+            [f"{row['robot']}: {row['row']}", *(DASH if t is None else nanoseconds(t) for t in times)]
+        )
+    head = ("robot and quantity", "generated", "rolled C", "Pinocchio", "the article")
+    note = (
+        "Rows of finite differences are of the generated function; the dedicated algorithm is the article's, "
+        "straight-line."
+    )
+    return Table("Table I", head, rows, note)
+
+
+def _figures(report: Mapping[str, Any]) -> list[Figure]:
+    robots = [robot["name"] for robot in report["robots"]]
+    times = _times(report)
+
+    def bars(labels: Sequence[str], title: str) -> str:
+        series = {label: [1e-3 * times[robot][label] for robot in times] for label in labels}
+        return grouped_bars(robots, series, title, "time (\u00b5s)")
+
+    return [
+        Figure(
+            "Fig. 2",
+            "Times of generated code, on logarithmic axes.",
+            [
+                bars((ID, D_ID, FD_ID), "Inverse dynamics"),
+                bars((FD, D_FD, FD_FD), "Forward dynamics"),
+                bars((DIRECT, CHOLESKY), "Inverse of the inertia"),
+            ],
+        ),
+        Figure(
+            "Fig. 3",
+            "Derivatives by q and v at rest without gravity, which vanish: generated code beside "
+            "finite differences.",
+            [pattern(entry) for entry in report["patterns"]],
+        ),
+    ]
+
+
+def _times(report: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Nanoseconds of generated code by robot and row."""
+    found: dict[str, dict[str, float]] = {}
+    for row in report["rows"]:
+        found.setdefault(row["robot"], {})[row["row"]] = row["generated"]
+    return found
+
+
+def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    times = _times(report)
+    over = _ratios(times, D_FD, FD)
+    return [
+        _alike("Analytical derivatives of inverse dynamics cost 3 times inverse dynamics.", times, D_ID, ID),
+        _alike("Finite differences of it cost 7 to 26 times its analytical derivatives.", times, FD_ID, D_ID),
+        judged(
+            "Analytical derivatives of forward dynamics cost at most 4 times forward dynamics.",
+            max(over) <= 4.0,
+            f"{listed(over)}; the article's own Table I has {listed(_published(D_FD, FD))}",
+        ),
+        _alike("Finite differences of it cost 4 to 10 times its analytical derivatives.", times, FD_FD, D_FD),
+        _calls(report, times),
+        _inverse(times),
+        *_zeros(report["residues"]),
+        not_comparable(
+            "HyQ without a free flyer: 5.06 and 8.72 us beside 6.92 and 20.52 us of Giftthaler et "
+            "al. by automatic "
+            "differentiation.",
+            "their generated code is not at hand; rbdc compare hyq has CasADi's differentiation in its place",
+        ),
+        _pinocchio(report["rows"]),
+    ]
+
+
+def _ratios(times: Times, one: str, other: str) -> list[float]:
+    return [by[one] / by[other] for by in times.values()]
+
+
+def _published(one: str, other: str) -> list[float]:
+    return [a / b for a, b in zip(PUBLISHED[one], PUBLISHED[other], strict=True)]
+
+
+def _alike(claim: str, times: Times, one: str, other: str) -> dict[str, str]:
+    """Whether ratios of times are within `ALIKE` of the article's, robot by robot."""
+    found, published = _ratios(times, one, other), _published(one, other)
+    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, published, strict=False))
+    words = (
+        f"{listed(found)} beside the article's {listed(published)}; reproduced means within a "
+        f"factor of {ALIKE}"
+    )
+    return judged(claim, holds, words)
+
+
+def _calls(report: Mapping[str, Any], times: Times) -> dict[str, str]:
+    found = _ratios(times, FD_ID, ID)
+    calls = [2 * robot["nv"] + 1 for robot in report["robots"]]
+    holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(found, calls, strict=True))
+    words = (
+        f"{listed(found)} calls of inverse dynamics beside 2N + 1 = {listed(calls)}; by q, v and a it "
+        f"takes 3N + 1, "
+        f"with a step of the configuration each; the article's own Table I has "
+        f"{listed(_published(FD_ID, ID))}"
+    )
+    return judged("Finite differences cost 2N + 1 calls.", holds, words)
+
+
+def _inverse(times: Times) -> dict[str, str]:
+    found = _ratios(times, CHOLESKY, DIRECT)
+    return judged(
+        "Fig. 2c: the direct inverse of M outperforms Cholesky's factorisation for many joints.",
+        found[-1] > 1.0,
+        f"the generated inverse takes {listed(found)} times as long as the article's algorithm, "
+        f"straight-line on the "
+        f"model as described, beside {listed(_published(CHOLESKY, DIRECT))}; rbdc experiment "
+        f"inertia-inverse has "
+        "both through the same passes",
+    )
+
+
+def _zeros(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    largest: dict[str, float] = {}
+    for residue in residues:
+        largest[residue["method"]] = max(largest.get(residue["method"], 0.0), residue["largest"])
+    return [
+        judged(
+            "Section V-B: at rest without gravity analytical derivatives by q and v are exactly zero.",
+            largest["generated"] == 0.0,
+            f"largest entry of generated code {largest['generated']:.1e}",
+        ),
+        judged(
+            "Fig. 3: those of finite differences are not.",
+            largest["finite-difference"] > 0.0,
+            f"largest entry {largest['finite-difference']:.1e}",
+        ),
+    ]
+
+
+def _pinocchio(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    claim = "Derivatives in 3 us (7 joints) to 17 us (36 joints) by Pinocchio."
+    found = [row["pinocchio"] for row in rows if row["row"] == D_ID and row["pinocchio"] is not None]
+    words = f"{', '.join(nanoseconds(x) for x in found)} here" if found else ""
+    reason = "another processor, compiler and humanoid" if found else "Pinocchio was not measured in this run"
+    return not_comparable(claim, reason, words)

@@ -1,0 +1,130 @@
+"""The inverse of the joint-space inertia of Carpentier (2018) beside Cholesky's factorisation, over the
+number of bodies: section V-A of Carpentier and Mansard (2018), and its Fig. 2c.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.model.families import tree
+from rbdc.options import BuildOptions, Progress
+from rbdc.report.families import Family, branched, curves, families_report, microseconds, serial
+from rbdc.report.methods.literature import by_the_papers
+from rbdc.report.options import CompareOptions
+from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
+from rbdc.report.present.study_page import Heading, study_page
+from rbdc.report.studies.claims import judged, listed, not_comparable, untried
+
+INVERSE = "minverse"
+SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 48), (3,)
+DIRECT, PAPER, PEER = "unrolled-direct", "unrolled-carpentier", "pinocchio"
+FACTORS = ("unrolled-cholesky", "unrolled-inverse_factor")
+"""By Cholesky's factor, of which a model has one: by solving, or by the factor's inverse."""
+PUBLISHED = (1.03, 1.20, 2.23)
+"""Table I: times of Cholesky's factorisation over those of the direct algorithm, of 7, 18 and 36 joints."""
+FEW = 8
+"""Joints up to which a mechanism has few of them."""
+
+
+def inertia_inverse(quick: bool, progress: Progress) -> dict[str, Any]:
+    """The study, ready for JSON. `quick`: small mechanisms, and code that is not optimised."""
+    started = time.monotonic()
+    sizes = QUICK_SIZES if quick else SIZES
+    families = [serial(sizes), branched(sizes)]
+    report: dict[str, Any] = {"study": "inertia-inverse", "quick": quick}
+    report |= families_report(families, lambda family, size: _asked(family, size, quick=quick), progress)
+    made = _claims(report)
+    report["claims"] = untried(made) if quick else made
+    report["seconds"] = time.monotonic() - started
+    return report
+
+
+def inertia_inverse_page(report: Mapping[str, Any]) -> str:
+    """The page of the study."""
+    heading = Heading(
+        "The inverse of the joint-space inertia",
+        'J. Carpentier, "Analytical inverse of the joint space inertia matrix" (2018), and J. Carpentier and '
+        'N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), section V-A, '
+        "repeated on "
+        "serial chains and binary trees.",
+        [
+            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. {DIRECT}: "
+            f"the direct "
+            f"algorithm through the compiler's passes; {PAPER}: as the article prints it, on the model as "
+            f"described; {' or '.join(FACTORS)}: by Cholesky's factor; rolled: the same in loops over "
+            f"the model."
+        ],
+    )
+    tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
+    return study_page(heading, report, tables, [family_figure(report, INVERSE, "Time, code and errors")])
+
+
+def _asked(family: Family, size: int, *, quick: bool) -> CompareOptions:
+    function = functions_of(tree(size, family.branching))[INVERSE]
+    algorithms = [f"unrolled-{name}" for name in {**function.methods, **by_the_papers(function)}]
+    build = BuildOptions(cflags=("-O0",)) if quick else BuildOptions()
+    methods = (*algorithms, "rolled") if quick else (*algorithms, "rolled", PEER, "peer")
+    return CompareOptions(
+        build, (INVERSE,), methods, samples=16, checked=2, seconds=0.02 if quick else 0.5, every_form=True
+    )
+
+
+def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    ratios = {name: _ratios(report, name) for name in ("serial", "binary")}
+    words = "; ".join(
+        f"{name}: {', '.join(f'{x:.3g} (N = {n})' for n, x in found.items())}"
+        for name, found in ratios.items()
+    )
+    found = f"Cholesky's factorisation takes, times as long, {words}; the article has {listed(PUBLISHED)}"
+    many = [list(of.values())[-1] for of in ratios.values()]
+    few = [x for of in ratios.values() for n, x in of.items() if n <= FEW]
+    errors = [
+        m["errors"]["scaled"]
+        for entry in report["entries"]
+        for name, m in entry["functions"][INVERSE]["methods"].items()
+        if name in (DIRECT, PAPER)
+    ]
+    return [
+        judged(
+            "The direct algorithm outperforms Cholesky's factorisation for many joints.",
+            min(many) > 1.0,
+            found,
+        ),
+        judged("It is up to twice as fast.", max(many) > 1.5, found),
+        judged("It remains competitive for few joints.", min(few) > 0.8, found),
+        judged(
+            "It gives the inverse without the inertia itself.",
+            max(errors) < 1e-9,
+            f"largest error {max(errors):.1e} relative to the largest entry",
+        ),
+        _peers(report),
+    ]
+
+
+def _ratios(report: Mapping[str, Any], family: str) -> dict[int, float]:
+    """Times by Cholesky's factor over those of the direct algorithm, both through all passes."""
+    times = curves(report["entries"], INVERSE, family, microseconds)
+    factor = {n: t for name in FACTORS for n, t in times.get(name, {}).items()}
+    return {n: factor[n] / t for n, t in times[DIRECT].items() if n in factor}
+
+
+def _peers(report: Mapping[str, Any]) -> dict[str, str]:
+    claim = "Times of Pinocchio's own implementation."
+    times = {
+        f"{family}, {name}": points
+        for family in ("serial", "binary")
+        for name, points in curves(report["entries"], INVERSE, family, microseconds).items()
+        if name.startswith(PEER)
+    }
+    absent = [
+        a["reason"]
+        for e in report["entries"]
+        for a in e["functions"][INVERSE]["absent"]
+        if a["method"] == PEER
+    ]
+    words = "; ".join(f"{name}: {listed(list(points.values()))} \u00b5s" for name, points in times.items())
+    reason = "another machine and compiler" if times else (absent or ["not asked for"])[0]
+    return not_comparable(claim, reason, words)

@@ -1,0 +1,154 @@
+"""The page of the study of second derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rbdc.report.families import code_bytes, curves
+from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
+from rbdc.report.present.formatting import DASH
+from rbdc.report.present.plots import COLOURS, Line, Words, contours, grown, line_colours
+from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, TABLE_3, found_growth, ratios
+from rbdc.report.studies.step_sizes import SECOND
+
+Report = Mapping[str, Any]
+
+
+def second_order_page(report: Report) -> str:
+    """The page of `rbdc.report.studies.second_order`: Table III, Figs. 7-12, 14-17 and 20-23 anew."""
+    heading = Heading(
+        "Second derivatives of dynamics",
+        'S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body dynamics: '
+        'theory & implementation" (2023), sections V and VII and appendix A, repeated on serial chains and '
+        "binary trees.",
+        [
+            f"{report['machine']['processor']}, one core; {report['compiler']['version']}. The article's "
+            "times are of Fortran 90 on an Intel i5-12400. Generated code stands for IDSVA-SO and FDSVA-SO."
+        ],
+    )
+    functions = {function["name"]: function for function in report["functions"]}
+    tables = [_table_3(report), *(crossing_table(function) for function in functions.values())]
+    tables += [growth_table(function) for function in functions.values() if function["name"] == FORWARD]
+    figures = _inverse(report)
+    if FORWARD in functions:
+        figures += _forward(report)
+    return study_page(heading, report, tables, [*figures, *_steps(report)])
+
+
+def _table_3(report: Report) -> Table:
+    rows = []
+    for (function, method), published in TABLE_3.items():
+        row = [f"{method}, {function}"]
+        for k, family in enumerate(FAMILIES):
+            fit = found_growth(report, function, family, method)
+            row += [DASH, DASH] if fit is None else [f"{fit['exponent']:.2f}", f"{fit['constant']:.2f}"]
+            row += [f"{x:.2f}" for x in published[2 * k : 2 * k + 2]]
+        rows.append(row)
+    head = ["method"]
+    for family in FAMILIES:
+        head += [f"{family}: A", "B", "A of the article", "B of the article"]
+    note = "log t = A log N + B by least squares, natural logarithms, t in microseconds."
+    return Table("Table III", head, rows, note)
+
+
+def _inverse(report: Report) -> list[Figure]:
+    return [
+        Figure(
+            "Figs. 7 and 8",
+            "Times of second derivatives of inverse dynamics, and how many times as long as generated code "
+            "the others take; chains in full lines, binary trees in dashed ones.",
+            [family_curves(report, SECOND, 0), _speedups(report, SECOND)],
+        ),
+        Figure(
+            "Fig. 9",
+            "Machine code of every method; the article has that of CasADi's AD alone.",
+            [family_curves(report, SECOND, 1), _code(report)],
+        ),
+        Figure(
+            "Figs. 11 and 12",
+            "Root mean square relative errors (43), beside references of 40 digits.",
+            [family_curves(report, SECOND, 2)],
+        ),
+    ]
+
+
+def _forward(report: Report) -> list[Figure]:
+    return [
+        Figure(
+            "Figs. 14 to 17",
+            "Times of second derivatives of forward dynamics, the three ways of the inner and outer products "
+            "among them, and how many times as long as generated code the others take.",
+            [family_curves(report, FORWARD, 0), _speedups(report, FORWARD)],
+        ),
+        Figure(
+            "Fig. 20",
+            "Root mean square relative errors of forward dynamics.",
+            [family_curves(report, FORWARD, 2)],
+        ),
+    ]
+
+
+def _speedups(report: Report, function: str) -> str:
+    """Times of the methods over those of generated code."""
+    lines = []
+    methods = [
+        m for f in report["functions"] if f["name"] == function for m in f["families"]["serial"]["time"]
+    ]
+    colours = line_colours(methods)
+    for method in methods:
+        for family in FAMILIES:
+            points = {n: x for (where, n), x in ratios(report, function, method).items() if where == family}
+            if points and method != "generated":
+                lines.append(Line(f"{method}, {family}", points, colours[method], family != "serial"))
+    return grown(lines, f"{function}: times over those of generated code", BODIES, "ratio")
+
+
+def _code(report: Report) -> str:
+    """Code of AD and of generated functions of chains."""
+    found = curves(report["entries"], SECOND, "serial", code_bytes)
+    chosen = {method: found[method] for method in ("generated", "ad") if method in found}
+    colours = line_colours(list(chosen))
+    lines = [Line(method, points, colours[method]) for method, points in chosen.items()]
+    return grown(lines, "Machine code of serial chains", BODIES, "bytes")
+
+
+def _steps(report: Report) -> list[Figure]:
+    steps, entries = report["steps"], report["steps"]["entries"]
+    chains = [entry for entry in entries if entry["family"] == "serial"]
+    largest = chains[-1]
+    grid = steps["of_function"]
+    pair = Words(f"Serial chain of {largest['size']}", "h", "k", "log10 of the RMSRE")
+    return [
+        Figure(
+            "Fig. 21",
+            "The best steps of Finite-Diff-1: h in full lines, k in dashed ones.",
+            [_best(entries, family) for family in FAMILIES],
+        ),
+        Figure(
+            "Fig. 22",
+            "Errors of Finite-Diff-1 over both steps; a dot marks the least. The article has a chain of 50.",
+            [contours((grid, grid), largest["finite_diff_1"], pair)],
+        ),
+        Figure(
+            "Fig. 23",
+            "Errors of Finite-Diff-2 over the step and the size.",
+            [_over_sizes(steps["of_derivatives"], entries, family) for family in FAMILIES],
+        ),
+    ]
+
+
+def _best(entries: Sequence[Mapping[str, Any]], family: str) -> str:
+    chosen = [entry for entry in entries if entry["family"] == family]
+    lines = [
+        Line(name, {e["size"]: e["best_1"][k] for e in chosen}, COLOURS[colour], k == 1)
+        for k, (name, colour) in enumerate((("h", "generated"), ("k", "ad")))
+    ]
+    return grown(lines, f"{family}: the best steps", BODIES, "step")
+
+
+def _over_sizes(steps: Sequence[float], entries: Sequence[Mapping[str, Any]], family: str) -> str:
+    chosen = [entry for entry in entries if entry["family"] == family]
+    words = Words(family, "h", BODIES, "log10 of the RMSRE", logarithmic=False)
+    return contours((steps, [e["size"] for e in chosen]), [e["finite_diff_2"] for e in chosen], words)
