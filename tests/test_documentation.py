@@ -90,8 +90,14 @@ def run(command: list[str], folder: Path) -> str:
 
 
 def run_shell(block: Block, folder: Path) -> None:
-    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`."""
-    lines = [line for line in block.text.splitlines() if not _runs_the_tests(line)]
+    """All commands of a block, but for the one that runs all tests, which is left to `.ci/run`. What is
+    installed into this environment is the clone itself, which outlasts the copy.
+    """
+    lines = [
+        re.sub(r"^pip install -e '\.", f"pip install -e '{ROOT}", line)
+        for line in block.text.splitlines()
+        if not _runs_the_tests(line)
+    ]
     run(["bash", "-euo", "pipefail", "-c", "\n".join(lines)], folder)
 
 
