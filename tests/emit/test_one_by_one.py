@@ -56,7 +56,7 @@ def test_results_past_the_caches(kernel: bool, forces: bool, monkeypatch: pytest
     """With a kernel for blocks in lanes beside, and as the batch of what is too large for one."""
     monkeypatch.setattr(batch, "CACHED", CACHED)
     monkeypatch.setattr(batches, "BLOCK_START", 1e9)
-    monkeypatch.setattr(batches, "WORTH_PAST_CACHES", 12)
+    monkeypatch.setattr(batches, "WORTH_PAST_CACHES", 0.0)
     if not kernel:
         monkeypatch.setattr(generation, "WORTH_A_BATCH", 0)
     model, made = generated("rnea_derivatives")

@@ -57,9 +57,10 @@ class PlannedFunction:
     paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
     there are none: the tables of the model say all. samples: the scalar programs (for CLIMB the steps) of
     a kernel for several samples at once, empty where the batch is a loop over samples. one_by_one: it is a
-    loop all the same, and the kernel is for blocks in lanes alone. large: a loop whose results are so large
-    that the target for several samples prints it. program: one scalar straight-line program over all inputs,
-    there if a target `needs_program`. uses: functions that this one calls, under names of their own.
+    loop all the same, and the kernel is for blocks in lanes alone. large: it is a loop with so many results
+    that they are written past the caches where these cannot hold them. program: one scalar straight-line
+    program over all inputs, there if a target `needs_program`. uses: functions that this one calls, under
+    names of their own.
     """
 
     function: Function

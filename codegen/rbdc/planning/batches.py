@@ -51,8 +51,11 @@ def goes_one_by_one(model: Model, planned: PlannedFunction) -> bool:
     return declaration.scalar.lanes * one_by_one < block
 
 
-def has_large_results(planned: PlannedFunction) -> bool:
+def has_large_results(model: Model, planned: PlannedFunction) -> bool:
     """Whether a batch that is a loop is worth writing past the caches where they cannot hold it."""
-    if planned.samples or planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS):
+    if planned.samples and not planned.one_by_one:
         return False
-    return sum(p.size for p in planned.declaration.outputs) >= WORTH_PAST_CACHES
+    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS):
+        return False
+    results = sum(p.size for p in planned.declaration.outputs)
+    return results >= WORTH_PAST_CACHES * single_work(model, planned)

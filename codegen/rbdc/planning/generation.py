@@ -160,7 +160,8 @@ def _source(
     batch = any(backend.needs_samples for backend in backends)
     planned = _in_windows_if_cheaper(model, _planned(model, function, batch=batch))
     one_by_one = not options.side_by_side and goes_one_by_one(model, planned)
-    planned = replace(planned, one_by_one=one_by_one, large=batch and has_large_results(planned))
+    planned = replace(planned, one_by_one=one_by_one)
+    planned = replace(planned, large=batch and has_large_results(model, planned))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
     worth = may_roll and source.cost.operations > WORTH_ROLLING

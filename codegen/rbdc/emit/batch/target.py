@@ -15,13 +15,13 @@ class BatchTarget(Backend):
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Add the kernel to functions that planning has programs of several samples for; the batch of others
-        is a loop, which C prints unless results are large.
+        is a loop, which C prints unless it has many results.
         """
-        if planned.large:
+        if planned.large and not planned.samples:
             add_loop(source, package.robot, package.version)
         elif not planned.samples:
             return
         elif planned.form is Form.CLIMB:
             add_frames_batch(source, package.robot, package.model, planned.samples, package.version)
         else:
-            add_batch(source, package.robot, planned.samples, package.version, one_by_one=planned.one_by_one)
+            add_batch(source, package.robot, planned, package.version)
