@@ -115,7 +115,7 @@ def slow_but(cases: Iterable[Any], quick: Collection[Any], slow: Collection[Any]
     for value in cases:
         mark = pytest.mark.slow if slow is None or value in slow else pytest.mark.exhaustive
         values = value if isinstance(value, tuple) else (value,)
-        marked.append(value if value in quick else pytest.param(*values, marks=mark))
+        marked.append(pytest.param(*values, marks=() if value in quick else mark))
     return marked
 
 
