@@ -16,9 +16,12 @@ from rbdc.emit.paths.layout import scheduled
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.runtime.load import load
 from rbdc.spatial import Force
 from tests.support import COMPILERS, Array, assert_close, slow_but
-from tests.support_paths import PathKernel, path_tree, widths
+from tests.support_paths import PathKernel, chain, path_tree, widths
 
 WIDTHS = widths()
 DERIVATIVES, INVERSE = "aba_derivatives", "minverse"
@@ -55,12 +58,14 @@ def compare(kernel: PathKernel, function: str, tolerance: float = 1e-10) -> None
 
 
 def driven(model: Model, seed: int) -> Model:
-    """The model with motors and damping at some joints, a free root's directions among them."""
+    """The model with motors at some joints, and damping, a free root's among it."""
     rng = np.random.default_rng(seed)
     bodies = [
         replace(body, armature=float(rng.integers(2)) * 0.3, damping=float(rng.integers(2)) * 0.4)
         for body in model.bodies
     ]
+    if model.bodies[0].joint.free:
+        bodies[0] = replace(bodies[0], armature=0.0)
     return replace(model, bodies=tuple(bodies))
 
 
@@ -113,6 +118,35 @@ def test_strips_cover_all_columns() -> None:
             assert {len(strip) for strip in strips} == {len(strips[0])}
             assert len(strips[0]) <= most
             assert {k for strip in strips for k in strip} == set(range(0, columns, lanes))
+
+
+@pytest.mark.slow
+def test_a_package_of_more_joints_than_are_unrolled(tmp_path: Path) -> None:
+    """Through the whole pipeline; the verification in Python would take minutes."""
+    model = path_tree(7, 130)
+    options = BuildOptions(out=tmp_path, functions=SOLVES, cflags=("-O1", "-ffp-contract=fast"), verify=False)
+    module = load(build_package(model, options).directory)
+    q, v, tau, _ = inputs(model)
+    wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist())
+    for x, y in zip(module.aba_derivatives(q, v, tau), wanted, strict=True):
+        assert_close(x, np.array(y, dtype=float), 1e-10)
+    assert_close(module.minverse(q), np.array(wanted[2], dtype=float), 1e-10)
+
+
+def test_no_more_than_a_stack_holds() -> None:
+    for size, fits in ((360, True), (361, False)):
+        model = chain(size)
+        assert has_windows(model, functions_of(model)[INVERSE]) == fits
+
+
+def test_armature_of_a_free_root() -> None:
+    """It spoils what is known of the root's columns in the derivatives, not the inverse."""
+    model = path_tree(1, 12)
+    root = replace(model.bodies[0], armature=0.5)
+    armed = replace(model, bodies=(root, *model.bodies[1:]))
+    catalogue = functions_of(armed)
+    assert has_windows(armed, catalogue[INVERSE])
+    assert not has_windows(armed, catalogue[DERIVATIVES])
 
 
 def test_joints_that_follow_others_have_no_such_kernel() -> None:

@@ -106,7 +106,7 @@ Atlas 0.86 (clang) and 0.94 (gcc) at a ratio of operations of 1.07, Unitree G1 0
 simple humanoid 0.92 and 1.04 at 1.21, TIAGo 1.45 and 1.5 at 1.68, HyQ 1.9 and 2.2 at 2.
 
 Of forward dynamics, in parts of the form in columns: Atlas 0.93 (clang) and 1.09 (gcc) at 0.82, 0.86 and 0.94
-where the caches are emptied before each call, in 48 KB in place of 536 and a fiftieth of the time to compile.
+where the caches are emptied before each call, in 48 KB in place of 536, compiled in 0.5 s in place of 8.
 The inverse of M, whose chains wait for each other: Atlas 1.05 (clang) and 1.16 (gcc) at 0.79, 20 KB in place
 of 91; so it is taken only where straight-line code ends.
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rbdc.emit.paths.layout import LIMBS, Schedule
-from rbdc.model import WORLD
+from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
 from rbdc.spatial import MomentInertia, Placement, Vector3
@@ -44,7 +45,7 @@ _NAMES = (
 
 def constants_of(schedule: Schedule) -> Constants:
     """The constants of a model that goes along paths."""
-    small = reduced(schedule.model)
+    small = _reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     empty = tuple(0.0 for _ in _NAMES)
     table = {
@@ -60,6 +61,12 @@ def constants_of(schedule: Schedule) -> Constants:
         name: numbers for name, numbers in values.items() if any(x != 0.0 for row in numbers for x in row)
     }
     return Constants(used, small, small.bodies[0].inertia)
+
+
+@lru_cache(maxsize=1)
+def _reduced(model: Model) -> JointSpaceModel:
+    """The reduced model, which several kernels of one robot ask for."""
+    return reduced(model)
 
 
 def _numbers(body: JointSpaceBody, origin: Vector3) -> tuple[float, ...]:

@@ -19,13 +19,15 @@ from rbdc.model import Model
 @dataclass(frozen=True)
 class PathKernel:
     """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most:
-    degrees of freedom beyond which its matrices would not fit on a stack.
+    degrees of freedom beyond which its matrices would not fit on a stack. driven_root: it knows armature of a
+    free root, without which what M makes of the root's own accelerations is known.
     """
 
     cost: Callable[[Model, ScalarType], Cost]
     source: Callable[..., FunctionSource]
     coupled: bool = False
     most: int = 1000
+    driven_root: bool = True
 
 
 def _inverse_dynamics_cost(model: Model, scalar: ScalarType) -> Cost:
@@ -38,7 +40,9 @@ SOLVED = 360
 KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(_inverse_dynamics_cost, paths_source, coupled=True),
     "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
-    "forward_dynamics_derivatives": PathKernel(aba_derivatives_cost, aba_derivatives_source, most=SOLVED),
+    "forward_dynamics_derivatives": PathKernel(
+        aba_derivatives_cost, aba_derivatives_source, most=SOLVED, driven_root=False
+    ),
 }
 
 
@@ -47,5 +51,7 @@ def has_windows(model: Model, function: Function) -> bool:
     kind = function.policy.windows
     if not kind or not goes_along_paths(model):
         return False
-    kernel = KERNELS[kind]
+    kernel, root = KERNELS[kind], model.bodies[0]
+    if root.joint.free and root.armature != 0.0 and not kernel.driven_root:
+        return False
     return model.nv <= kernel.most and (kernel.coupled or not model.coupled)
