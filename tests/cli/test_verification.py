@@ -84,7 +84,8 @@ def test_wrong_code_is_refused(tmp_path: Path, store: Path, wrong: Path) -> None
 
 
 def test_the_earlier_package_is_untouched(tmp_path: Path, store: Path, wrong: Path) -> None:
-    assert build(tmp_path).exit_code == 0
+    done = build(tmp_path)
+    assert done.exit_code == 0, done.output
     out, cached = files(tmp_path / "out"), files(store)
     result = build(tmp_path, "--cc", str(wrong))
     assert result.exit_code == 3
@@ -132,7 +133,8 @@ def test_json_has_the_errors(tmp_path: Path) -> None:
 def test_what_comes_from_the_cache_is_not_verified_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert build(tmp_path).exit_code == 0
+    done = build(tmp_path)
+    assert done.exit_code == 0, done.output
 
     def refuse(*_: object) -> dict[str, float]:
         raise VerificationError("asked again")
@@ -163,7 +165,8 @@ def test_of_several_the_others_are_built(tmp_path: Path, store: Path, wrong: Pat
 
 def test_what_is_cached_knows_nothing_of_where_it_was_verified(tmp_path: Path, store: Path) -> None:
     """The folder that it was made in is gone: no file names it, bytecode least of all."""
-    assert build(tmp_path).exit_code == 0
+    done = build(tmp_path)
+    assert done.exit_code == 0, done.output
     assert [
         name for name, content in files(store).items() if str(store / "scratch").encode() in content
     ] == []
