@@ -47,11 +47,10 @@ WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
 WITH_BATCHES = (
     *((robot, "fixed") for robot in SMALL),
     ("kuka_iiwa", "fixed"),
-    ("panda", "fixed"),
     ("planar_floating", "fixed"),
     ("r2d2", "fixed"),
 )
-"""Cases whose modules have kernels for batches, and are optimised: arms, a gripper, every small robot."""
+"""Cases whose modules have kernels for batches, and are optimised: an arm, a gripper, every small robot."""
 
 QUICK = (
     ("cartpole", "fixed"),

@@ -175,7 +175,7 @@ HESSIANS = [
     ("double_pendulum", "free-flyer"),
     ("balls", "fixed"),
     ("joints", "fixed"),
-    pytest.param("hyq", "free-flyer", marks=pytest.mark.slow),
+    pytest.param("hyq", "free-flyer", marks=pytest.mark.exhaustive),
 ]
 
 

@@ -64,7 +64,7 @@ def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder:
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("name", slow_but(MODELS, ("coupled", "rolled"), ("every joint type",)))
+@pytest.mark.parametrize("name", slow_but(MODELS, ("rolled",), ("coupled",)))
 def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
     files = write(name, tmp_path)
     unsuffixed = ["-Wunsuffixed-float-constants"] if compiler == "gcc" else []

@@ -106,7 +106,7 @@ def main_source(model: Model, module: ModuleType) -> str:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_thread_sanitizer_finds_nothing(tmp_path: Path) -> None:
     model = random_tree(6)
     sources = write_c(c_of(model, names=FUNCTIONS), tmp_path)
