@@ -120,9 +120,9 @@ clang 19 and gcc 12, eight doubles in a register of AVX-512, batches of 64 and 2
 to 3.9 times as fast as one by one, but for `integrate` (0.3 to 0.4). Robots whose limbs run in lanes in a
 single call do so 1.0 to 2.5 times, but for the derivatives of inverse dynamics (Solo12 0.56 to 1.0, HyQ 0.87
 to 1.1), `coriolis` (0.8 to 1.1), rnea_vjp of Solo12 (0.8 and 1.04) and `integrate` (0.7 to 1.0); a cart and
-pole 0.6 to 1.9 times. To the time of the faster way the choice adds 1.0 % on average, where side by side
-throughout adds 6.5; on all but the cart at most 1.2 times, but for `integrate` of the humanoid
-(1.5).
+pole 0.6 to 1.9 times. To the time of the faster way the choice adds 1.4 % on average of the fastest of all
+passes, where side by side throughout adds 6.5; on all but the cart at most 1.25 times (`coriolis` of HyQ by
+clang, 1.0 by gcc).
 
 Blocks in lanes are not transposed: there one by one, which would be, is never faster (coriolis of HyQ, 181 ns
 and some 50 for the transposition against 210).
@@ -141,7 +141,9 @@ CALL_ENTRY = 1.4
 """What a single call takes for each result, in operations."""
 
 CALL_ELEMENTARY = 6.0
-"""The same for each elementary function."""
+"""The same for each sine or cosine of the joint angles. Those of `integrate`, whose angles are results, wait
+in one chain whatever else there is: the humanoid's call takes the 21 ns of HyQ's, in lanes it takes longer.
+"""
 
 CALL_ELEMENTARIES = 40.0
 """The same for the first of them."""
