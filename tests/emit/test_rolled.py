@@ -189,11 +189,12 @@ def chain(length: int, kind: str = "revolute") -> Model:
 @pytest.mark.parametrize("style", STYLES)
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
-    model, name = chain(length, kind), "minverse"
-    made = generate(model, "robot", [name], "0", lambda _: None, GenerationOptions(style=style))
-    along_paths = style == "unrolled" and has_windows(model, functions_of(model)[name])
-    assert made.sources[0].style == ("windows" if along_paths else "rolled")
-    assert along_paths is (style == "unrolled" and kind == "revolute")
+    model = chain(length, kind)
+    made = generate(model, "robot", ["crba", "minverse"], "0", lambda _: None, GenerationOptions(style=style))
+    along_paths = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
+    assert along_paths == [False, True]
+    expected = ["windows" if style == "unrolled" and along else "rolled" for along in along_paths]
+    assert [source.style for source in made.sources] == expected
 
 
 @pytest.mark.parametrize(
