@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rbdc.emit.paths.layout import LIMBS, Schedule
-from rbdc.emit.paths.nodes import Node, frame_of, is_free_root, turning_and_sliding
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of, is_free_root, turning_and_sliding
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced

@@ -14,8 +14,7 @@ from rbdc.emit.paths import bodies
 from rbdc.emit.paths.branches import Branches, factor_views, rows_of, runs_of, spans, tree_view, width_of
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.lanes import Block, Trace
-from rbdc.emit.paths.layout import Schedule, scheduled
-from rbdc.emit.paths.nodes import Node
+from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import INERTIA_TOTAL, root_inertia_blocks
 from rbdc.emit.paths.several import braced

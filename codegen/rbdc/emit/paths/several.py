@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import POSE, Constants, carried, from_origin
 from rbdc.emit.paths.lanes import Trace
-from rbdc.emit.paths.layout import LIMBS, Place, Schedule
-from rbdc.emit.paths.nodes import Node, frame_of
+from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.spatial import Rotation, Scalar
 from rbdc.spatial.scalars import is_number

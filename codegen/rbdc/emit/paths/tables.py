@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Schedule
-from rbdc.emit.paths.nodes import Node, frame_of
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of
 from rbdc.emit.paths.several import braced, several_of
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
