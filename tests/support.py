@@ -93,15 +93,14 @@ def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
     """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
     `LARGE` no products, of `OTHER_ROOTS` those `without_derivatives`.
     """
-    names = presets()["full"]
-    if robot in LARGE:
-        names = tuple(name for name in names if not name.endswith(PRODUCTS))
+    how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if (robot, root) in OTHER_ROOTS:
-        names = without_derivatives()
-    how: dict[str, Any] = {"cflags": UNOPTIMISED}
-    if (robot, root) in WITH_BATCHES:
-        how = {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}
-    return build_module(robot, root_joint=root, dtype=dtype, functions=names, **how)
+        how["functions"] = without_derivatives()
+    elif robot in LARGE:
+        how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
+    elif (robot, root) in WITH_BATCHES:
+        how |= {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}
+    return build_module(robot, root_joint=root, dtype=dtype, **how)
 
 
 def without_derivatives() -> tuple[str, ...]:
