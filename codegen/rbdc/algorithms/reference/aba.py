@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.drives import plus_diagonal, with_drives
+from rbdc.algorithms.reference.external_forces import without_external
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.reference.linear import Factorisation
-from rbdc.algorithms.reference.rnea import rnea, without_external
+from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
@@ -54,7 +55,7 @@ def aba(
         velocity.cross_force(body.inertia @ velocity)
         for body, velocity in zip(model.bodies, velocities, strict=True)
     ]
-    bias = without_external(bias, fext)
+    bias = without_external(model, placements, bias, fext)
     for index, body in enumerate(model.bodies):
         trace(body.name, "c = v x S qdot", f"c{index}", c[index].scalars())
         trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias[index].scalars())

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.drives import with_drives
+from rbdc.algorithms.reference.external_forces import without_external
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -24,13 +25,14 @@ def rnea(
 ) -> list[Scalar]:
     """tau = M(q) a + C(q, v) v + g(q) + D v - sum_i J_i^T f_i (nv); N and N m.
 
-    `fext` are the external forces on the bodies, each in its body's frame. Tests: tau is linear in a with
-    matrix crba(q); forward dynamics of tau gives a back.
+    `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
+    model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
+    back.
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext)
     return with_drives(model, backward_pass(model, placements, forces, trace), v, a)
 
 
@@ -80,11 +82,6 @@ def body_forces(
         trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
         forces.append(force)
     return forces
-
-
-def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
-    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
-    return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
 
 
 def backward_pass(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rbdc.algorithms.reference.drives import with_drives
+from rbdc.algorithms.reference.external_forces import following
 from rbdc.algorithms.reference.joint_coordinates import joint_positions, joint_velocities, reduce_vector
 from rbdc.algorithms.reference.lagrangian.homogeneous import (
     IDENTITY,
@@ -214,11 +215,12 @@ def inverse_dynamics(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces in the bodies' frames.
+    """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces as of `rnea`.
 
     Tests: `rnea` of `rbdc.algorithms.reference.rnea`.
     """
-    loads = None if fext is None else Loads.at_origins(fext)
+    given = following(model, q, fext)
+    loads = None if given is None else Loads.at_origins(given)
     return inverse_dynamics_with_loads(model, q, v, a, loads, trace)
 
 
