@@ -13,18 +13,20 @@ import pytest
 from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives import carpentier_mansard, idsva
+from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.lagrangian import dynamics, sensitivity
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.trace import silent
 from rbdc.errors import OptionError, UnsupportedError, VerificationError
 from rbdc.functions.catalogue import functions_of, presets
+from rbdc.functions.evaluation import Part
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
-from rbdc.verification.package import Checked, Part, verify_package
+from rbdc.verification.package import Checked, verify_package
 from tests.laws import test_second_derivatives as second
 from tests.laws.test_derivatives import complex_step
 from tests.peers.test_pinocchio_trees import pinocchio_tree
@@ -119,19 +121,19 @@ def test_derivatives(seed: int) -> None:
         steps = [np.array(given[f"d{letter}"]) for letter in "qva"]
         moved = sum(matrix @ step for matrix, step in zip(found, steps, strict=True))
         assert_close(evaluated(model, f"{short}_jvp", given)[0], moved, 1e-9, what=f"{short}_jvp")
-    arguments = [given[name] for name in "qva"]
-    by_q = idsva.rnea_derivatives(model, *arguments, forces(fext))[0]
-    assert_close(carpentier_mansard.rnea_derivatives(model, *arguments, forces(fext))[0], by_q, 1e-12)
+    at = given["q"], given["v"], given["a"], forces(fext)
+    by_q = idsva.rnea_derivatives(model, *at)[0]
+    assert_close(carpentier_mansard.rnea_derivatives(model, *at)[0], by_q, 1e-12)
 
 
 def test_lagrangian() -> None:
     """The recursive Lagrangian methods take them too."""
     model = in_world(Model.from_file(resolve("double_pendulum")))
     given = point(model)
-    arguments = [*(given[name] for name in "qva"), forces(np.array(given["fext"]).reshape(-1, 6))]
-    assert_close(dynamics.inverse_dynamics(model, *arguments), rnea(model, *arguments), 1e-12)
-    expected = idsva.rnea_derivatives(model, *arguments)
-    for got, right in zip(sensitivity.sensitivities(model, *arguments), expected, strict=True):
+    at = given["q"], given["v"], given["a"], forces(np.array(given["fext"]).reshape(-1, 6))
+    assert_close(dynamics.inverse_dynamics(model, *at), rnea(model, *at), 1e-12)
+    expected = idsva.rnea_derivatives(model, *at)
+    for got, right in zip(sensitivity.sensitivities(model, *at), expected, strict=True):
         assert_close(got, right, 1e-12)
 
 
@@ -145,10 +147,7 @@ def test_second_derivatives(model: Model) -> None:
     q, v, x = (np.array(given[name]) for name in "qva")
     fext = np.array(given["fext"]).reshape(-1, 6)
     w, dq = np.array(given["w"]), np.array(given["dq"])
-    for short, first, tolerance in (
-        ("rnea", idsva.rnea_derivatives, 1e-10),
-        ("aba", second.aba_derivatives, 1e-8),
-    ):
+    for short, first, tolerance in (("rnea", idsva.rnea_derivatives, 1e-10), ("aba", aba_derivatives, 1e-8)):
         qq, _, _, qv, vv, _ = second.complex_step(first, model, q, v, x, fext)
         found = evaluated(model, f"{short}_second_derivatives", given)
         second.agree((found[0], found[1], found[2]), [qq, vv, qv], tolerance, short)

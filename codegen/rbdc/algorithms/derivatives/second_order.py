@@ -48,7 +48,7 @@ from rbdc.algorithms.derivatives.squares import (
     times,
     transposed_times,
 )
-from rbdc.algorithms.derivatives.world_forces import second_terms
+from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
@@ -133,13 +133,14 @@ def rnea_second_derivatives(
     reference.
     """
     tree = _tree(model, q, v, a, fext, trace)
-    size = len(tree.directions)
+    size, motions = len(tree.directions), [(x.first, x.s) for x in tree.directions]
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
     for d, direction in enumerate(tree.directions):
         operators = Operators.of(direction, tree.subtrees[direction.joint])
         _rows_above(tree, d, operators, *tensors)
         _own_rows(tree, d, operators, *tensors)
-        _fixed_rows(tree, d, tensors[0])
+        if tree.fixed:
+            add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[direction.joint])
         name = model.bodies[direction.joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
@@ -257,15 +258,6 @@ def _own_rows(tree: Tree, d: int, o: Operators, qq: Tensor, vv: Tensor, qv: Tens
             qq[d][k][j] = qq[d][j][k]
             vv[d][j][k] = vv[d][k][j] = -u11.dot(other.s.angular)
             qv[d][j][k] = u8.dot(other.s.angular) + other.sigma.dot(u9)
-
-
-def _fixed_rows(tree: Tree, d: int, qq: Tensor) -> None:
-    """What forces fixed in the world add to the row of the torque of d."""
-    if tree.fixed:
-        motions, firsts = [x.s for x in tree.directions], [x.first for x in tree.directions]
-        total = tree.fixed[tree.directions[d].joint]
-        for j, k, entry in second_terms(motions, firsts, tree.paths[d], d, total):
-            qq[d][j][k] = qq[d][j][k] + entry
 
 
 def _reduced(model: Model, full: Tensor) -> Matrix:

@@ -13,14 +13,14 @@ round, and are part of the recursions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs
 from rbdc.algorithms.kinematics import in_one_frame
 from rbdc.algorithms.trace import Trace
 from rbdc.model import Model
-from rbdc.spatial import Force, Motion, Placement, Scalar
+from rbdc.spatial import Force, Motion, Placement
 
 
 def add_world_forces(
@@ -40,16 +40,20 @@ def add_world_forces(
                     row[j] = row[j] - other.dot(turned)
 
 
-def second_terms(
-    directions: Sequence[Motion], firsts: Sequence[int], path: Sequence[int], own: int, total: Force
-) -> Iterator[tuple[int, int, Scalar]]:
-    """j, k and the entry [j][k] of d2tau_dqdq in the row of direction `own`, on which and above which `path`
-    is; `firsts` has the first direction of the joint of each, `total` is the force on what `own` carries.
+def add_second_terms(
+    slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], own: int, total: Force
+) -> None:
+    """Add d2tau_dqdq of the forces to the row of direction `own`, on which and above which `path` is; of each
+    direction the first one of its joint and S, `total` is the force on what `own` carries.
     """
     for j in path:
-        turned = directions[j].cross(directions[own]).cross_force(total)
-        for k in (k for k in path if firsts[k] <= firsts[j]):
-            entry = -directions[k].dot(turned)
-            yield j, k, entry
-            if firsts[k] != firsts[j]:
-                yield k, j, entry
+        first, s = motions[j]
+        turned = s.cross(motions[own][1]).cross_force(total)
+        for k in path:
+            upper, other = motions[k]
+            if upper > first:
+                break
+            entry = other.dot(turned)
+            slab[j][k] = slab[j][k] - entry
+            if upper != first:
+                slab[k][j] = slab[k][j] - entry

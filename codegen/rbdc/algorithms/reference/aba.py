@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.drives import plus_diagonal, with_drives
-from rbdc.algorithms.reference.external_forces import without_external
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.reference.linear import Factorisation
-from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.reference.rnea import rnea, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3

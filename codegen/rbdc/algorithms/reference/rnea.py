@@ -1,5 +1,5 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
-Carpentier and Mansard (2018), Algorithm 1.
+Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 """
 
 from __future__ import annotations
@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.external_forces import without_external
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -82,6 +81,31 @@ def body_forces(
         trace(body.name, "f = I a + v x* I v", f"f{index}", force.scalars())
         forces.append(force)
     return forces
+
+
+def without_external(
+    model: Model, placements: Sequence[Placement], forces: list[Force], fext: Sequence[Force] | None
+) -> list[Force]:
+    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
+    if fext is None:
+        return forces
+    given = in_bodies(model, placements, fext) if model.world_forces else fext
+    return [force - external for force, external in zip(forces, given, strict=True)]
+
+
+def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Sequence[Force] | None:
+    """The forces as they are at q in the frames of the bodies."""
+    if fext is None or not model.world_forces:
+        return fext
+    return in_bodies(model, joint_placements(model, q), fext)
+
+
+def in_bodies(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
+    """f_i = iX0* f_0 in the frames of the bodies (N, N m), from the joints' placements."""
+    world: list[Placement] = []
+    for body, placement in zip(model.bodies, placements, strict=True):
+        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
+    return [placement.act_inverse_force(force) for placement, force in zip(world, fext, strict=True)]
 
 
 def backward_pass(

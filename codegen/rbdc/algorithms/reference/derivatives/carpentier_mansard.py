@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.columns import Columns, added, joined, within
+from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.external_forces import with_turning, without_external
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -23,7 +23,7 @@ from rbdc.algorithms.reference.joint_coordinates import (
     zeros,
 )
 from rbdc.algorithms.reference.kinematics import joint_placements
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
 from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.columns import Columns, joined
+from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.external_forces import with_turning, without_external
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
     first_dofs,
@@ -34,7 +34,7 @@ from rbdc.algorithms.reference.joint_coordinates import (
     zeros,
 )
 from rbdc.algorithms.reference.kinematics import joint_placements
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3

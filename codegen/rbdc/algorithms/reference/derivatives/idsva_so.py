@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
 from rbdc.algorithms.reference.derivatives.rows import apart, picked, together
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
-from rbdc.algorithms.reference.external_forces import turning_twice
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, joint_velocities
 from rbdc.algorithms.reference.kinematics import world_placements
 from rbdc.algorithms.trace import Trace, silent

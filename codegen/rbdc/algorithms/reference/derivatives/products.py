@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
 from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.external_forces import turning, without_external
 from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector, transposed
 from rbdc.algorithms.reference.kinematics import joint_placements
-from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass
+from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Scalar, Vector3

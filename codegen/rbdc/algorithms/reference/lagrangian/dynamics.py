@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.external_forces import following
 from rbdc.algorithms.reference.joint_coordinates import joint_positions, joint_velocities, reduce_vector
 from rbdc.algorithms.reference.lagrangian.homogeneous import (
     IDENTITY,
@@ -29,6 +28,7 @@ from rbdc.algorithms.reference.lagrangian.homogeneous import (
     transposed,
     twist_of,
 )
+from rbdc.algorithms.reference.rnea import following
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Branches, Model, branches_of
 from rbdc.spatial import Force, Scalar, Vector3

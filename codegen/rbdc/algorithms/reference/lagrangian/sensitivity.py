@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
 from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.external_forces import following, turning
 from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, zeros
 from rbdc.algorithms.reference.lagrangian.dynamics import (
     Dynamics,
@@ -35,6 +35,7 @@ from rbdc.algorithms.reference.lagrangian.homogeneous import (
     trace_of_product,
     transposed,
 )
+from rbdc.algorithms.reference.rnea import following
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

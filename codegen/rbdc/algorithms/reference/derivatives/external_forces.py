@@ -1,9 +1,9 @@
-"""External forces, in the frames of the bodies or in that of the world: Caron, External forces in the
-recursive Newton-Euler algorithm, whose mapping is f_i = iX0* f_0.
+"""What derivatives of inverse dynamics lack where external forces are given in the world.
 
-A force of the world is [force; moment about the world's origin] in the world's axes. Seen from body i it
-changes as the body moves, by -J_i,k x* f_i for a step along column k of its Jacobian. What derivatives of
--sum_i J_i^T f_i at constant f_i, which the recursions of the papers give, lack is
+A force of the world, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in the
+frame of body i (Caron's tutorial) and changes there as the body moves: by -J_i,k x* f_i for a step along
+column k of its Jacobian. What derivatives of -sum_i J_i^T f_i at constant f_i, which the recursions of the
+papers give, lack is
 
     sum_i J_i,j . (J_i,k x* f_i)
 
@@ -15,34 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.joint_coordinates import Matrix, zeros
-from rbdc.algorithms.reference.kinematics import joint_placements, world_placements
+from rbdc.algorithms.reference.kinematics import world_placements
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar
-
-
-def without_external(
-    model: Model, placements: Sequence[Placement], forces: list[Force], fext: Sequence[Force] | None
-) -> list[Force]:
-    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
-    if fext is None:
-        return forces
-    given = in_bodies(model, placements, fext) if model.world_forces else fext
-    return [force - external for force, external in zip(forces, given, strict=True)]
-
-
-def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Sequence[Force] | None:
-    """The forces as they are at q in the frames of the bodies."""
-    if fext is None or not model.world_forces:
-        return fext
-    return in_bodies(model, joint_placements(model, q), fext)
-
-
-def in_bodies(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
-    """f_i = iX0* f_0 in the frames of the bodies (N, N m), from the joints' placements."""
-    world: list[Placement] = []
-    for body, placement in zip(model.bodies, placements, strict=True):
-        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
-    return [placement.act_inverse_force(force) for placement, force in zip(world, fext, strict=True)]
+from rbdc.spatial import Force, Motion, Scalar
 
 
 def turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Matrix | None:
