@@ -102,7 +102,7 @@ def test_derivatives(robot: str, root: str, names: tuple[str, ...]) -> None:
     ("robot", "name"),
     [
         ("double_pendulum", "aba"),
-        *(pytest.param("kuka_iiwa", name, marks=pytest.mark.slow) for name in TWICE),
+        *(pytest.param("kuka_iiwa", name, marks=pytest.mark.exhaustive) for name in TWICE),
     ],
 )
 def test_hessians(robot: str, name: str) -> None:

@@ -44,13 +44,15 @@ AGREES = 1e-6
 @dataclass(frozen=True)
 class Method:
     """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
-    code's largest entry, as root mean square and at most.
+    code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
+    the errors are those of the other entries, and `undefined` is how many have none.
     """
 
     name: str
     seconds: float
     rms: float
     largest: float
+    undefined: int = 0
 
 
 def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
@@ -157,12 +159,15 @@ def _stacked(matrix: Sequence[Sequence[Any]], samples: int) -> Array:
 
 
 def _method(name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> Method:
-    squares, largest = [], 0.0
-    for found, right in zip(timed[1], exact, strict=True):
-        error = np.abs(found - right) / float(np.abs(right).max())
-        squares.append(float(np.mean(error * error)))
-        largest = max(largest, float(np.max(error)))
-    return Method(name, timed[0], float(np.sqrt(np.mean(squares))), largest)
+    errors = np.stack(
+        [
+            np.abs(found - right) / float(np.abs(right).max())
+            for found, right in zip(timed[1], exact, strict=True)
+        ]
+    )
+    defined = errors[np.isfinite(errors)]
+    rms = float(np.sqrt(np.mean(defined * defined)))
+    return Method(name, timed[0], rms, float(defined.max()), errors.size - defined.size)
 
 
 def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) -> dict[str, Any]:
