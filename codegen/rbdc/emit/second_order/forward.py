@@ -53,7 +53,6 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         call=kernels.call,
         joints=made.joints,
         joint_count=len(made.joints),
-        tile=(0, 1, 2, 3),
         four=4 * scalar.size,
         **first_words(made, model, scalar),
         state=STATE * made.size + made.lanes,
