@@ -61,9 +61,9 @@ the code of both tensors (582 KB with it, 382 KB without), and saves less than a
 forward dynamics that they call has one then too (Talos, which shares both: 437 KB with two, 388 with one).
 """
 
-COUPLED_SECOND_ORDER = 16
-"""Up to so many with coupled joints, whose tensors the loops along paths do not have: straight-line code of
-more would be megabytes.
+STRAIGHT_TENSORS = 16
+"""Up to so many with coupled joints, or external forces in the world's frame, whose tensors the loops along
+paths do not have: straight-line code of more would be megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
