@@ -229,7 +229,7 @@ def test_other_builds(options: dict[str, Any]) -> None:
 def test_limbs_in_lanes() -> None:
     """The verification finds them right where limbs run side by side."""
     functions = ("rnea", "rnea_derivatives")
-    module = build_module(
+    module: Any = build_module(
         creature(3), functions=functions, cflags=UNOPTIMISED, fext_frame="world", name="limbs"
     )
     manifest = json.loads((Path(module.__file__).parent / "manifest.json").read_text())
