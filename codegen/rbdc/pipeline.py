@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
@@ -113,6 +113,7 @@ def read(description: Description, options: BuildOptions) -> Model:
     else:
         given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
         model = Model.from_file(resolve(description), snap=options.snap, **given)
+    model = replace(model, world_forces=options.fext_frame == "world")
     if options.parameters is None and not options.payloads:
         return model
     if options.style == "rolled":
@@ -349,8 +350,9 @@ def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) 
         unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
+        frame = "leave out --fext-frame world, " if model.world_forces else ""
         raise UnsupportedError(
-            f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, "
+            f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
             f"or give --functions among {', '.join(rollable())}{', without --fuse' if fused else ''}"
         )
     if model.njoints > MAXIMUM_BODIES:

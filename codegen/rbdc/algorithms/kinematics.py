@@ -29,6 +29,27 @@ def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return world
 
 
+def in_one_frame(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
+    """From the joints' placements those of the bodies in the frame of the root where the tree hangs on one
+    free body, in that of the world otherwise.
+    """
+    free = free_root(model) is not None
+    made: list[Placement] = []
+    for index, body in enumerate(model.bodies):
+        if body.parent == WORLD:
+            made.append(Placement.identity() if free else placements[index])
+        else:
+            made.append(made[body.parent].compose(placements[index]))
+            trace(body.name, "placement in the one frame", f"W{index}", made[index].scalars())
+    return made
+
+
+def free_root(model: Model) -> int | None:
+    """The free body on which all of the tree hangs; None where it hangs otherwise."""
+    roots = model.children(WORLD)
+    return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None
+
+
 def body_velocities(
     model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
 ) -> list[Motion]:
