@@ -183,7 +183,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", slow_but(range(12), (1,), (0,)))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1,), ()))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None

@@ -29,6 +29,7 @@ from rbdc.spatial import Force, Vector3
 from rbdc.verification.package import Checked, verify_package
 from tests.laws import test_second_derivatives as second
 from tests.laws.test_derivatives import complex_step
+from tests.laws.test_lanes import creature
 from tests.peers.test_pinocchio_trees import pinocchio_tree
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, conditioning, slow_but
 from tests.support_pinocchio import Peer, pin
@@ -222,6 +223,17 @@ def test_other_builds(options: dict[str, Any]) -> None:
         in_world(ball_and_hinge("fixed")), fext_frame="world", cflags=UNOPTIMISED, **options
     )
     assert module.fext_frame == "world"
+
+
+@pytest.mark.slow
+def test_limbs_in_lanes() -> None:
+    """The verification finds them right where limbs run side by side."""
+    functions = ("rnea", "rnea_derivatives")
+    module: Any = build_module(
+        creature(3), functions=functions, cflags=UNOPTIMISED, fext_frame="world", name="limbs"
+    )
+    manifest = json.loads((Path(module.__file__).parent / "manifest.json").read_text())
+    assert {manifest["functions"][name]["style"] for name in functions} == {"lanes"}
 
 
 def test_loops_that_take_forces_in_the_bodies_are_left_out() -> None:
