@@ -19,8 +19,10 @@ from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.errors import RbdcError
-from rbdc.functions.catalogue import presets
+from rbdc.functions.catalogue import functions_of, presets
+from rbdc.ir.cost import cost
 from rbdc.model import Model
+from rbdc.planning.candidates import along_paths
 from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
@@ -251,6 +253,17 @@ def test_functions_share_what_they_start_from() -> None:
     assert parts[0] == parts[1] != set()
     assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
     assert set(alone[0].sources[0].internal) == set(alone[1].sources[0].internal) != set()
+
+
+def test_what_loops_start_from_grows_with_the_path() -> None:
+    """In proportion: rotations along a path are one matrix at each body, not a product of more and more."""
+    counts = []
+    for size in (4, 8, 12):
+        model = chain(size)
+        made = along_paths(model, functions_of(model)["rnea_second_derivatives"])
+        assert made is not None
+        counts.append(cost(made[-1]).operations)
+    assert counts[2] - counts[1] < 1.05 * (counts[1] - counts[0])
 
 
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:
