@@ -101,7 +101,7 @@ WORTH_LANES = 0.8
 WORTH_WINDOWS: Mapping[str, float] = {
     "inverse_dynamics_derivatives": 1.15,
     "forward_dynamics_derivatives": 1.0,
-    "inverse_inertia": 0.7,
+    "inverse_inertia": 0.8,
 }
 """A function that has a kernel along ancestor paths takes it if that has no more than this many operations on
 registers for each of straight-line code, or of the work of the form in columns.
@@ -114,8 +114,8 @@ simple humanoid 0.92 and 1.04 at 1.21, TIAGo 1.45 and 1.5 at 1.68, HyQ 1.9 and 2
 
 Of forward dynamics, in parts of the form in columns: Atlas 0.93 (clang) and 1.09 (gcc) at 0.82, 0.86 and 0.94
 where the caches are emptied before each call, in 48 KB in place of 536, compiled in 0.5 s in place of 8.
-The inverse of M, whose chains wait for each other: Atlas 1.05 (clang) and 1.16 (gcc) at 0.79, 20 KB in place
-of 91; so it is taken only where straight-line code ends.
+The inverse of M, whose chains wait for each other: Atlas 1.02 (clang) and 1.09 (gcc) at 0.79, Talos 0.93 and
+1.05 at 0.71, from emptied caches 0.5 and 0.46, 0.39 and 0.41, in 20 KB in place of 91.
 """
 
 BLOCK_OPERATION = 2.0
