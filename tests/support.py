@@ -36,6 +36,10 @@ SINGLE += [("hyq", "free-flyer")]
 """Those of the cases whose modules are also built in single precision."""
 
 ON_LEGS = ("anymal_b", "g1_29dof", "hyq", "simple_humanoid", "solo12")
+LARGE = (*ON_LEGS, "tiago_pro")
+"""Robots whose modules are built without products of derivatives and vectors, which take a third of the time;
+the exhaustive tier has them.
+"""
 SMALL = ("cartpole", "double_pendulum", "double_pendulum_continuous")
 OTHER_ROOTS = [
     (robot, root) for robot, root in CASES if robot not in SMALL and (root == "fixed") == (robot in ON_LEGS)
@@ -44,13 +48,8 @@ OTHER_ROOTS = [
 most of the time and is asked of their own root's, and of small robots with both."""
 WITH_DERIVATIVES = [case for case in CASES if case not in OTHER_ROOTS]
 WITH_DERIVATIVES_NAMES = [f"{robot}-{root}" for robot, root in WITH_DERIVATIVES]
-WITH_BATCHES = (
-    *((robot, "fixed") for robot in SMALL),
-    ("kuka_iiwa", "fixed"),
-    ("planar_floating", "fixed"),
-    ("r2d2", "fixed"),
-)
-"""Cases whose modules have kernels for batches, and are optimised: an arm, a gripper, every small robot."""
+WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("kuka_iiwa", "fixed"), ("planar_floating", "fixed"))
+"""Cases whose modules have kernels for batches: an arm, and joints of one and three freedoms."""
 
 QUICK = (
     ("cartpole", "fixed"),
@@ -85,24 +84,30 @@ def build_module(description: Any, **options: Any) -> ModuleType:
     return rbdc.load(build_package(description, BuildOptions(out=folder, **options)).directory)
 
 
+PRODUCTS = ("_vjp", "_jvp")
+"""How names of products of derivatives and vectors end."""
+
+
 @cache
 def full_module(robot: str, root: str, dtype: str = "float64") -> ModuleType:
-    """Every function of one shipped robot, those `WITH_BATCHES` with kernels for them; of `OTHER_ROOTS` those
-    `without_derivatives`.
+    """Every function of one shipped robot, of those `WITH_BATCHES` with kernels for them; of those that are
+    `LARGE` no products, of `OTHER_ROOTS` those `without_derivatives`.
     """
-    less: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
-    if (robot, root) in WITH_BATCHES:
-        less = {"preset": "full", "targets": ("c", "batch")}
+    how: dict[str, Any] = {"preset": "full", "cflags": UNOPTIMISED}
     if (robot, root) in OTHER_ROOTS:
-        less = {"functions": without_derivatives(), "cflags": UNOPTIMISED}
-    return build_module(robot, root_joint=root, dtype=dtype, **less)
+        how["functions"] = without_derivatives()
+    elif robot in LARGE:
+        how["functions"] = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
+    elif (robot, root) in WITH_BATCHES:
+        how |= {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}
+    return build_module(robot, root_joint=root, dtype=dtype, **how)
 
 
 def without_derivatives() -> tuple[str, ...]:
     """Names of the functions but for derivatives of dynamics and their products, and the Coriolis matrix,
     which together take three quarters of the time to build.
     """
-    heavy = ("derivatives", "_vjp", "_jvp", "coriolis")
+    heavy = ("derivatives", *PRODUCTS, "coriolis")
     return tuple(n for n in presets()["full"] if n.startswith("frame_") or not n.endswith(heavy))
 
 

@@ -21,6 +21,8 @@ from tests.support import Array
 from tests.support_trees import random_inertia, random_joint
 
 SHAPES = ("deep", "wide", "limbs")
+ONE_AXIS = ("revolute", "aligned", "continuous", "prismatic", "revolute")
+EVERY_KIND = (*ONE_AXIS, "spherical", "planar", "floating")
 FUNCTION = "rnea_derivatives"
 
 
@@ -31,16 +33,17 @@ def widths() -> list[str]:
     return [name for name in VARIANTS if {here.get(x, x) for x in VARIANTS[name]} <= set(line.split())]
 
 
-def path_tree(seed: int, size: int, root: str = "", mimic: str = "independent") -> Model:
-    """A tree of so many joints with one degree of freedom: deep, wide, or of limbs two of which are mirror
-    images; some joints follow others where `mimic` is "coupled".
+def path_tree(
+    seed: int, size: int, root: str = "", mimic: str = "independent", kinds: Sequence[str] = ONE_AXIS
+) -> Model:
+    """A tree of so many joints of these kinds, by default with one degree of freedom: deep, wide, or of
+    limbs two of which are mirror images; some joints follow others where `mimic` is "coupled".
     """
     rng = np.random.default_rng(seed)
     shape = SHAPES[seed % len(SHAPES)]
-    kinds = ("revolute", "aligned", "continuous", "prismatic", "revolute")
     links, joints = [Link("base", random_inertia(rng))], list[Joint]()
     parents = _parents(rng, shape, size)
-    chosen = [kinds[rng.integers(len(kinds))] if seed % 4 else "revolute" for _ in range(size)]
+    chosen = [kinds[int(rng.integers(len(kinds)))] if seed % 4 else "revolute" for _ in range(size)]
     for k in range(size):
         if shape == "limbs" and k >= size // 2 and k - size // 2 < size // 2:
             chosen[k] = chosen[k - size // 2]
@@ -50,6 +53,22 @@ def path_tree(seed: int, size: int, root: str = "", mimic: str = "independent") 
         joints.append(random_joint(rng, f"joint{k:03}", chosen[k], parents[k], f"link{k}", leader))
     root = root or ("free-flyer" if seed % 2 else "fixed")
     return Model.assemble(f"paths{seed}_{size}", links, joints, root_joint=root, mimic=mimic)
+
+
+def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
+    """q, v, accelerations or torques, and external forces; the velocity of a free root counts."""
+    rng = np.random.default_rng(seed)
+    q = np.zeros(model.nq)
+    for k, body in enumerate(model.bodies):
+        step = rng.uniform(-2.0, 2.0, body.joint.nv)
+        if body.coupling is None:
+            q[model.q_slice(k)] = body.joint.integrate(body.joint.neutral(), step.tolist())
+    return (
+        q,
+        rng.standard_normal(model.nv),
+        rng.standard_normal(model.nv),
+        rng.standard_normal((model.njoints, 6)),
+    )
 
 
 def _parents(rng: np.random.Generator, shape: str, size: int) -> list[str]:

@@ -16,6 +16,7 @@ from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT
 from rbdc.planning.candidates import chosen
 from rbdc.resources import resolve
+from tests.support import slow_but
 
 TABLE = Path(__file__).parent / "operation_counts.json"
 ROBOTS = {
@@ -53,7 +54,7 @@ def counts(robot: str) -> dict[str, int]:
     return {name: cost(chosen(model, functions[name])[1][0]).operations for name in names}
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", slow_but(ROBOTS, ("kuka_iiwa",), ("hyq",)))
 def test_operations_do_not_grow(robot: str) -> None:
     table = json.loads(TABLE.read_text()) if TABLE.exists() else {}
     found = counts(robot)

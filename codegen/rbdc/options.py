@@ -21,6 +21,8 @@ LIKELY_MEANT = 1e-11
 meant to be one.
 """
 MAXIMUM_SNAP = 1e-3
+FEXT_FRAMES = ("local", "world")
+"""External forces are given in the frames of the bodies; in that of the world."""
 STYLES = ("unrolled", "rolled", "auto")
 """Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
 function.
@@ -54,6 +56,7 @@ class BuildOptions:
     frames: tuple[tuple[str, str, FrameOption], ...] = ()
     parameters: tuple[str, ...] | None = None
     payloads: tuple[str, ...] = ()
+    fext_frame: str = FEXT_FRAMES[0]
     out: Path = Path("generated")
     dtype: str = "float64"
     targets: tuple[str, ...] = ("c", "batch")
@@ -77,6 +80,8 @@ def check_options(options: BuildOptions) -> None:
         raise OptionError(f"--tensor-layout {options.tensor_layout!a}; there are {', '.join(LAYOUTS)}")
     if options.tensor_layout != LAYOUTS[0] and set(options.targets) - {"c", "batch"}:
         raise UnsupportedError("--tensor-layout sparse: only the targets c and batch have it")
+    if options.fext_frame not in FEXT_FRAMES:
+        raise OptionError(f"--fext-frame {options.fext_frame!a}; there are {', '.join(FEXT_FRAMES)}")
     if options.march not in MARCHES:
         raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
     if options.dtype not in SCALARS:
@@ -116,6 +121,7 @@ def recorded_options(options: BuildOptions) -> dict[str, Any]:
                 "base": options.base,
                 "parameters": None if options.parameters is None else list(options.parameters or ["all"]),
                 "payloads": list(options.payloads),
+                "fext_frame": options.fext_frame,
                 "tensor_layout": options.tensor_layout,
                 "frames": [[name, link, list(numbers)] for name, link, numbers in options.frames],
             }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
@@ -113,6 +113,7 @@ def read(description: Description, options: BuildOptions) -> Model:
     else:
         given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
         model = Model.from_file(resolve(description), snap=options.snap, **given)
+    model = replace(model, world_forces=options.fext_frame == "world")
     if options.parameters is None and not options.payloads:
         return model
     if options.style == "rolled":
@@ -218,7 +219,7 @@ def _planned(job: _Job) -> _Plan:
     model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
-    _check_size(model, selected, "unrolled" if fused else options.style, fused=bool(fused))
+    _check_size(model, selected, options.style, fused=bool(fused))
     names, left_out = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
     return _Plan(names, left_out)
@@ -333,23 +334,26 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
 
 def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
     """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
-    unusable library. Rolled functions and those along paths keep some hundred numbers for each body on the
-    stack.
+    unusable library, where a function has no loops to fall back on. Rolled functions and those along paths
+    keep some hundred numbers for each body on the stack.
     """
     from rbdc.emit.paths.kernels import has_windows
+    from rbdc.emit.rolled.joints import is_rollable
     from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import functions_of, rollable
     from rbdc.planning.policy import MAXIMUM_DOF
 
     catalogue = functions_of(model)
-    unrolled = [name for name in names if style == "unrolled" or name not in rollable()]
+    has_loops = not fused and (style == "rolled" or is_rollable(model))
+    unrolled = [name for name in names if not (has_loops and catalogue[name].policy.rolled)]
     if style != "rolled":
         unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"
     if unrolled and model.nv > MAXIMUM_DOF:
+        frame = "leave out --fext-frame world, " if model.world_forces else ""
         raise UnsupportedError(
-            f"{place}; this version unrolls at most {MAXIMUM_DOF}: fix some joints, "
-            f"or give --style rolled with --functions among {', '.join(rollable())}"
+            f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
+            f"or give --functions among {', '.join(rollable())}{', without --fuse' if fused else ''}"
         )
     if model.njoints > MAXIMUM_BODIES:
         raise UnsupportedError(

@@ -32,6 +32,7 @@ velocity_limit = np.array([0.0, 0.0], dtype)
 effort_limit = np.array([0.0, 0.0], dtype)
 armature = np.array([0.0, 0.0], dtype)
 gravity = np.array([0.0, 0.0, -9.81], dtype)
+fext_frame = "local"  # of external forces: "local", those of the bodies, or "world"
 for _constant in (
     *(q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity),
 ):

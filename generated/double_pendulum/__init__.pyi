@@ -22,6 +22,7 @@ velocity_limit: NDArray[np.float64]
 effort_limit: NDArray[np.float64]
 armature: NDArray[np.float64]
 gravity: NDArray[np.float64]
+fext_frame: Literal["local", "world"]
 casadi: Any
 jax: Any
 torch: Any

@@ -29,7 +29,7 @@ from rbdc.native.install import recorded
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
-from tests.support import UNOPTIMISED, build_module, without_derivatives
+from tests.support import UNOPTIMISED, build_module, slow_but, without_derivatives
 from tests.support_trees import random_inertia, random_tree
 
 ROOT = Path(__file__).parent.parent.parent
@@ -146,7 +146,7 @@ def small_tree(seed: int) -> Model:
     return random_tree(seed, size=4)
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc", "clang"), ()))
 @pytest.mark.parametrize(
     ("seed", "level"),
     [pytest.param(1, "-fsyntax-only", marks=pytest.mark.slow), (4, "-fsyntax-only"), (None, "-O2")],

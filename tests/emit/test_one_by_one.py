@@ -50,6 +50,16 @@ def test_the_faster_way_is_taken() -> None:
         assert (forced.files[file] == made.files[file]) is not one_by_one
 
 
+@pytest.mark.slow
+def test_humanoids_run_side_by_side() -> None:
+    """The kernel of 23,000 operations that gives all sensitivities of 301 samples in less than 1 ms."""
+    options = GenerationOptions(targets=("c", "batch"))
+    (source,) = generate(
+        Model.from_file(resolve("human43")), ROBOT, ["rnea_derivatives"], "0", lambda _: None, options
+    ).sources
+    assert source.declaration.lanes and not source.one_by_one
+
+
 @pytest.mark.parametrize("kernel", [True, False])
 @pytest.mark.parametrize("forces", [True, False])
 def test_results_past_the_caches(kernel: bool, forces: bool, monkeypatch: pytest.MonkeyPatch) -> None:

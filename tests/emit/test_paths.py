@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,26 +21,14 @@ from rbdc.planning.generation import PLAIN, generate
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
 from rbdc.spatial import Force
+from rbdc.spatial.vectors import AXES
+from tests.model.screw_joint import Screw
 from tests.support import COMPILERS, Array, assert_close, build_module, slow_but
-from tests.support_paths import FUNCTION, PathKernel, chain, path_tree, widths
+from tests.support_paths import EVERY_KIND, FUNCTION, PathKernel, chain, inputs, path_tree, widths
 from tests.support_trees import random_tree
 
 WIDTHS = widths()
 SEEDS = range(50)
-
-
-def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
-    """q, v, a and external forces; the velocity of a free root counts."""
-    rng = np.random.default_rng(seed)
-    q = rng.uniform(-2.0, 2.0, model.nq)
-    if model.nq > model.nv:
-        q[3:7] /= np.linalg.norm(q[3:7])
-    return (
-        q,
-        rng.standard_normal(model.nv),
-        rng.standard_normal(model.nv),
-        rng.standard_normal((model.njoints, 6)),
-    )
 
 
 def wanted(model: Model, q: Array, v: Array, a: Array, fext: Array | None) -> list[Array]:
@@ -65,6 +54,15 @@ def test_trees_agree_with_the_reference(seed: int, tmp_path: Path) -> None:
     size = 20 if seed < 3 else size
     model = path_tree(seed, size, mimic="coupled" if seed % 5 == 2 else "independent")
     variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
+    compare(PathKernel(model, variant, compiler, tmp_path))
+
+
+@pytest.mark.parametrize("seed", slow_but(range(1, 20, 2), (1,), range(1, 8, 2)))
+def test_joints_with_several_degrees_of_freedom(seed: int, tmp_path: Path) -> None:
+    """Spherical, planar and floating joints among others, below a free root and as roots, at branches too."""
+    model = path_tree(seed, 7 + seed, root="free-flyer" if seed % 4 == 1 else "fixed", kinds=EVERY_KIND)
+    assert len({body.joint.nv for body in model.bodies}) > 1
+    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed // 2 % len(COMPILERS)]
     compare(PathKernel(model, variant, compiler, tmp_path))
 
 
@@ -115,7 +113,10 @@ def test_rows_and_windows(seed: int) -> None:
 def test_models_that_do_not_go_along_paths() -> None:
     assert goes_along_paths(path_tree(0, FEWEST))
     assert not goes_along_paths(path_tree(0, FEWEST - 1))
-    assert not goes_along_paths(random_tree(0, size=20))  # with spherical joints and the like
+    tree = random_tree(0, size=20)
+    assert goes_along_paths(tree), "with spherical joints and the like"
+    screws = (replace(b, joint=Screw(AXES[2], 0.1)) if b.joint.nv == 1 else b for b in tree.bodies)
+    assert not goes_along_paths(replace(tree, bodies=tuple(screws)))
 
 
 @pytest.mark.slow

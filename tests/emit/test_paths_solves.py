@@ -20,26 +20,12 @@ from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.runtime.load import load
 from rbdc.spatial import Force
-from tests.support import COMPILERS, Array, assert_close, slow_but
-from tests.support_paths import PathKernel, chain, path_tree, widths
+from tests.support import COMPILERS, assert_close, slow_but
+from tests.support_paths import EVERY_KIND, PathKernel, chain, inputs, path_tree, widths
 
 WIDTHS = widths()
 DERIVATIVES, INVERSE = "aba_derivatives", "minverse"
 SOLVES = (INVERSE, DERIVATIVES)
-
-
-def inputs(model: Model, seed: int = 0) -> tuple[Array, Array, Array, Array]:
-    """q, v, tau and external forces; the velocity of a free root counts."""
-    rng = np.random.default_rng(seed)
-    q = rng.uniform(-2.0, 2.0, model.nq)
-    if model.nq > model.nv:
-        q[3:7] /= np.linalg.norm(q[3:7])
-    return (
-        q,
-        rng.standard_normal(model.nv),
-        rng.standard_normal(model.nv),
-        rng.standard_normal((model.njoints, 6)),
-    )
 
 
 def compare(kernel: PathKernel, function: str, tolerance: float = 1e-10) -> None:
@@ -76,6 +62,17 @@ def test_trees_agree_with_the_reference(seed: int, function: str, tmp_path: Path
     model = path_tree(seed, 15 if seed < 3 else 12 + 5 * seed % 49)
     model = driven(model, seed) if seed % 2 else model
     variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed % len(COMPILERS)]
+    compare(PathKernel(model, variant, compiler, tmp_path, function=function), function)
+
+
+@pytest.mark.parametrize("function", SOLVES)
+@pytest.mark.parametrize("seed", slow_but(range(1, 20, 2), (), range(1, 6, 2)))
+def test_joints_with_several_degrees_of_freedom(seed: int, function: str, tmp_path: Path) -> None:
+    """Spherical, planar and floating joints among others, with motors and damping at each of their axes."""
+    model = path_tree(seed, 5 + seed, root="free-flyer" if seed % 4 == 1 else "fixed", kinds=EVERY_KIND)
+    model = driven(model, seed)
+    assert len({body.joint.nv for body in model.bodies}) > 1
+    variant, compiler = WIDTHS[seed % len(WIDTHS)], COMPILERS[seed // 2 % len(COMPILERS)]
     compare(PathKernel(model, variant, compiler, tmp_path, function=function), function)
 
 

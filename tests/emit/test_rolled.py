@@ -22,6 +22,7 @@ from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import render_library
+from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.rolled.rolled import rolled_source
 from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
@@ -30,7 +31,7 @@ from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model import Model
 from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.options import BuildOptions
+from rbdc.options import STYLES, BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning import generation
 from rbdc.planning.generation import GenerationOptions, generate
@@ -184,6 +185,18 @@ def chain(length: int, kind: str = "revolute") -> Model:
     return Model.assemble(f"chain{length}_{kind}", links, joints)
 
 
+@pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
+@pytest.mark.parametrize("style", STYLES)
+def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
+    """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
+    model = chain(length, kind)
+    made = generate(model, "robot", ["crba", "minverse"], "0", lambda _: None, GenerationOptions(style=style))
+    along_paths = [has_windows(model, functions_of(model)[s.declaration.name]) for s in made.sources]
+    assert along_paths == [False, True]
+    expected = ["windows" if style == "unrolled" and along else "rolled" for along in along_paths]
+    assert [source.style for source in made.sources] == expected
+
+
 @pytest.mark.parametrize(
     ("length", "kind"), [(1, "revolute"), (2, "prismatic"), (3, "spherical"), (1, "planar"), (9, "revolute")]
 )
@@ -209,10 +222,12 @@ def test_where_the_robot_stands_makes_no_difference() -> None:
 def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
     model = chain(150)
     with pytest.raises(
-        UnsupportedError, match=r"150 degrees of freedom; this version unrolls at most 128.*--style rolled"
+        UnsupportedError, match=r"150 degrees of freedom; this version unrolls at most 128.*--functions among"
     ):
         build_package(model, BuildOptions(functions=("rnea", "com"), style="rolled", out=tmp_path))
-    options = BuildOptions(functions=("rnea", "crba", "aba"), style="auto", out=tmp_path, cflags=FLAGS)
+    with pytest.raises(UnsupportedError, match="150 degrees of freedom.*, without --fuse"):
+        build_package(model, BuildOptions(functions=("rnea",), fuse=(("rnea", "crba"),), out=tmp_path))
+    options = BuildOptions(functions=("rnea", "crba", "aba"), out=tmp_path, cflags=FLAGS)
     assert [f.style for f in build_package(model, options).functions] == ["rolled"] * 3
     module = rbdc.load(tmp_path / "chain150_revolute")
     rng = np.random.default_rng(2)

@@ -102,6 +102,7 @@ def code_bytes(robot: str, root: str, style: str, functions: tuple[str, ...]) ->
         functions=functions,
         name=f"size_{style}",
         cflags=("-Os",),
+        targets=("c",),
         out=OUT / f"{root}-independent",
     )
     return {f.name: f.code_bytes for f in build_package(robot, options).functions}

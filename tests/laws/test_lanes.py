@@ -183,7 +183,7 @@ def check(module: ModuleType, model: Tree, tolerance: float) -> None:
             assert_close(got, expected, condition, what="aba_derivatives")
 
 
-@pytest.mark.parametrize("seed", slow_but(range(12), (1,), (0,)))
+@pytest.mark.parametrize("seed", slow_but(range(12), (1,), ()))
 def test_lanes_compute_what_the_recursions_do(seed: int) -> None:
     model = creature(seed)
     assert lane_model(model) is not None
@@ -220,9 +220,7 @@ def test_fingers_in_every_width_of_registers(target: str) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("fingers", "root"), slow_but([(2, "free-flyer"), (4, "fixed")], (), [(2, "free-flyer")])
-)
+@pytest.mark.parametrize(("fingers", "root"), slow_but([(2, "free-flyer"), (4, "fixed")], (), []))
 def test_fingers_of_one_arm_are_a_group_of_their_own(fingers: int, root: str) -> None:
     model = with_hands(1, fingers, ("revolute", "revolute"), root)
     assert limb_groups(model) == [[f"hand0_{n}_0" for n in range(fingers)]]

@@ -22,7 +22,7 @@ def pair() -> tuple[ModuleType, ModuleType]:
     coupled, full = (mimic_tree(mimic) for mimic in ("coupled", "independent"))
     names = (*without_derivatives(), "coriolis")
     return (
-        build_module(coupled, preset="full", cflags=UNOPTIMISED),
+        build_module(coupled, functions=(*names, "rnea_derivatives", "aba_derivatives"), cflags=UNOPTIMISED),
         build_module(full, functions=names, cflags=UNOPTIMISED),
     )
 

@@ -19,8 +19,10 @@ from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.errors import RbdcError
-from rbdc.functions.catalogue import presets
+from rbdc.functions.catalogue import functions_of, presets
+from rbdc.ir.cost import cost
 from rbdc.model import Model
+from rbdc.planning.candidates import along_paths
 from rbdc.planning.generation import generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
@@ -28,13 +30,14 @@ from tests.laws.test_derivatives import TINY, tangent
 from tests.laws.test_random_trees import state
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_paths import chain
-from tests.support_trees import mimic_tree, random_inertia, random_tree
+from tests.support_trees import SEEDS, mimic_tree, random_inertia, random_tree
 
 QUICK = (4,)
-TREES = slow_but(range(8), QUICK, (2, 6))
-"""Every joint type is at the root of one of these; compiling all fifty would take ten minutes."""
+TREES = slow_but(SEEDS, QUICK, (6,))
+"""Every joint type is at the root of one of the first eight."""
+FEWER_TREES = TREES[:8]
 TENSORS = ("rnea_second_derivatives", "aba_second_derivatives")
-ROBOTS = slow_but([("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], ())
+ROBOTS = slow_but([("kuka_iiwa", "fixed"), ("hyq", "free-flyer")], (), [("kuka_iiwa", "fixed")])
 """An arm; limbs that mirror each other."""
 
 
@@ -119,7 +122,7 @@ def test_only_the_root_has_several_degrees_of_freedom() -> None:
     check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
 
 
-@pytest.mark.parametrize("seed", TREES)
+@pytest.mark.parametrize("seed", FEWER_TREES)
 def test_sparse_tensors(seed: int) -> None:
     """They hold what the dense ones hold, and these are zero elsewhere, in loops and into zeros."""
     tree = random_tree(seed)
@@ -250,6 +253,17 @@ def test_functions_share_what_they_start_from() -> None:
     assert parts[0] == parts[1] != set()
     assert all(alone[0].files[file] == alone[1].files[file] for file in parts[0])
     assert set(alone[0].sources[0].internal) == set(alone[1].sources[0].internal) != set()
+
+
+def test_what_loops_start_from_grows_with_the_path() -> None:
+    """In proportion: rotations along a path are one matrix at each body, not a product of more and more."""
+    counts = []
+    for size in (4, 8, 12):
+        model = chain(size)
+        made = along_paths(model, functions_of(model)["rnea_second_derivatives"])
+        assert made is not None
+        counts.append(cost(made[-1]).operations)
+    assert counts[2] - counts[1] < 1.05 * (counts[1] - counts[0])
 
 
 def test_straight_line_code_is_taken_where_it_is_less_work() -> None:

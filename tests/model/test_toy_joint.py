@@ -35,7 +35,7 @@ from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
 from rbdc.runtime._arrays import random_configuration
 from tests.model.screw_joint import Screw
-from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support import PRODUCTS, UNOPTIMISED, Array, assert_close, build_module
 from tests.support_trees import random_inertia, random_placement, vector
 
 KINDS = ("screw", "revolute", "spherical", "screw", "screw")
@@ -96,16 +96,21 @@ def made_of(root: str, *, apart: bool = True) -> Model:
 
 @cache
 def straight(root: str) -> ModuleType:
-    """The functions of the first order and the second of inverse dynamics, straight-line, verified; with a
-    free root those that the tests call.
+    """The functions that are no products of derivatives, straight-line, verified; with a free root those that
+    the tests call.
     """
-    model = screw_model(root)
-    names = (
-        (*presets()["full"], "rnea_second_derivatives")
-        if root == "fixed"
-        else (*REFERENCES, "integrate", "forward_kinematics")
-    )
-    return build_module(model, functions=names, cflags=UNOPTIMISED, root_joint="fixed")
+    names = (*REFERENCES, "integrate", "forward_kinematics")
+    if root == "fixed":
+        names = tuple(name for name in presets()["full"] if not name.endswith(PRODUCTS))
+    return build_module(screw_model(root), functions=names, cflags=UNOPTIMISED, root_joint="fixed")
+
+
+@pytest.mark.slow
+def test_products_and_second_derivatives_are_verified() -> None:
+    products = [name for name in presets()["full"] if name.endswith(PRODUCTS)]
+    names = (*products, "rnea_second_derivatives")
+    module = build_module(screw_model(), functions=names, cflags=UNOPTIMISED, root_joint="fixed")
+    assert set(names) <= set(module.functions)
 
 
 @cache

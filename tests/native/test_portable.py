@@ -44,6 +44,8 @@ FORMS: dict[str, tuple[dict[str, Any], tuple[str, ...], str]] = {
     "kuka_iiwa": ({}, ("gravity_torque", "aba_derivatives"), "unrolled"),
     "panda": ({"mimic": "coupled"}, ("crba", "minverse", "rnea_derivatives"), "rolled"),
 }
+OF_GCC = {("solo12", "gcc"), ("panda", "gcc")}
+FROM_C = slow_but([(r, c) for r in ("solo12", "panda") for c in COMPILERS], (), {("panda", "clang")} | OF_GCC)
 only_x86_64 = pytest.mark.skipif(not X86_64, reason="elsewhere there is one variant")
 
 
@@ -253,9 +255,7 @@ int main(void)
 
 
 @only_x86_64
-@pytest.mark.slow
-@pytest.mark.parametrize("compiler", COMPILERS)
-@pytest.mark.parametrize("robot", ["solo12", "panda"])
+@pytest.mark.parametrize(("robot", "compiler"), FROM_C)
 def test_every_variant_from_c(robot: str, compiler: str, tmp_path: Path) -> None:
     """Strictly compiled; no name is in two variants; the same call goes to the variant that Python takes, and
     all agree.

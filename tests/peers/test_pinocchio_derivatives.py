@@ -10,16 +10,27 @@ import numpy as np
 import pytest
 
 from tests.support import (
+    LARGE,
+    UNOPTIMISED,
     WITH_DERIVATIVES,
     WITH_DERIVATIVES_NAMES,
     Array,
     assert_close,
+    build_module,
     conditioning,
     full_module,
 )
 from tests.support_pinocchio import Peer, peer, pin, states
 
 TOLERANCE = 1e-9
+PRODUCTS = (
+    *("crba", "rnea", "aba", "rnea_derivatives", "aba_derivatives"),
+    *("rnea_vjp", "rnea_jvp", "aba_vjp", "aba_jvp"),
+)
+PRODUCTS_OF = [
+    pytest.param(robot, root, marks=pytest.mark.exhaustive if robot in LARGE else ())
+    for robot, root in WITH_DERIVATIVES
+]
 Case = tuple[ModuleType, Peer]
 
 
@@ -67,8 +78,11 @@ def test_forward_dynamics(case: Case, forces: bool) -> None:
             assert_close(matrix, reference, conditioned(module, q), 1e-3 * scale, f"ddq_d{name}")
 
 
-def test_products(case: Case) -> None:
-    module, _ = case
+@pytest.mark.parametrize(("robot", "root"), PRODUCTS_OF)
+def test_products(robot: str, root: str) -> None:
+    module = full_module(robot, root)
+    if robot in LARGE:
+        module = build_module(robot, root_joint=root, functions=PRODUCTS, cflags=UNOPTIMISED)
     rng = np.random.default_rng(3)
     for q, v, a, fext in states(module, 4):
         w, dq, dv, da = rng.standard_normal((4, module.nv))

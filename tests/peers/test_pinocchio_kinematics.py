@@ -34,7 +34,7 @@ ROBOTS = {"kuka_iiwa": "fixed", "hyq": "free-flyer", "simple_humanoid": "free-fl
 STEP = 1e-6
 
 
-@pytest.fixture(params=slow_but(ROBOTS, ("kuka_iiwa",)), scope="module")
+@pytest.fixture(params=slow_but(ROBOTS, ("kuka_iiwa",), ("hyq",)), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[ModuleType, Peer]:
     root = ROBOTS[request.param]
     functions = (*FRAMED, *CENTROIDAL, *REGRESSORS, *SHAPES, *ALSO)

@@ -50,7 +50,11 @@ def test_sensitivity(tmp_path: Path) -> None:
     result = CliRunner().invoke(commands, ["experiment", "sensitivity", "--quick", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     folder = tmp_path / "sensitivity"
-    report = json.loads((folder / "study.json").read_text())
+    text = (folder / "study.json").read_text()
+    report = json.loads(text)
+    assert json.dumps(report, indent=1, allow_nan=False) + "\n" == text
+    relative = report["methods"][-1]
+    assert relative["undefined"] > 0 and relative["largest"] > 1.0, "spikes where the coordinate vanishes"
     verdicts = [claim["verdict"] for claim in report["claims"]]
     assert verdicts[:3] == ["reproduced"] * 3
     assert all(verdict.startswith("not comparable: ") for verdict in verdicts[3:])

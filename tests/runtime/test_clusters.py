@@ -85,7 +85,7 @@ def test_dask(tmp_path: Path) -> None:
     assert run(DASK, tmp_path, package("double_pendulum"), "1000", flag) == ["True", "True", "True"]
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_dask_with_a_million_samples(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     assert run(DASK, tmp_path, package("hyq", "free-flyer"), "1000000", "") == ["True"]

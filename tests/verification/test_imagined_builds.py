@@ -56,7 +56,7 @@ def test_builds_are_verified(way: str) -> None:
     _imagined(way, 3)
 
 
-@pytest.mark.parametrize("examples", slow_but((6, 40), (), (6,)))
+@pytest.mark.parametrize("examples", slow_but((4, 40), (), (4,)))
 @pytest.mark.parametrize("way", WAYS)
 def test_many_builds_are_verified(way: str, examples: int) -> None:
     _imagined(way, examples)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, model_options, parameter_options
+from rbdc.cli.support import (
+    EXPECTED,
+    Failure,
+    Progress,
+    fext_option,
+    message_of,
+    model_options,
+    parameter_options,
+)
 from rbdc.errors import OptionError
 
 if TYPE_CHECKING:
@@ -45,6 +53,7 @@ class _Build(click.Command):
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @model_options
 @parameter_options
+@fext_option
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
 @click.option(
@@ -135,6 +144,7 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
         frames=given["frames"],
         parameters=given["parameters"],
         payloads=given["payloads"],
+        fext_frame=given["fext_frame"],
         out=given["out"],
         dtype=given["dtype"],
         targets=tuple(given["targets"].split(",")),

@@ -298,6 +298,15 @@ def _reading() -> tuple[Callable[..., Any], ...]:
     )
 
 
+fext_option = click.option(
+    "--fext-frame",
+    default="local",
+    show_default=True,
+    help="External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
+)
+"""The frame of external forces, of commands that build."""
+
+
 class Progress:
     """A spinner on a terminal, plain lines elsewhere; both on standard error.
 

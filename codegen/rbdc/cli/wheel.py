@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from rbdc.cli.support import Progress, model_options
+from rbdc.cli.support import Progress, fext_option, model_options
 
 
 @click.command(epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
 @click.argument("description")
 @model_options
+@fext_option
 @click.option("--name", help="The module's name; by default made from the description's.")
 @click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
 @click.option("--preset", default="control", show_default=True, help="control, optimisation or full.")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rbdc.errors import OptionError
+from rbdc.functions.declarations import Kind
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import Evaluate, JointSpace, Parametric
@@ -30,10 +31,19 @@ FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold,
 
 def functions_of(model: Model) -> dict[str, Function]:
     """Every function that can be built for the model, by its name, in the order of the documentation."""
-    functions = (function for family in FAMILIES for function in family(model))
-    if not model.parameters:
-        return {function.name: function for function in functions}
-    return {function.name: _parametric(model, function) for function in functions}
+    functions = [function for family in FAMILIES for function in family(model)]
+    if model.world_forces:
+        functions = [_in_world(function) for function in functions]
+    if model.parameters:
+        functions = [_parametric(model, function) for function in functions]
+    return {function.name: function for function in functions}
+
+
+def _in_world(function: Function) -> Function:
+    """The function with forces in the world: loops over the model take them in the bodies' frames."""
+    if all(p.kind is not Kind.WRENCHES for p in function.declaration.inputs):
+        return function
+    return replace(function, policy=replace(function.policy, rolled={}, windows=""))
 
 
 def _parametric(model: Model, function: Function) -> Function:

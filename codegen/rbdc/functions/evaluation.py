@@ -45,14 +45,15 @@ class Part:
 
 def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Trace) -> Any:
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
-    model's own frames.
+    model's own frames or in the world's, which every model has.
     """
     arguments = [value for name, value in inputs.items() if name != EXTERNAL_FORCES]
     fext = inputs.get(EXTERNAL_FORCES)
     if fext is None:
         return algorithm(model, *arguments, trace=trace)
-    given = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
-    forces = [body.own_force(force) for body, force in zip(model.bodies, given, strict=True)]
+    forces = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
+    if not model.world_forces:
+        forces = [body.own_force(force) for body, force in zip(model.bodies, forces, strict=True)]
     return algorithm(model, *arguments, fext=forces, trace=trace)
 
 

@@ -32,6 +32,11 @@ def generalised_force(model: Model) -> Parameter:
 def external_forces(model: Model) -> Parameter:
     """The optional wrenches on the bodies (njoints, 6)."""
     meaning = "external force on each body in its joint frame, linear part first (N, N m)"
+    if model.world_forces:
+        meaning = (
+            "external force on each body in the world's frame, linear part first, "
+            "moment about the world's origin (N, N m)"
+        )
     return Parameter(EXTERNAL_FORCES, (model.njoints, 6), meaning, Kind.WRENCHES, optional=True)
 
 

@@ -77,7 +77,8 @@ def second_order(model: Model) -> list[Function]:
                 "fdsva-so": ".derivatives.fdsva_so:aba_second_derivatives",
             },
             comparison=Comparison(
-                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2)))
+                second_order=SecondOrder("aba", "aba_derivatives", ((0, 0), (1, 1), (0, 1), (0, 2))),
+                peers={"pinocchio": ("aba_second_derivatives",)},
             ),
         ),
         Function(

@@ -99,7 +99,7 @@ class Model:
     of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
     the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
     `gravity` in m/s^2. `damped`: the joints' viscous damping counts. `parameters`: what functions take at run
-    time.
+    time. `world_forces`: external forces are given in the world's frame, not in those of the bodies.
     """
 
     name: str
@@ -115,6 +115,7 @@ class Model:
     resting: MomentInertia = field(default_factory=MomentInertia.zero)
     damped: bool = False
     parameters: tuple[ParameterRow, ...] = ()
+    world_forces: bool = False
 
     @staticmethod
     def assemble(

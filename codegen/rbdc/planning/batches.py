@@ -7,6 +7,7 @@ from rbdc.emit.c.columns import column_weight
 from rbdc.emit.paths.kernels import KERNELS
 from rbdc.emit.second_order.cost import loop_cost
 from rbdc.ir.cost import cost
+from rbdc.ir.passes.angles import gathered_calls
 from rbdc.model import Model
 from rbdc.planning.policy import (
     BLOCK_ENTRY,
@@ -43,7 +44,7 @@ def goes_one_by_one(model: Model, planned: PlannedFunction) -> bool:
     single = single_work(model, planned)
     results = sum(p.size for p in declaration.outputs)
     entries = sum(p.size for p in declaration.required) + results
-    calls = cost(planned.programs[0]).calls if planned.programs else 0
+    calls = gathered_calls(planned.programs[0]) if planned.programs else 0
     block = BLOCK_OPERATION * side_by_side + BLOCK_LIMBS * max(0.0, side_by_side - single)
     block += BLOCK_ENTRY * entries + BLOCK_START
     one_by_one = single + CALL_ENTRY * results + CALL_ELEMENTARY * calls

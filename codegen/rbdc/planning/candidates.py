@@ -24,9 +24,9 @@ from rbdc.model import Model
 from rbdc.planning.limb_lanes import lane_model, laned
 from rbdc.planning.policy import (
     ALWAYS_IN_COLUMNS,
-    COUPLED_SECOND_ORDER,
     DERIVATIVES_IN_COLUMNS,
     STRAIGHT_SECOND_ORDER,
+    STRAIGHT_TENSORS,
     WORTH_A_FORM,
     WORTH_A_KERNEL,
     WORTH_FOLLOWING,
@@ -142,11 +142,13 @@ def along_paths(model: Model, function: Function) -> list[Program] | None:
     """
     if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
         return None
-    if model.coupled:
-        if model.nv > COUPLED_SECOND_ORDER:
+    if model.coupled or model.world_forces:
+        if model.nv > STRAIGHT_TENSORS:
+            what = "coupled joints" if model.coupled else "external forces in the world's frame"
+            remedy = "--mimic independent" if model.coupled else "--fext-frame local"
             raise UnsupportedError(
-                f"{function.name}: with coupled joints at most {COUPLED_SECOND_ORDER} degrees of freedom, "
-                f"here {model.nv}; build with --mimic independent"
+                f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
+                f"here {model.nv}; build with {remedy}"
             )
         return None
     start = Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths})

@@ -146,14 +146,14 @@ def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
     """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the
-    operations that it took.
+    operations that it took; of more degrees of freedom than are unrolled along paths, or else rolled.
     """
     model, loops, style = package.model, PlannedFunction(function, Form.LOOPS), options.style
-    asked = style == "rolled" or (style == "auto" and is_rollable(model))
-    may_roll = bool(function.policy.rolled) and asked
-    if may_roll and (style == "rolled" or model.nv > MAXIMUM_DOF):
+    large, kernel = model.nv > MAXIMUM_DOF, has_windows(model, function)
+    has_loops = bool(function.policy.rolled) and (style == "rolled" or is_rollable(model))
+    if has_loops and (style == "rolled" or (large and (style == "auto" or not kernel))):
         return emitted(package, _with_program(model, loops, backends), backends)
-    if has_windows(model, function) and model.nv > MAXIMUM_DOF:
+    if large and kernel:
         return emitted(
             package, _with_program(model, PlannedFunction(function, Form.WINDOWS), backends), backends
         )
@@ -164,7 +164,7 @@ def _source(
     planned = replace(planned, large=batch and has_large_results(model, planned))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
-    worth = may_roll and source.cost.operations > WORTH_ROLLING
+    worth = has_loops and style == "auto" and source.cost.operations > WORTH_ROLLING
     return emitted(package, replace(loops, program=planned.program), backends) if worth else source
 
 

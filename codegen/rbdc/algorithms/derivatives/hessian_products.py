@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.derivatives.jvp import rnea_tangent, values_and_rates
+from rbdc.algorithms.derivatives.jvp import rnea_tangent, values_and_rates, without_rates
 from rbdc.algorithms.derivatives.vjp import Solve, Vector, rnea_adjoint
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import (
@@ -44,7 +44,8 @@ def rnea_hessian_product(
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))
     both = values_and_rates(trace)
-    by_q, by_v, by_a = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, fext, both)
+    constant = without_rates(fext)
+    by_q, by_v, by_a = rnea_adjoint(model, moving, tangents(v, dv), tangents(a, da), w, constant, both)
     return _rates(by_q), _rates(by_v), _rates(by_a)
 
 
@@ -101,7 +102,7 @@ def _forward(
     moving = tangents(q, configuration_rate(model, q, dq))
     weights = tangents(solved, [-x for x in turned])
     by_q, by_v, _ = rnea_adjoint(
-        model, moving, tangents(v, dv), tangents(a, da), weights, fext, values_and_rates(trace)
+        model, moving, tangents(v, dv), tangents(a, da), weights, without_rates(fext), values_and_rates(trace)
     )
     return [-x for x in _rates(by_q)], [-x for x in _rates(by_v)], [-x for x in turned]
 

@@ -40,9 +40,15 @@ def rnea_tangent(
 ) -> Vector:
     """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
     moving = tangents(q, configuration_rate(model, q, dq))
-    constant = None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
-    torque = newton_euler(model, moving, tangents(v, dv), tangents(a, da), constant, values_and_rates(trace))
+    torque = newton_euler(
+        model, moving, tangents(v, dv), tangents(a, da), without_rates(fext), values_and_rates(trace)
+    )
     return [rate_of(x) for x in torque]
+
+
+def without_rates(fext: Sequence[Force] | None) -> list[Force] | None:
+    """External forces as dual numbers; they are constant."""
+    return None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
 
 
 def values_and_rates(trace: Trace) -> Trace:

@@ -50,6 +50,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rbdc.algorithms.derivatives.world_forces import add_world_forces
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.drives import plus_diagonal
@@ -110,12 +111,14 @@ def rnea_derivatives(
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each) at q (nq), v (nv) and a (nv), columns in the tangent space;
     SI.
 
-    `fext` (N, N m) is constant in the bodies' frames. Test: `rbdc.algorithms.reference.derivatives.idsva` on
-    every model. Without `root_columns` a free root's columns are left as zero but for 2 B of its
-    angular velocity: the rest is M x with known x.
+    `fext` (N, N m) is constant in the bodies' frames, or in the world if the model has `world_forces`. Test:
+    `rbdc.algorithms.reference.derivatives.idsva` on every model. Without `root_columns` a free root's columns
+    are left as zero but for 2 B of its angular velocity and for forces in the world: the rest is M x with
+    known x.
     """
     placements = joint_placements(model, q, trace)
-    carried, velocities, forces = _forward_pass(model, v, a, fext, placements, trace)
+    following = None if model.world_forces else fext
+    carried, velocities, forces = _forward_pass(model, v, a, following, placements, trace)
     factors, forces = _composites(model, placements, velocities, forces, trace)
     inertias = composite_inertias(model, placements, trace)
     starts, rates = first_dofs(model), joint_velocities(model, v)
@@ -159,6 +162,8 @@ def rnea_derivatives(
                 ancestor = above.parent
             values = [x for m in (dq, dv, inertia) for x in [*m[dof][: dof + 1], *(r[dof] for r in m[:dof])]]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
+    if fext is not None and model.world_forces:
+        add_world_forces(model, placements, fext, dq, trace)
     by_v = plus_diagonal(reduce_matrix(model, dv), model.damping)
     return reduce_matrix(model, dq), by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 

@@ -48,9 +48,11 @@ from rbdc.algorithms.derivatives.squares import (
     times,
     transposed_times,
 )
+from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
 from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.kinematics import free_root, in_one_frame, joint_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -87,12 +89,13 @@ class Subtree:
 @dataclass(frozen=True)
 class Tree:
     """The directions of all joints and the subtrees of all bodies, in one frame; the degrees of freedom
-    at or above each, from the root.
+    at or above each, from the root; of each body the forces fixed in the world on its subtree, if any.
     """
 
     directions: list[Direction]
     subtrees: list[Subtree]
     paths: list[list[int]]
+    fixed: list[Force]
 
 
 def path_quantities(
@@ -130,12 +133,14 @@ def rnea_second_derivatives(
     reference.
     """
     tree = _tree(model, q, v, a, fext, trace)
-    size = len(tree.directions)
+    size, motions = len(tree.directions), [(x.first, x.s) for x in tree.directions]
     tensors = tuple([zeros(size, size) for _ in range(size)] for _ in range(4))
     for d, direction in enumerate(tree.directions):
         operators = Operators.of(direction, tree.subtrees[direction.joint])
         _rows_above(tree, d, operators, *tensors)
         _own_rows(tree, d, operators, *tensors)
+        if tree.fixed:
+            add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[direction.joint])
         name = model.bodies[direction.joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
@@ -286,7 +291,9 @@ def _tree(
     fext: Sequence[Force] | None,
     trace: Trace,
 ) -> Tree:
-    placements, gravity = _frame(model, q, trace)
+    joints = joint_placements(model, q, trace)
+    placements, gravity = _frame(model, joints, trace)
+    following = None if model.world_forces else fext
     rates, seconds, starts = joint_velocities(model, v), joint_velocities(model, a), first_dofs(model)
     velocities: list[Motion] = []
     accelerations: list[Motion] = []
@@ -311,7 +318,7 @@ def _tree(
         accelerations.append(acceleration)
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
-        force = force if fext is None else force - here.act_force(fext[index])
+        force = force if following is None else force - here.act_force(following[index])
         own.append((inertia, CoriolisFactor.of_body(_doubled(inertia), velocity), force))
         values = [
             x
@@ -327,7 +334,10 @@ def _tree(
             values,
         )
         trace(body.name, "f = I a + v x* I v", f"f{index}", own[index][2].scalars())
-    return Tree(directions, _subtrees(model, own, trace), _paths(model, starts))
+    fixed: list[Force] = []
+    if fext is not None and model.world_forces:
+        fixed = of_subtrees(model, from_one_frame(model, joints, fext))
+    return Tree(directions, _subtrees(model, own, trace), _paths(model, starts), fixed)
 
 
 def _subtrees(
@@ -369,18 +379,13 @@ def _combined(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:
     return total
 
 
-def _frame(model: Model, q: Sequence[Scalar], trace: Trace) -> tuple[list[Placement], Vector3]:
-    """The placements of the bodies in the one frame, and gravity there."""
-    joints, roots = joint_placements(model, q, trace), model.children(WORLD)
-    free = len(roots) == 1 and model.bodies[roots[0]].joint.free
-    placements: list[Placement] = []
-    for index, body in enumerate(model.bodies):
-        if body.parent == WORLD:
-            placements.append(Placement.identity() if free else joints[index])
-        else:
-            placements.append(placements[body.parent].compose(joints[index]))
-            trace(body.name, "placement in the one frame", f"W{index}", placements[index].scalars())
-    return placements, joints[roots[0]].rotation.apply_transposed(model.gravity) if free else model.gravity
+def _frame(model: Model, joints: Sequence[Placement], trace: Trace) -> tuple[list[Placement], Vector3]:
+    """The placements of the bodies in the one frame, and gravity there, from the joints' placements."""
+    root = free_root(model)
+    if root is None:
+        return in_one_frame(model, joints, trace), model.gravity
+    turned = joints[root].rotation.apply_transposed(model.gravity)
+    return in_one_frame(model, joints, trace), turned
 
 
 def _paths(model: Model, starts: Sequence[int]) -> list[list[int]]:

@@ -11,7 +11,8 @@ from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_damping
-from rbdc.algorithms.dynamics.newton_euler import backward_pass, reference_pass, without_external
+from rbdc.algorithms.dynamics.external_forces import without_external
+from rbdc.algorithms.dynamics.newton_euler import backward_pass, reference_pass
 from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, transposed, zeros
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.linear import Factorisation, InverseFactor
@@ -60,7 +61,7 @@ def by_articulated_bodies(
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
-    wrenches = without_external(wrenches, fext)
+    wrenches = without_external(model, placements, wrenches, fext, trace)
     at_rest = [Motion.zero()] * model.njoints
     still = weightless if falls else model
     tau = without_damping(model, tau, v)
@@ -93,7 +94,7 @@ def accelerations(
     """solve(tau - inverse dynamics of reference accelerations) and these, `solve` being M^-1."""
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
-    wrenches = without_external(wrenches, fext)
+    wrenches = without_external(model, placements, wrenches, fext, trace)
     tau = without_damping(model, tau, v)
     moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)

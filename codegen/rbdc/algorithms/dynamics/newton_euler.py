@@ -35,6 +35,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.drives import with_drives
+from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.kinematics import joint_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -89,12 +90,13 @@ def newton_euler(
 ) -> list[Scalar]:
     """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
-    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame. Test:
-    tau is that of `rbdc.algorithms.reference.rnea` on every model.
+    `fext` has the external wrench on each body (N, N m), about the origin and in the axes of its frame, or of
+    the world's if the model has `world_forces`. Test: tau is that of `rbdc.algorithms.reference.rnea` on
+    every model.
     """
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext, trace)
     return with_drives(model, backward_pass(model, placements, forces, trace), v, a, trace)
 
 
@@ -261,11 +263,6 @@ def _turned(
     if is_zero(first) or is_zero(second):
         return first * above - second * below
     return (first + second) * alpha + (first - second) * product
-
-
-def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
-    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
-    return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
 
 
 def backward_pass(

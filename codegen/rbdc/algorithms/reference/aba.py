@@ -54,7 +54,7 @@ def aba(
         velocity.cross_force(body.inertia @ velocity)
         for body, velocity in zip(model.bodies, velocities, strict=True)
     ]
-    bias = without_external(bias, fext)
+    bias = without_external(model, placements, bias, fext)
     for index, body in enumerate(model.bodies):
         trace(body.name, "c = v x S qdot", f"c{index}", c[index].scalars())
         trace(body.name, "pA = v x* I v - fext", f"pA{index}", bias[index].scalars())

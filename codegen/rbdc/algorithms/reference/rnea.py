@@ -1,5 +1,5 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
-Carpentier and Mansard (2018), Algorithm 1.
+Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ def rnea(
 ) -> list[Scalar]:
     """tau = M(q) a + C(q, v) v + g(q) + D v - sum_i J_i^T f_i (nv); N and N m.
 
-    `fext` are the external forces on the bodies, each in its body's frame. Tests: tau is linear in a with
-    matrix crba(q); forward dynamics of tau gives a back.
+    `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
+    model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
+    back.
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext)
     return with_drives(model, backward_pass(model, placements, forces, trace), v, a)
 
 
@@ -82,9 +83,29 @@ def body_forces(
     return forces
 
 
-def without_external(forces: list[Force], fext: Sequence[Force] | None) -> list[Force]:
+def without_external(
+    model: Model, placements: Sequence[Placement], forces: list[Force], fext: Sequence[Force] | None
+) -> list[Force]:
     """The forces that joints have to give: those that move the bodies less the external ones, if any."""
-    return forces if fext is None else [force - given for force, given in zip(forces, fext, strict=True)]
+    if fext is None:
+        return forces
+    given = in_bodies(model, placements, fext) if model.world_forces else fext
+    return [force - external for force, external in zip(forces, given, strict=True)]
+
+
+def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Sequence[Force] | None:
+    """The forces as they are at q in the frames of the bodies."""
+    if fext is None or not model.world_forces:
+        return fext
+    return in_bodies(model, joint_placements(model, q), fext)
+
+
+def in_bodies(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
+    """f_i = iX0* f_0 in the frames of the bodies (N, N m), from the joints' placements."""
+    world: list[Placement] = []
+    for body, placement in zip(model.bodies, placements, strict=True):
+        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
+    return [placement.act_inverse_force(force) for placement, force in zip(world, fext, strict=True)]
 
 
 def backward_pass(

@@ -18,7 +18,8 @@ from rbdc.emit.paths.layout import LIMBS, windows
 from rbdc.emit.paths.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel, root_rows
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks, root_force_blocks
-from rbdc.emit.paths.tables import braced, groups_of, tables_of
+from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.tables import groups_of, tables_of
 from rbdc.emit.paths.widths import REGISTERS, split_by_width
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
@@ -69,9 +70,10 @@ def _loops(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, tuple[Block, 
     the derivatives of inverse dynamics.
     """
     accelerated, corrected, backward = Trace(scalar), Trace(scalar), Trace(scalar)
-    bodies.accelerated(accelerated, massive=kernel.massive)
-    bodies.corrected(corrected, massive=kernel.massive)
-    bodies.backward(backward, massive=kernel.massive, inertia=False)
+    several = kernel.schedule.several
+    bodies.accelerated(accelerated, massive=kernel.massive, several=several)
+    bodies.corrected(corrected, massive=kernel.massive, several=several)
+    bodies.backward(backward, massive=kernel.massive, several=several, inertia=False)
     return {"accelerated": accelerated.blocks, "corrected": corrected.blocks, "backward": backward.blocks}
 
 

@@ -80,7 +80,7 @@ def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
     """
 
     frame, s = _axes(trace, constants, coupled=coupled)
-    s = _velocities(trace, s)
+    s = _velocities(trace, s, carrier_of(constants.several))
     k, h, mass = _inertia(trace, _constant(trace, constants), frame)
     trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
     _forces(trace, k, h, mass)
@@ -104,8 +104,8 @@ def moving(trace: Trace, constants: Constants) -> None:
     frame, s = _axes(trace, constants, coupled=False)
     trace.begin("s, psidot = v_above x s, v = v_above + s qdot")
     s = trace.let_motion("s", s)
-    v = trace.motion("up", VELOCITY)
-    psi = trace.let_motion("psi", v.cross(s))
+    v, carrying = (trace.motion(name, VELOCITY) for name in ("up", carrier_of(constants.several)))
+    psi = trace.let_motion("psi", carrying.cross(s))
     trace.store("joint", AXIS, s.scalars())
     trace.store("joint", RATE, psi.scaled(2.0).scalars())
     v = trace.let_motion("v", v + s.scaled(trace.read("rate")))
@@ -118,15 +118,21 @@ def moving(trace: Trace, constants: Constants) -> None:
     _store_sum(trace, k, h, mass)
 
 
-def accelerated(trace: Trace, *, massive: bool) -> None:
+def carrier_of(several: bool) -> str:
+    """Where the motion of what carries a joint is: the row above, where no joint has several rows."""
+    return "carrier" if several else "up"
+
+
+def accelerated(trace: Trace, *, massive: bool, several: bool) -> None:
     """The body of the loop that follows on `moving`: reads what it wrote, writes the row's `own` acceleration
     where joints have none of their own, psiddot of its `joint` and the force in its `sum`.
     """
     trace.begin("psiddot = a_above x s + v_above x psidot, a = a_above + psidot qdot")
-    s, rate, v = trace.motion("joint", AXIS), trace.motion("joint", RATE), trace.motion("up", VELOCITY)
-    a = trace.motion("up", ACCELERATION)
+    s, rate, carrier = trace.motion("joint", AXIS), trace.motion("joint", RATE), carrier_of(several)
+    v, a = (trace.motion(carrier, at) for at in (VELOCITY, ACCELERATION))
     psi = trace.let_motion("psi", rate.scaled(0.5))
     trace.store("joint", SECOND_RATE, (a.cross(s) + v.cross(psi)).scalars())
+    a = trace.motion("up", ACCELERATION)
     a = trace.let_motion("a", a + psi.scaled(trace.read("rate")))
     trace.store("own", ACCELERATION, a.scalars())
     body = composite(trace, "sum", massive=massive)
@@ -177,14 +183,15 @@ def _axes(trace: Trace, constants: Constants, *, coupled: bool) -> tuple[tuple[V
     return (x, y, z, p), s
 
 
-def _velocities(trace: Trace, s: Motion) -> Motion:
+def _velocities(trace: Trace, s: Motion, carrier: str) -> Motion:
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
     s = trace.let_motion("s", s)
-    v, a = trace.motion("up", VELOCITY), trace.motion("up", ACCELERATION)
-    psi = trace.let_motion("psi", v.cross(s))
-    second = a.cross(s) + v.cross(psi)
+    v, a = (trace.motion("up", at) for at in (VELOCITY, ACCELERATION))
+    carrying = trace.motion(carrier, VELOCITY)
+    psi = trace.let_motion("psi", carrying.cross(s))
+    second = trace.motion(carrier, ACCELERATION).cross(s) + carrying.cross(psi)
     trace.store("joint", AXIS, s.scalars())
     trace.store("joint", RATE, psi.scaled(2.0).scalars())
     trace.store("joint", SECOND_RATE, second.scalars())
@@ -329,19 +336,19 @@ def _paired(left: Sequence[Scalar], right: Sequence[Scalar]) -> Scalar:
     return Lanes(" + ".join(f"({pair.text})" for pair in pairs), pairs[0].scalar, True)
 
 
-def corrected(trace: Trace, *, massive: bool) -> None:
+def corrected(trace: Trace, *, massive: bool, several: bool) -> None:
     """The body of a loop from the root to the leaves, after `accelerated` with no acceleration of the joints'
     own: reads the `rest` of the row's torques and the `gain` of its joints, K and 1 / D, and adds what the
     joints' accelerations make of psiddot and the force; `own` holds what they make of the body's.
     """
     trace.begin("qddot = u / D - K . a_above, a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", AXIS), trace.motion("up", ACCELERATION)
-    gain = trace.motion("gain", 0)
+    gain, carrying = trace.motion("gain", 0), trace.motion(carrier_of(several), ACCELERATION)
     carried = trace.let("carried", _paired(gain.scalars(), above.scalars()))
     rate = trace.let("qddot", trace.read("rest") * trace.read("gain[6]") - carried)
     a = trace.let_motion("a", above + s.scaled(rate))
     trace.store("own", ACCELERATION, a.scalars())
-    trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + above.cross(s)).scalars())
+    trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + carrying.cross(s)).scalars())
     trace.begin("f += I a")
     zero = Vector3.zero()
     k = Symmetric3(*(trace.read(f"sum[{SECOND + n}]") for n in range(6)))
@@ -352,9 +359,15 @@ def corrected(trace: Trace, *, massive: bool) -> None:
     trace.store("sum", FORCE, force.scalars())
 
 
-def backward(trace: Trace, *, massive: bool, inertia: bool = True) -> None:
+def psi_at(*, inertia: bool) -> int:
+    """Where the angular part of psidot follows on what `backward` writes."""
+    return JOINT_SIZE if inertia else BY_A
+
+
+def backward(trace: Trace, *, massive: bool, several: bool, inertia: bool = True) -> None:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others; F_a among them only with `inertia`.
+    columns that the loop before wrote, and writes the others; F_a among them only with `inertia`. Where
+    joints have `several` degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
     """
     whole = composite(trace, "sum", massive=massive)
     s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
@@ -366,7 +379,14 @@ def backward(trace: Trace, *, massive: bool, inertia: bool = True) -> None:
         + s.cross_force(whole.force)
     )
     trace.store("joint", BY_Q, by_q.scalars())
-    trace.begin("F_v = B s + 2 I psidot")
+    if several:
+        trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
+        psi = rate.scaled(0.5)
+        rate = trace.let_motion("rate", psi + trace.motion("last", VELOCITY).cross(s))
+        trace.store("joint", psi_at(inertia=inertia), psi.angular.scalars())
+        trace.store("joint", RATE, rate.scalars())
+    else:
+        trace.begin("F_v = B s + 2 I psidot")
     doubled = trace.let_vector("doubled", s.angular + s.angular)
     by_v = whole.half_factor_times(doubled, trace_q) + whole.inertia_times(rate, trace_k)
     trace.store("joint", BY_V, by_v.scalars())

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rbdc.emit.paths.layout import LIMBS, Schedule, windows
-from rbdc.emit.paths.tables import GROUP, braced
+from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.tables import GROUP
 from rbdc.emit.paths.widths import REGISTERS
 from rbdc.functions.scalar_types import ScalarType
 
@@ -116,7 +117,7 @@ def runs_of(branches: Branches, scalar: ScalarType) -> list[RunGroup]:
     for first in range(0, schedule.rows, GROUP):
         runs: list[Run] = []
         for lane in range(LIMBS):
-            bodies = [row[lane] for row in schedule.bodies[first : first + GROUP]]
+            bodies = [row[lane] for row in schedule.grid[first : first + GROUP]]
             columns = [None if body is None else schedule.column(body) for body in bodies]
             runs += _runs(branches, on, columns, lane, scalar.size)
         groups.append(RunGroup(tuple(range(first, first + GROUP)), tuple(runs)))

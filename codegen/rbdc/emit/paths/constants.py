@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rbdc.emit.paths.layout import LIMBS, Schedule
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of, is_free_root, turning_and_sliding
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel
 from rbdc.reduction.passes import reduced
-from rbdc.spatial import MomentInertia, Placement, Vector3
+from rbdc.spatial import MomentInertia, Placement, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 
@@ -21,12 +21,17 @@ class Constants:
     x_x .. z_z: axes of the joint's frame in the frame above, at q = 0; p_x .. p_z: its origin (m). h_x ..
     h_z: first moment (kg m); k_xx .. k_zz: second moments (kg m^2), those of the diagonal halved; mass (kg).
     turning, sliding: 1 for joints about, along their axis, times the multiplier of a joint that follows
-    another. chosen: the frame that each body was given, in its own.
+    another. Where a joint has several degrees of freedom the frame of the first is left to be filled in.
+
+    origin: that of everything, in the frame that carries the first bodies. several: whether there are such
+    joints.
     """
 
     values: Mapping[str, tuple[tuple[float, ...], ...]]
     model: JointSpaceModel
     root: MomentInertia
+    origin: Vector3
+    several: bool
 
     def place(self, name: str) -> int | None:
         """The position of a constant among those of a row; None for one that is zero."""
@@ -37,8 +42,11 @@ class Constants:
         return [list(row) for row in zip(*self.values.values(), strict=True)]
 
 
+POSE = tuple(f"{axis}_{part}" for axis in "xyzp" for part in "xyz")
+"""The names of a frame."""
+
 _NAMES = (
-    *(f"{axis}_{part}" for axis in "xyzp" for part in "xyz"),
+    *POSE,
     *("h_x", "h_y", "h_z", "k_xx", "k_xy", "k_yy", "k_xz", "k_yz", "k_zz", "mass", "turning", "sliding"),
 )
 
@@ -48,19 +56,18 @@ def constants_of(schedule: Schedule) -> Constants:
     small = _reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     empty = tuple(0.0 for _ in _NAMES)
-    table = {
-        body: _numbers(small.bodies[body], origin if small.bodies[body].parent == WORLD else Vector3.zero())
-        for body in schedule.places
-    }
-    rows = [[empty if body is None else table[body] for body in row] for row in schedule.bodies]
+    table = {k: _numbers(small, schedule.nodes[k], origin) for k in schedule.places}
+    rows = [[empty if k is None else table[k] for k in row] for row in schedule.grid]
     values = {
         name: tuple(tuple(row[lane][k] for lane in range(LIMBS)) for row in rows)
         for k, name in enumerate(_NAMES)
     }
     used = {
-        name: numbers for name, numbers in values.items() if any(x != 0.0 for row in numbers for x in row)
+        name: numbers
+        for name, numbers in values.items()
+        if (schedule.several and name in POSE) or any(x != 0.0 for row in numbers for x in row)
     }
-    return Constants(used, small, small.bodies[0].inertia)
+    return Constants(used, small, small.bodies[0].inertia, origin, schedule.several)
 
 
 @lru_cache(maxsize=1)
@@ -69,19 +76,54 @@ def _reduced(model: Model) -> JointSpaceModel:
     return reduced(model)
 
 
-def _numbers(body: JointSpaceBody, origin: Vector3) -> tuple[float, ...]:
-    at, inertia = placement_at_zero(body), body.inertia
-    axes = [x for axis in AXES for x in at.rotation.apply(axis).scalars()]
-    place = (at.translation - origin).scalars()
+def _numbers(model: JointSpaceModel, node: Node, origin: Vector3) -> tuple[float, ...]:
+    body = model.bodies[node.body]
+    inertia = _inertia(body) if node.part == node.last - node.first else _NOTHING
     k = inertia.second
     factor = 1.0 if body.coupling is None else body.coupling.multiplier
-    joint = (factor, 0.0) if body.joint.rotation == "angle" else (0.0, factor)
+    joint = [factor if x else 0.0 for x in turning_and_sliding(body.joint, node.part)]
     moments = (0.5 * k.xx, k.xy, 0.5 * k.yy, k.xz, k.yz, 0.5 * k.zz)
-    return tuple(
-        float(x) for x in (*axes, *place, *inertia.first_moment.scalars(), *moments, inertia.mass, *joint)
-    )
+    pose = _pose(model, node, origin)
+    return tuple(float(x) for x in (*pose, *inertia.first_moment.scalars(), *moments, inertia.mass, *joint))
 
 
-def placement_at_zero(body: JointSpaceBody) -> Placement:
-    """The frame of a body in that above, where its joint is at 0."""
-    return body.placement_at([0.0])
+_NOTHING = MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
+
+
+def _inertia(body: JointSpaceBody) -> MomentInertia:
+    """The inertia of a body in the frame of its last node."""
+    if body.joint.nv == 1:
+        return body.inertia
+    turn = frame_of(body.joint, body.joint.nv - 1)
+    return body.inertia.moved(Placement(turn.transposed(), Vector3.zero()))
+
+
+def _pose(model: JointSpaceModel, node: Node, origin: Vector3) -> list[float]:
+    """Axes and origin of a node's frame in the frame above, its joint at 0; zeros where q says more."""
+    body = model.bodies[node.body]
+    if node.part:
+        before, own = (frame_of(body.joint, part) for part in (node.part - 1, node.part))
+        return [
+            *(x for axis in AXES for x in before.apply_transposed(own.apply(axis)).scalars()),
+            0.0,
+            0.0,
+            0.0,
+        ]
+    if not node.alone:
+        return [0.0] * len(POSE)
+    at = body.placement_at([0.0])
+    axes = [x for axis in AXES for x in carried(model, node, at.rotation.apply(axis)).scalars()]
+    return [*axes, *carried(model, node, from_origin(model, node, at.translation, origin)).scalars()]
+
+
+def carried(model: JointSpaceModel, node: Node, vector: Vector3) -> Vector3:
+    """A vector in the frame of the body that carries a joint, in that of the last node there."""
+    parent = model.bodies[node.body].parent
+    if parent == WORLD or model.bodies[parent].joint.nv == 1 or (parent == 0 and is_free_root(model)):
+        return vector
+    return frame_of(model.bodies[parent].joint, model.bodies[parent].joint.nv - 1).apply_transposed(vector)
+
+
+def from_origin(model: JointSpaceModel, node: Node, place: Vector3, origin: Vector3) -> Vector3:
+    """A place in the frame that carries a joint, in the world from the origin of everything."""
+    return place - origin if model.bodies[node.body].parent == WORLD else place

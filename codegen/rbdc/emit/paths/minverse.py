@@ -14,10 +14,11 @@ from rbdc.emit.paths import bodies
 from rbdc.emit.paths.branches import Branches, factor_views, rows_of, runs_of, spans, tree_view, width_of
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.lanes import Block, Trace
-from rbdc.emit.paths.layout import Schedule, scheduled
+from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import INERTIA_TOTAL, root_inertia_blocks
-from rbdc.emit.paths.tables import braced, tables_of
+from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.tables import tables_of
 from rbdc.emit.paths.widths import REGISTERS
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
@@ -59,7 +60,8 @@ def inertia_kernel(model: Model, scalar: ScalarType, *, moving: bool) -> Inertia
 def factor_words(kernel: InertiaKernel, scalar: ScalarType, sides: int) -> dict[str, object]:
     """What the templates of M and its factors take, for so many matrices that are solved for at once."""
     branches, model = Branches(kernel.schedule), kernel.schedule.model
-    motors = [[_motor(model, body) for body in row] for row in kernel.schedule.bodies]
+    nodes = kernel.schedule.nodes
+    motors = [[_motor(model, None if k is None else nodes[k]) for k in row] for row in kernel.schedule.grid]
     rooted = [float(model.armature[c]) for c in range(kernel.schedule.first)]
     return {
         "factors": factor_views(branches, scalar, sides),
@@ -89,9 +91,9 @@ def root_rows(side: str, name: str) -> list[str]:
     ]
 
 
-def _motor(model: Model, body: int | None) -> float:
+def _motor(model: Model, node: Node | None) -> float:
     """The armature of a joint; a lane without one gets an inertia to divide by."""
-    return 1.0 if body is None else float(model.armature[model.bodies[body].index_v])
+    return 1.0 if node is None else float(model.armature[model.bodies[node.body].index_v + node.part])
 
 
 def factor_cost(kernel: InertiaKernel, scalar: ScalarType, sides: int) -> Cost:

@@ -51,6 +51,7 @@ class Places:
     by_q: int = bodies.BY_Q
     by_v: int = bodies.BY_V
     by_a: int = bodies.BY_A
+    psi: int = bodies.JOINT_SIZE
     transposed: int = bodies.OWN_TRANSPOSED
     own: int = bodies.OWN_SIZE
     force: int = bodies.FORCE
@@ -90,7 +91,7 @@ def kernel_of(model: Model, scalar: ScalarType) -> Kernel:
     massive = constants.place("mass") is not None
     forward, backward = Trace(scalar), Trace(scalar)
     bodies.forward(forward, constants, coupled=model.coupled)
-    bodies.backward(backward, massive=massive)
+    bodies.backward(backward, massive=massive, several=schedule.several)
     root = RootView(TOTAL, root_blocks(constants, scalar, massive=massive)) if schedule.free else None
     widths = tuple(split_by_width(schedule, scalar, line, size) for line, size in REGISTERS.items())
     return Kernel(schedule, constants, forward.blocks, backward.blocks, root, widths)
@@ -160,7 +161,7 @@ def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[s
             bodies.MOTION_SIZE,
             bodies.COMPOSITE_SIZE if massive else bodies.MASS,
             bodies.INERTIA_SIZE,
-            bodies.JOINT_SIZE,
+            bodies.JOINT_SIZE + 3 * schedule.several,
         ),
         "at": Places(),
         "frame": "the axes of the free root's body"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c import trigonometry
 from rbdc.emit.names import comment
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.layout import LIMBS, Schedule
+from rbdc.emit.paths.layout import LIMBS, Node, Schedule, frame_of
+from rbdc.emit.paths.several import braced, several_of
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import Model
 from rbdc.spatial.vectors import AXES
@@ -62,26 +63,29 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         schedule.model,
         -(-schedule.rows * LIMBS // trigonometry.widths(scalar)[-1]) * trigonometry.widths(scalar)[-1],
     )
-    flat = [body for row in schedule.bodies for body in row]
+    flat = [body for row in schedule.grid for body in row]
     flat += [None] * (slots - len(flat))
     some = next(body for body in flat if body is not None)
     filled = [some if body is None else body for body in flat]
     rows = [[braced(map(scalar.literal, entry)) for entry in row] for row in constants.rows()]
-    places = [schedule.places.get(k) for k in range(model.njoints)]
-    scaled = model.coupled or constants.place("sliding") is not None
+    nodes = schedule.nodes
+    ends = [k for k, node in enumerate(nodes) if k == node.last]
+    places = [schedule.places.get(k) for k in ends]
+    scaled = model.coupled or constants.place("sliding") is not None or schedule.several
     coupled = braced(column for column, body in _columns(model)) if model.coupled else ""
     return {
         "table": [
-            comment(f"row {n}: " + ", ".join("-" if k is None else model.bodies[k].name for k in row))
-            for n, row in enumerate(schedule.bodies, 1)
+            comment(f"row {n}: " + ", ".join("-" if k is None else _name(model, nodes[k]) for k in row))
+            for n, row in enumerate(schedule.grid, 1)
         ],
         "constants": rows,
         "constant_count": len(constants.values),
         "above": braced(-1 if row is None else row for row in schedule.above),
         "moved": _moved(schedule),
-        "q_of": braced(model.bodies[k].index_q for k in filled),
-        "v_of": braced(model.bodies[k].index_v for k in filled),
-        "scaled": _scaled(model, flat, scalar) if scaled else None,
+        "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
+        "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
+        "scaled": _scaled(schedule, flat, scalar) if scaled else None,
+        "several": several_of(schedule, constants, scalar) if schedule.several else None,
         "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
         "coupled": coupled,
@@ -89,20 +93,22 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
     }
 
 
+def _name(model: Model, node: Node) -> str:
+    """The name of a node's body, with a number where its joint has several."""
+    name = model.bodies[node.body].name
+    return name if node.alone else f"{name}.{node.part}"
+
+
 def _slots(schedule: Schedule) -> list[int]:
     """The slot of each column; those of a free root follow on the others."""
     slots = [schedule.rows * LIMBS + k for k in range(schedule.columns)]
-    for body, place in schedule.places.items():
-        slots[schedule.column(body)] = (place.row - 1) * LIMBS + place.lane
+    for node, place in schedule.places.items():
+        slots[schedule.column(node)] = (place.row - 1) * LIMBS + place.lane
     return slots
 
 
 def _columns(model: Model) -> list[tuple[int, int]]:
     return [(body.index_v + n, k) for k, body in enumerate(model.bodies) for n in range(body.joint.nv)]
-
-
-def braced(entries: Iterable[object]) -> str:
-    return "{" + ", ".join(map(str, entries)) + "}"
 
 
 def _moved(schedule: Schedule) -> MovedView | None:
@@ -114,10 +120,11 @@ def _moved(schedule: Schedule) -> MovedView | None:
     return MovedView(rows, lanes, gather, tuple(range(LIMBS)))
 
 
-def _scaled(model: Model, flat: Sequence[int | None], scalar: ScalarType) -> ScaledView:
+def _scaled(schedule: Schedule, flat: Sequence[int | None], scalar: ScalarType) -> ScaledView:
     factors: list[tuple[float, float, float, float]] = []
     for k in flat:
-        body = None if k is None else model.bodies[k]
+        node = None if k is None else schedule.nodes[k]
+        body = None if node is None or not node.alone else schedule.model.bodies[node.body]
         if body is None:
             factors.append((0.0, 0.0, 0.0, 0.0))
             continue
@@ -130,8 +137,9 @@ def _scaled(model: Model, flat: Sequence[int | None], scalar: ScalarType) -> Sca
 
 
 def _own_frame(constants: Constants, body: int, scalar: ScalarType) -> str:
-    chosen = constants.model.bodies[body].chosen
-    axes = [x for axis in AXES for x in chosen.rotation.apply(axis).scalars()]
+    own = constants.model.bodies[body]
+    chosen, turn = own.chosen, frame_of(own.joint, own.joint.nv - 1)
+    axes = [x for axis in AXES for x in chosen.rotation.apply(turn.apply(axis)).scalars()]
     return braced(scalar.literal(float(x)) for x in (*axes, *chosen.translation.scalars()))
 
 
@@ -140,7 +148,7 @@ def groups_of(schedule: Schedule, scalar: ScalarType) -> list[Group]:
     for first in range(0, schedule.rows, GROUP):
         pieces = []
         for lane in range(LIMBS):
-            rows = schedule.bodies[first : first + GROUP]
+            rows = schedule.grid[first : first + GROUP]
             here = [row[lane] for row in rows]
             columns = [None if body is None else schedule.column(body) for body in here]
             pieces += _pieces(columns, lane, scalar)

@@ -59,6 +59,7 @@ def render_python(
         "conversions": _CONVERSIONS,
         "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
+        "fext_frame": "world" if model.world_forces else "local",
         "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
         "chart": _chart(model),
         "differentials": _differentials(model, [d.name for d in declarations]),
@@ -133,8 +134,9 @@ def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
 
 def _content_hash(model: Model) -> str:
     """What tells one robot from another: the model with all that the options made of its description."""
-    content = (model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash)
-    return hashlib.sha256(repr(content).encode()).hexdigest()
+    content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
+    content += ["forces in the world"] if model.world_forces else []
+    return hashlib.sha256(repr(tuple(content)).encode()).hexdigest()
 
 
 @dataclass(frozen=True)

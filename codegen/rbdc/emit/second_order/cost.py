@@ -57,8 +57,11 @@ def forward_cost(layout: Layout) -> Cost:
     operations = (
         OPERATORS_OF * vectors + len(layout.joints) * WEIGHTS_OF * 3 * vectors + solve_cost(layout, 3)
     )
-    for length, _ in _deepest(layout):
-        products = 2 * (12 + 15 + 15) * vectors * size
+    moving = -(-(size - layout.root) // layout.lanes)
+    for length, above in _deepest(layout):
+        if above == 0:  # M does not depend on its q
+            continue
+        products = 2 * (12 * (2 * vectors + moving) + 6 * vectors) * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
     return Cost(vectors=operations, lane_flops=layout.lanes * operations)
 

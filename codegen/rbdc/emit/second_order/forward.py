@@ -27,6 +27,14 @@ from rbdc.model import Model
 ACCELERATIONS = "a"
 """The variable of what forward dynamics gives."""
 
+HEIGHTS = (6, 5, 4)
+"""Rows of a tile of two vectors, as many sums as registers hold, the best first."""
+
+
+def tile_height(size: int) -> int:
+    """The rows of a tile that leave the fewest of so many in a lower one."""
+    return min(HEIGHTS, key=lambda height: -size % height)
+
 
 def forward_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
@@ -37,7 +45,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
     made = layout(model, scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)
     source.cost += loop_cost(planned, model)
-    (accelerate,) = planned.uses
+    (accelerate,), height = planned.uses, tile_height(made.size)
     given = [p.name for p in declaration.inputs]
     outputs = [p.name for p in declaration.outputs]
     source.files[f"{name}.c"] = render(
@@ -53,8 +61,13 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
         call=kernels.call,
         joints=made.joints,
         joint_count=len(made.joints),
-        tile=(0, 1, 2, 3),
         four=4 * scalar.size,
+        rows=tuple(range(height)),
+        height=height,
+        three=(0, 1, 2),
+        turning=max(len(made.root_parts) - 1, 0),
+        same=made.several or not made.free,
+        after_root=int(made.free),
         **first_words(made, model, scalar),
         state=STATE * made.size + made.lanes,
         used=STATE * made.size,

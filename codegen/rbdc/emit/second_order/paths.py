@@ -74,6 +74,11 @@ class Layout:
         return 6 if self.free else 0
 
     @property
+    def products(self) -> int:
+        """Columns of what does not vanish with the motion of a free root, in whole vectors."""
+        return -(-max(self.size - self.root, 1) // self.lanes) * self.lanes
+
+    @property
     def root_parts(self) -> tuple[Part, ...]:
         """Those in blocks."""
         return tuple(Part(k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
@@ -180,8 +185,8 @@ class Drives:
 
 
 def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
-    """The words of the template of first derivatives: the degree of freedom before each on its path, and
-    the drives where there are any.
+    """The words of the template of first derivatives: the degree of freedom before each on its path, the
+    first one after all that it carries, and the drives where there are any.
     """
     before: list[int] = []
     last = [joint.dof + joint.size - 1 for joint in made.joints]
@@ -192,7 +197,15 @@ def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any
     if any(model.armature) or any(model.damping):
         armature, damping = (", ".join(map(scalar.literal, x)) for x in (model.armature, model.damping))
         drives = Drives(armature, damping)
-    return {"row": 3 * made.columns, "before": ", ".join(map(str, before)), "drives": drives}
+    after = [joint.end for joint in made.joints for _ in range(joint.size)]
+    return {
+        "row": 3 * made.columns,
+        "before": ", ".join(map(str, before)),
+        "after": ", ".join(map(str, after)),
+        "tile": (0, 1, 2, 3),
+        "partial_tile": (1, 2, 3),
+        "drives": drives,
+    }
 
 
 def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:

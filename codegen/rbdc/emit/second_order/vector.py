@@ -43,6 +43,8 @@ def vector_source(robot: str, planned: PlannedFunction, model: Model, version: s
         forward=bool(planned.uses),
         middle=ACCELERATIONS,
         weight=weight,
+        few=(0, 1, 2),
+        products=made.products,
         qq=qq,
         vv=vv,
         qv=qv,

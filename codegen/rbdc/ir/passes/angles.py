@@ -41,6 +41,14 @@ def gather_angles(program: Program) -> Program:
     return replace(moved, values=tuple(values), sections=(JOINT_ANGLES, *program.sections))
 
 
+def gathered_calls(program: Program) -> int:
+    """How many sines and cosines are computed first, side by side."""
+    if not program.sections or program.sections[0] is not JOINT_ANGLES:
+        return 0
+    first = (value for value in program.values if value.section == 0)
+    return sum(value.width for value in first if value.operation.is_trigonometric)
+
+
 def _with_offsets(program: Program) -> Program:
     """Sines and cosines of constant + joint angle as those of the two."""
     values = list(program.values)

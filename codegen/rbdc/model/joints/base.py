@@ -73,6 +73,10 @@ class JointType(ABC):
     """
     in_lanes: ClassVar[bool] = False
     """Whether limbs with it may run side by side: `rotation` and `main_axis` then say all about it."""
+    axis_by_axis: ClassVar[bool] = False
+    """Whether it has several degrees of freedom, each column of S a unit vector about or along an axis
+    through the child's origin, and its placement takes sums and products only.
+    """
 
     def __init_subclass__(cls) -> None:
         """Refuse, with a TypeError, a way of sampling that the run-time support does not know."""

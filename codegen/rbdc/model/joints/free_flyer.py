@@ -31,6 +31,7 @@ class FreeFlyer(JointType):
     nq: ClassVar[int] = 7
     nv: ClassVar[int] = 6
     sampling: ClassVar[str] = "floating"
+    axis_by_axis: ClassVar[bool] = True
     lengths: ClassVar[int] = 3
     spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("floating"),)
     free: ClassVar[bool] = True

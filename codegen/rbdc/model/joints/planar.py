@@ -27,6 +27,7 @@ class Planar(JointType):
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
     sampling: ClassVar[str] = "planar"
+    axis_by_axis: ClassVar[bool] = True
     lengths: ClassVar[int] = 2
     spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("planar"),)
     uses_axis: ClassVar[bool] = True

@@ -23,6 +23,7 @@ class Spherical(JointType):
     nq: ClassVar[int] = 4
     nv: ClassVar[int] = 3
     sampling: ClassVar[str] = "spherical"
+    axis_by_axis: ClassVar[bool] = True
     spellings: ClassVar[tuple[Spelling, ...]] = (Spelling("spherical", urdf=False),)
 
     def placement(self, q: Sequence[Scalar]) -> Placement:

@@ -183,7 +183,13 @@ class Peak:
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        entry = {"library": library, "fetch": None, "archive": None, "code": [], "dtype": "float64"}
+        entry: dict[str, Any] = {
+            "library": library,
+            "fetch": None,
+            "archive": None,
+            "code": [],
+            "dtype": "float64",
+        }
         self.kernels = [Method({**entry, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS]
         self.empty = Method({**entry, "call": "rbdc_peak_call"}, [1])
         self.reached = dict.fromkeys(PEAKS, 0.0)

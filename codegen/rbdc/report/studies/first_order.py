@@ -98,12 +98,11 @@ def _table(report: Mapping[str, Any]) -> Table:
 
 
 def _figures(report: Mapping[str, Any]) -> list[Figure]:
-    robots = [robot["name"] for robot in report["robots"]]
     times = _times(report)
 
     def bars(labels: Sequence[str], title: str) -> str:
         series = {label: [1e-3 * times[robot][label] for robot in times] for label in labels}
-        return grouped_bars(robots, series, title, "time (\u00b5s)")
+        return grouped_bars(list(times), series, title, "time (\u00b5s)")
 
     return [
         Figure(

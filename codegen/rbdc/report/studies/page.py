@@ -13,10 +13,11 @@ def sensitivity_page(report: dict[str, Any]) -> str:
     """The page of `rbdc.report.studies.sensitivity`, with the article's Figs. 4-6 from our own data."""
     published = report["published"]
     methods = [
-        (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"])) for m in report["methods"]
+        (m["name"], _seconds(m["seconds"]), _error(m["rms"]), _error(m["largest"]), str(m["undefined"]))
+        for m in report["methods"]
     ]
     methods += [
-        (f"the article, {how}", _seconds(published[key]), "", "")
+        (f"the article, {how}", _seconds(published[key]), "", "", "")
         for how, key in (("analytical", "analytical_seconds"), ("numerical", "numerical_seconds"))
     ]
     heading = Heading(
@@ -32,10 +33,10 @@ def sensitivity_page(report: dict[str, Any]) -> str:
     )
     times = Table(
         "Times and errors",
-        ("method", "cumulative time", "rms error", "largest error"),
+        ("method", "cumulative time", "rms error", "largest error", "not defined"),
         methods,
-        "Errors are relative to the largest sensitivity, beside generated code. Rows of the article: its own "
-        "machine, 301 samples.",
+        "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
+        "for a step of 0, are left out of them. Rows of the article: its own machine, 301 samples.",
     )
     return study_page(heading, report, [times], _figures(report))
 

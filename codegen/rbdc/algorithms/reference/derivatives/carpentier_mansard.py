@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.columns import Columns, added, joined, within
+from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
@@ -49,14 +50,15 @@ def rnea_derivatives(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext)
     by_q, by_v = _forward_pass(model, v, placements, velocities, accelerations)
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent
         if parent != WORLD:
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    dtau_dq = _backward_pass(model, placements, forces, by_q, True)
+    dtau_dq = with_turning(model, q, fext, _backward_pass(model, placements, forces, by_q, True))
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
+    dtau_dq, dtau_dv = (reduce_matrix(model, matrix) for matrix in (dtau_dq, dtau_dv))
     return dtau_dq, plus_diagonal(dtau_dv, model.damping), crba(model, q, trace)
 
 
@@ -138,4 +140,4 @@ def _backward_pass(
         below = joined([*own, *within(total[index], range(start + body.joint.nv, size))])
         moved = [block.mapped(placements[index].act_force) for block in (*above, *below)]
         total[body.parent], total[index] = added(moved, total[body.parent]), []
-    return reduce_matrix(model, result)
+    return result

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
 from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.columns import Columns, joined
+from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import (
     Matrix,
@@ -76,7 +77,7 @@ def subtrees(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext)
     factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
@@ -142,8 +143,8 @@ def rnea_derivatives(
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
     dq.
 
-    External forces are constant in their bodies' frames. Tests: complex-step of the tangent recursion,
-    Pinocchio.
+    External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
+    Tests: complex-step of the tangent recursion, Pinocchio.
     """
     tree = subtrees(model, q, v, a, fext, trace)
     starts = first_dofs(model)
@@ -171,6 +172,7 @@ def rnea_derivatives(
             made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in matrices)
             values = [x for entries in made for x in entries]
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
+    dq = with_turning(model, q, fext, dq)
     by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
     return by_q, plus_diagonal(by_v, model.damping), plus_diagonal(by_a, model.armature)
 

@@ -18,9 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
 from rbdc.algorithms.reference.derivatives.rows import apart, picked, together
-from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, zero_tensor
+from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
 from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, joint_velocities
 from rbdc.algorithms.reference.kinematics import world_placements
 from rbdc.algorithms.trace import Trace, silent
@@ -66,7 +67,8 @@ def rnea_second_derivatives(
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
     Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
-    bodies' frames. Tests: complex-step of `idsva.rnea_derivatives`, Pinocchio.
+    bodies' frames, or in the world if the model has `world_forces`. Tests: complex-step of
+    `idsva.rnea_derivatives`, Pinocchio.
     """
     tensors = second_derivatives(model, q, v, a, fext, trace)
     qq, vv, qv, mq = (rows_of(reduce_tensor(model, tensor)) for tensor in tensors)
@@ -82,12 +84,13 @@ def second_derivatives(
     trace: Trace,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors over all degrees of freedom of the tree."""
+    fixed = fext if model.world_forces else None
     tensors = tuple(zero_tensor(full_size(model)) for _ in range(4))
-    for entries in _by_lowest(model, q, v, a, fext, trace):
+    for entries in _by_lowest(model, q, v, a, None if model.world_forces else fext, trace):
         for (tensor, i, j, k), x in entries.items():
             tensors[tensor][i][j][k] = x
     qq, vv, qv, mq = tensors
-    return qq, vv, qv, mq
+    return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 
 def _by_lowest(

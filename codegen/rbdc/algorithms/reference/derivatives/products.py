@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
+from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
 from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
+from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector, transposed
 from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external
 from rbdc.algorithms.trace import Trace, silent
@@ -70,6 +71,10 @@ def rnea_vjp(
             by_q.append(d.psi_rate.dot(below_b[index]) + d.psi_second.dot(below[index]) + above.dot(c_q))
             by_v.append(d.s.dot(below_b[index]) + d.both_rates.dot(below[index]) + above.dot(c_v))
             by_a.append(d.s.dot(below[index]) + above.dot(r))
+    lacking = turning(model, q, fext)
+    if lacking is not None:
+        full = [x for own in weights for x in own]
+        by_q = [x + _dot(full, column) for x, column in zip(by_q, transposed(lacking), strict=True)]
     zero = [0.0] * model.nv
     by_v, by_a = (
         with_drives(model, reduce_vector(model, by_v), w, zero),
@@ -95,7 +100,7 @@ def rnea_jvp(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(forces, fext)
+    forces = without_external(model, placements, forces, fext)
     rates = joint_velocities(model, v)
     steps, rate_steps, second_steps = (joint_velocities(model, x) for x in (dq, dv, da))
     tangents: list[Force] = []
@@ -133,7 +138,17 @@ def rnea_jvp(
             step = model.bodies[index].joint.motion(steps[index])
             tangents[parent] = tangents[parent] + placements[index].act_force(step.cross_force(forces[index]))
             forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    return with_drives(model, backward_pass(model, placements, tangents, trace), dv, da)
+    torques = backward_pass(model, placements, tangents, trace)
+    lacking = turning(model, q, fext)
+    if lacking is not None:
+        full = [x for own in steps for x in own]
+        turned = reduce_vector(model, [_dot(row, full) for row in lacking])
+        torques = [x + y for x, y in zip(torques, turned, strict=True)]
+    return with_drives(model, torques, dv, da)
+
+
+def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
+    return sum((a * b for a, b in zip(x, y, strict=True)), 0.0)
 
 
 def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:

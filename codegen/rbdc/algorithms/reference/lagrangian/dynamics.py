@@ -28,6 +28,7 @@ from rbdc.algorithms.reference.lagrangian.homogeneous import (
     transposed,
     twist_of,
 )
+from rbdc.algorithms.reference.rnea import following
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Branches, Model, branches_of
 from rbdc.spatial import Force, Scalar, Vector3
@@ -214,11 +215,12 @@ def inverse_dynamics(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces in the bodies' frames.
+    """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces as of `rnea`.
 
     Tests: `rnea` of `rbdc.algorithms.reference.rnea`.
     """
-    loads = None if fext is None else Loads.at_origins(fext)
+    given = following(model, q, fext)
+    loads = None if given is None else Loads.at_origins(given)
     return inverse_dynamics_with_loads(model, q, v, a, loads, trace)
 
 

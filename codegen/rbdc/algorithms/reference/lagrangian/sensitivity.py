@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.reference.derivatives.external_forces import turning
+from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
 from rbdc.algorithms.reference.drives import plus_diagonal
 from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, zeros
 from rbdc.algorithms.reference.lagrangian.dynamics import (
@@ -33,6 +35,7 @@ from rbdc.algorithms.reference.lagrangian.homogeneous import (
     trace_of_product,
     transposed,
 )
+from rbdc.algorithms.reference.rnea import following
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
@@ -201,9 +204,13 @@ def sensitivities(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces in the bodies' frames.
+    """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`.
 
     Tests: `rnea_derivatives` of `rbdc.algorithms.reference.derivatives.idsva`.
     """
-    loads = None if fext is None else Loads.at_origins(fext)
-    return sensitivities_with_loads(model, q, v, a, loads, trace)
+    given, lacking = following(model, q, fext), turning(model, q, fext)
+    loads = None if given is None else Loads.at_origins(given)
+    by_q, by_v, by_a = sensitivities_with_loads(model, q, v, a, loads, trace)
+    if lacking is not None:
+        by_q = matrix_sum(by_q, reduce_matrix(model, lacking))
+    return by_q, by_v, by_a

@@ -1,0 +1,61 @@
+"""External forces, in the frames of the bodies or in that of the world.
+
+A force in the world is [force; moment about the world's origin] in the world's axes; in the frame of body i
+it is iX0* f with the full Pluecker transform (Caron): turned into the body's axes, its moment taken about the
+body's origin. A tree on one free body is seen from there, so that nothing grows with how far it has gone but
+the moments as they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.spatial import Force, Placement
+
+
+def without_external(
+    model: Model,
+    placements: Sequence[Placement],
+    forces: list[Force],
+    fext: Sequence[Force] | None,
+    trace: Trace = silent,
+) -> list[Force]:
+    """The forces that joints have to give: those that move the bodies less the external ones, if any.
+
+    `placements` are those of the joints. Test: forces in the world and the same in the bodies give one tau.
+    """
+    if fext is None:
+        return forces
+    given = in_bodies(model, placements, fext, trace) if model.world_forces else fext
+    return [force - external for force, external in zip(forces, given, strict=True)]
+
+
+def in_bodies(
+    model: Model, placements: Sequence[Placement], fext: Sequence[Force], trace: Trace = silent
+) -> list[Force]:
+    """Forces of the world in the frames of the bodies, from the placements of the joints."""
+    there = in_one_frame(model, placements, trace)
+    seen = from_one_frame(model, placements, fext)
+    found = [placement.act_inverse_force(force) for placement, force in zip(there, seen, strict=True)]
+    for index, (body, force) in enumerate(zip(model.bodies, found, strict=True)):
+        trace(body.name, "external force in the body's frame, iX0* f", f"fx{index}", force.scalars())
+    return found
+
+
+def from_one_frame(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
+    """Forces of the world in the frame of `in_one_frame`."""
+    root = free_root(model)
+    return list(fext) if root is None else [placements[root].act_inverse_force(force) for force in fext]
+
+
+def of_subtrees(model: Model, forces: Sequence[Force]) -> list[Force]:
+    """Of each body the sum of the forces, all in one frame, on what its joint carries."""
+    total = list(forces)
+    for index in reversed(range(model.njoints)):
+        parent = model.bodies[index].parent
+        if parent >= 0:
+            total[parent] = total[parent] + total[index]
+    return total
