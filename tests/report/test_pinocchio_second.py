@@ -38,7 +38,7 @@ def library() -> ctypes.CDLL:
     return opened(build)
 
 
-@pytest.mark.parametrize(("function", "tolerance"), zip(FUNCTIONS, (1e-10, 1e-8), strict=True))
+@pytest.mark.parametrize(("function", "tolerance"), [*zip(FUNCTIONS, (1e-10, 1e-8), strict=True)])
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("robot", URDF_ROBOTS)
 def test_tensors_agree(
