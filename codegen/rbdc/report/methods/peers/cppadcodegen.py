@@ -18,10 +18,10 @@ from rbdc.errors import TimeLimitError, ToolchainError
 from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
-from rbdc.native.toolchain import run
+from rbdc.native.toolchain import Compiler, run
 from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, render_adapter, without_optional
-from rbdc.report.methods.peers.headers import LIMITS, availability, headers, include_folders, quick_compiler
+from rbdc.report.methods.peers.headers import LIMITS, availability, compilers, headers, include_folders
 from rbdc.report.methods.peers.pace import WORKERS, Pace
 from rbdc.report.methods.records import Absent, Contender
 from rbdc.report.methods.toolchains import Toolchains
@@ -52,7 +52,10 @@ def missing() -> str | None:
     if absent:
         remedy = f"pip install {' '.join(absent)}, or name their folder in CPATH"
         return f"headers of {' and '.join(absent)} are not installed: {remedy}"
-    return availability()
+    reason = availability()
+    if reason is None and all(name != "gcc" for name, *_ in compilers()):
+        return "CppADCodeGen's headers are compiled by g++ alone: install it"
+    return reason
 
 
 def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Program]:
@@ -152,15 +155,22 @@ def _around(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> tuple[
     return [*before, whole, "double *const made[] = {y};", none, *copies], after
 
 
+def _compiler() -> tuple[Compiler, tuple[str, ...]]:
+    """g++ and its additional flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which
+    have none.
+    """
+    return next((compiler, extra) for name, compiler, extra in compilers() if name == "gcc")
+
+
 def _key(algorithm: str) -> str:
-    found, (compiler, extra) = headers(), quick_compiler()
+    found, (compiler, extra) = headers(), _compiler()
     versions = [str(_folder(header)) for header in _PACKAGES]
     return cache.key("cppadcodegen", *found.identity(compiler, *_flags(extra), *versions), _text(algorithm))
 
 
 def _program(algorithm: str, key: str) -> Path:
     """The program of a wrapper, from the cache if it is there."""
-    found, (compiler, extra) = headers(), quick_compiler()
+    found, (compiler, extra) = headers(), _compiler()
 
     def make(folder: Path) -> None:
         (folder / "program.cpp").write_text(_text(algorithm), encoding="utf-8")
