@@ -136,8 +136,10 @@ def is_quick(words: Sequence[str]) -> bool:
 
 def is_exhaustive(words: Sequence[str]) -> bool:
     """Whether a test with these parameters belongs to the exhaustive tier: robots on the root that is not
-    theirs.
+    theirs, and every function of a planar joint in single precision.
     """
+    if {"planar_floating", "float32"} <= {*words} and "rolled" not in words:
+        return True
     return any((robot, root) in OTHER_ROOTS for robot in words for root in words)
 
 

@@ -54,6 +54,10 @@ class ToolchainError(RbdcError):
     """The C compiler is missing or failed; the message holds the command and the compiler's output."""
 
 
+class TimeLimitError(ToolchainError):
+    """A compiler or a program that took longer than it was given."""
+
+
 class VerificationError(RbdcError):
     """What was compiled does not agree with the description; nothing was installed. The message names the
     function, the state and the error.

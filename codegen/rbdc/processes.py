@@ -33,10 +33,13 @@ def end(process: subprocess.Popen[bytes]) -> None:
             process.kill()
 
 
-def run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str, str]:
+def run(
+    command: Sequence[str], folder: Path | None = None, seconds: float | None = None
+) -> tuple[int, str, str]:
     """Run a command in `folder`, which also takes its temporary files; exit status, output, error output.
 
-    An interrupt ends it. Raises OSError where it cannot be started.
+    An interrupt ends it, and so does the time limit, if there is one. Raises OSError where it cannot be
+    started, subprocess.TimeoutExpired at the limit.
     """
     environment: Mapping[str, str] = (
         os.environ if folder is None else {**os.environ, "TMPDIR": str(folder.absolute())}
@@ -45,7 +48,7 @@ def run(command: Sequence[str], folder: Path | None = None) -> tuple[int, str, s
     with start(command, cwd=folder, env=environment, **streams) as process:
         _RUNNING.add(process)
         try:
-            output, errors = process.communicate()
+            output, errors = process.communicate(timeout=seconds)
         finally:
             _RUNNING.discard(process)
             end(process)

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import rbdc.planning.candidates
+import rbdc.planning.generation
+import rbdc.planning.policy
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
@@ -29,9 +31,12 @@ from tests.support_trees import random_tree
 
 @pytest.mark.parametrize("seed", slow_but(range(8), (0,), (1, 2)))
 def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neither straight-line code nor a kernel along paths is taken for less work."""
     monkeypatch.setattr(rbdc.planning.candidates, "ALWAYS_IN_COLUMNS", 0)
+    never = dict.fromkeys(rbdc.planning.policy.WORTH_WINDOWS, 0.0)
+    monkeypatch.setattr(rbdc.planning.generation, "WORTH_WINDOWS", never)
     tree = random_tree(seed)
-    module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"columns{seed}")
+    module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"in_columns{seed}")
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
     assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
     rng = np.random.default_rng(seed)

@@ -252,7 +252,7 @@ def test_fingers_stay_in_the_lanes_of_arms_where_more_lanes_save_nothing(
     assert other.weight < 0.9 * one.weight
 
 
-@pytest.mark.parametrize("target", slow_but(TARGETS, (), ("sse2",)))
+@pytest.mark.parametrize("target", slow_but(TARGETS, (), ()))
 def test_every_width_of_registers(target: str) -> None:
     model = creature(7)
     check(

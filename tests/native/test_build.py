@@ -39,9 +39,11 @@ def test_figures_for_every_c_file() -> None:
 def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
 
-    def recorded(compiler: Compiler, source: Path, flags: Sequence[str]) -> Compiled:
+    def recorded(
+        compiler: Compiler, source: Path, flags: Sequence[str], seconds: float | None = None
+    ) -> Compiled:
         compiled.append(source.name)
-        return compile_object(compiler, source, flags)
+        return compile_object(compiler, source, flags, seconds)
 
     monkeypatch.setattr("rbdc.native.shared.compile_object", recorded)
     first = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)

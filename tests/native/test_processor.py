@@ -92,9 +92,11 @@ def test_what_asks_the_processor_is_compiled_for_every_one(
 ) -> None:
     flags_of: dict[str, Sequence[str]] = {}
 
-    def recorded(compiler: Compiler, source: Path, flags: Sequence[str]) -> Compiled:
+    def recorded(
+        compiler: Compiler, source: Path, flags: Sequence[str], seconds: float | None = None
+    ) -> Compiled:
         flags_of[source.name] = flags
-        return compile_object(compiler, source, flags)
+        return compile_object(compiler, source, flags, seconds)
 
     monkeypatch.setattr("rbdc.native.shared.compile_object", recorded)
     monkeypatch.setenv("CC", f"{find_compiler().path} -march=native")

@@ -322,7 +322,14 @@ def test_a_peer_is_called_for_every_sample() -> None:
     library = shared_library("peer.so", [Unit("peer.c", PEER, {}, (*STANDARD_FLAGS, "-O2"))], compiler).path
     function = functions_of(Model.from_urdf(resolve("double_pendulum")))["rnea"]
     loop = compiled(loop_over_peer(function.declaration), compiler, default_flags(compiler)).library
-    peer = {"library": str(library), "call": "peer", "fetch": None, "archive": "any", "dtype": "float64"}
+    peer: dict[str, Any] = {
+        "library": str(library),
+        "call": "peer",
+        "fetch": None,
+        "archive": "any",
+        "code": [],
+        "dtype": "float64",
+    }
     method = BatchMethod(
         {"method": "m", "library": str(loop), "call": LOOP, "stores": False, "peer": peer, "dtype": "float64"}
     )

@@ -1,5 +1,5 @@
-"""Pinocchio's C++ as a peer: what it needs, the models handed over, how it is cached; its values only where
-RBDC_SLOW is set.
+"""Pinocchio's C++ as a peer: what it needs, the models handed over, which parts are compiled, how they are
+cached; its values in the exhaustive tier, where Eigen's headers are installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -26,7 +27,12 @@ from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
 from rbdc.native.toolchain import Compiler
 from rbdc.report.accuracy.inputs import draw, inputs_of
-from rbdc.report.methods import pinocchio
+from rbdc.report.methods.peers import headers, pinocchio
+from rbdc.report.methods.peers.assembly import add_peers
+from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.records import FunctionRecord
+from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.options import CompareOptions, peer_of
 from rbdc.resources import resolve
 from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
@@ -42,9 +48,12 @@ IN_PYTHON = [(name, variant) for name, variant in VARIANTS if not name.endswith(
 """Those whose values Pinocchio's Python has too; the others are in test_pinocchio_second.py."""
 
 
+TOOLS = Toolchains(Compiler("cc", "cc"), ())
+
+
 def loaded(model: Model, path: Path) -> Any:
     """The model as Pinocchio reads it back."""
-    assert pinocchio.save_model(model, path) is None
+    assert save_model(model, path) is None
     made = pin.Model()
     made.loadFromText(str(path))
     return made
@@ -74,7 +83,10 @@ def test_every_variant_has_its_entry_points(macro: str) -> None:
 
 def test_parts_are_the_sources() -> None:
     source = render("pinocchio.cpp.jinja")
-    assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == set(pinocchio.PARTS)
+    assert set(re.findall(r"^#ifdef RBDC_(\w+)", source, re.MULTILINE)) == {*pinocchio.PARTS, "LIBRARY"}
+    assert set(pinocchio.LIBRARY_PARTS) < set(pinocchio.PARTS)
+    found = pinocchio.offered(source)
+    assert sorted(name for names in found.values() for name in names) == sorted(name for _, name in VARIANTS)
 
 
 @pytest.mark.parametrize("root", ROOTS)
@@ -107,7 +119,7 @@ def test_every_joint_type_is_handed_over_or_refused(seed: int, tmp_path: Path) -
     model = random_tree(seed)
     normals = [body.joint.normal.scalars() for body in model.bodies if isinstance(body.joint, Planar)]
     if any(normal != [0.0, 0.0, 1.0] for normal in normals):
-        reason = pinocchio.save_model(model, tmp_path / "model.txt")
+        reason = save_model(model, tmp_path / "model.txt")
         assert reason is not None
         assert "planar" in reason
         assert not (tmp_path / "model.txt").exists()
@@ -124,7 +136,7 @@ def test_every_joint_type_is_handed_over_or_refused(seed: int, tmp_path: Path) -
 
 
 def test_a_coupled_mimic_joint_is_refused(tmp_path: Path) -> None:
-    reason = pinocchio.save_model(mimic_tree("coupled"), tmp_path / "model.txt")
+    reason = save_model(mimic_tree("coupled"), tmp_path / "model.txt")
     assert reason is not None
     assert "coupled mimic" in reason
     assert loaded(mimic_tree("independent"), tmp_path / "model.txt").nv == 6
@@ -135,40 +147,48 @@ def test_a_joint_of_an_unknown_type_is_refused(tmp_path: Path) -> None:
     model = Model.from_urdf(resolve("double_pendulum"))
     changed = replace(model, bodies=(model.bodies[0], replace(model.bodies[1], joint=joint)))
     assert (
-        pinocchio.save_model(changed, tmp_path / "model.txt")
-        == "a screw joint that Pinocchio does not have this way"
+        save_model(changed, tmp_path / "model.txt") == "a screw joint that Pinocchio does not have this way"
     )
     assert not (tmp_path / "model.txt").exists()
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pinocchio, "_compilers", list)
-    monkeypatch.setattr(pinocchio, "_prefix", lambda: None)
-    assert "pip install 'pin" in str(pinocchio.availability())
-    monkeypatch.setattr(pinocchio, "_prefix", lambda: tmp_path)
-    assert "boost_serialization" in str(pinocchio.availability())
+    monkeypatch.setattr(headers, "compilers", list)
+    monkeypatch.setattr(headers, "prefix", lambda: None)
+    assert "pip install 'pin" in str(headers.availability())
+    monkeypatch.setattr(headers, "prefix", lambda: tmp_path)
+    assert "boost_serialization" in str(headers.availability())
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "libboost_serialization.so").touch()
-    monkeypatch.setattr(pinocchio, "_eigen", lambda: None)
-    assert "libeigen3-dev" in str(pinocchio.availability())
-    monkeypatch.setattr(pinocchio, "_eigen", lambda: tmp_path)
-    assert "no C++ compiler" in str(pinocchio.availability())
+    monkeypatch.setattr(headers, "eigen", lambda: None)
+    assert re.search("pip install cmeel-eigen, or apt install libeigen3-dev", str(headers.availability()))
+    monkeypatch.setattr(headers, "eigen", lambda: tmp_path)
+    assert "no C++ compiler" in str(headers.availability())
     with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
-        pinocchio.builds(lambda _: None)
-    monkeypatch.setattr(pinocchio, "_compilers", lambda: [("gcc", Compiler("g++", "g++"), ())])
-    assert pinocchio.availability() is None
+        pinocchio.native_builds({"rnea"}, lambda _: None)
+    with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
+        pinocchio.library_build(lambda _: None)
+    monkeypatch.setattr(headers, "compilers", lambda: [("gcc", Compiler("g++", "g++"), ())])
+    assert headers.availability() is None
+    monkeypatch.setattr(pinocchio, "prefix", lambda: tmp_path)
+    assert "pip install --force-reinstall 'pin>=4'" in str(pinocchio.library_availability())
 
 
 def test_headers_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    prefix = pinocchio._prefix()
+    prefix = headers.prefix()
     assert prefix is not None, "pin is among the requirements of the tests"
     assert (prefix / "include" / "boost" / "version.hpp").is_file()
-    for folder in (tmp_path / "named", tmp_path / "parent" / "eigen3"):
-        (folder / "Eigen").mkdir(parents=True)
-        (folder / "Eigen" / "Core").touch()
+    assert pinocchio.library_availability() is None
+    for folder in ("named", "parent/eigen3", "packages/cmeel.prefix/include/eigen3"):
+        (tmp_path / folder / "Eigen").mkdir(parents=True)
+        (tmp_path / folder / "Eigen" / "Core").touch()
     for named, found in (("named", "named"), ("parent", "parent/eigen3")):
         monkeypatch.setenv("CPATH", f"/no/such:{tmp_path / named}")
-        assert pinocchio._eigen() == tmp_path / found
+        assert headers.eigen() == tmp_path / found
+    monkeypatch.delenv("CPATH")
+    monkeypatch.setattr(headers, "prefix", lambda: None)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "packages")])
+    assert headers.eigen() == tmp_path / "packages/cmeel.prefix/include/eigen3", "as pip install cmeel-eigen"
 
 
 @pytest.mark.parametrize("avx512", [False, True])
@@ -176,56 +196,151 @@ def test_builds_are_those_that_differ(avx512: bool, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(
         shutil, "which", lambda name: name if name in ("g++", "clang++-19", "clang++") else None
     )
-    monkeypatch.setattr(pinocchio, "find_compiler", lambda name: Compiler(name, name))
+    monkeypatch.setattr(headers, "find_compiler", lambda name: Compiler(name, name))
     monkeypatch.setattr(
-        pinocchio, "run", lambda command: "#define __AVX512F__ 1" if avx512 else "#define __AVX2__ 1"
+        headers, "run", lambda command: "#define __AVX512F__ 1" if avx512 else "#define __AVX2__ 1"
     )
-    found = [(name, compiler.path) for name, compiler, _ in pinocchio._compilers()]
+    found = [(name, compiler.path) for name, compiler, _ in headers.compilers()]
     assert found == [("gcc", "g++"), ("clang", "clang++-19"), ("clang-no-avx512", "clang++-19")][: 2 + avx512]
+    assert headers.quick_compiler() == (Compiler("clang++-19", "clang++-19"), ())
 
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A folder in place of Pinocchio's, an empty boost_serialization, an empty cache, and one compiler."""
-    compilers = pinocchio._compilers()[:1]
-    if not compilers:
+    """A folder in place of Pinocchio's with empty libraries, an empty cache, and one compiler."""
+    found = headers.compilers()[:1]
+    if not found:
         pytest.skip("no C++ compiler")
     (tmp_path / "lib").mkdir()
-    library = tmp_path / "lib" / "libboost_serialization.so"
-    subprocess.run([compilers[0][1].path, "-shared", "-x", "c++", os.devnull, "-o", str(library)], check=True)
+    for name in ("boost_serialization", "pinocchio_default"):
+        library = tmp_path / "lib" / f"lib{name}.so"
+        subprocess.run([found[0][1].path, "-shared", "-x", "c++", os.devnull, "-o", str(library)], check=True)
     monkeypatch.setenv("RBDC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(pinocchio, "_prefix", lambda: tmp_path)
-    monkeypatch.setattr(pinocchio, "_eigen", lambda: tmp_path)
-    monkeypatch.setattr(pinocchio, "_compilers", lambda: compilers)
+    for module in (headers, pinocchio):
+        monkeypatch.setattr(module, "prefix", lambda: tmp_path)
+        monkeypatch.setattr(module, "compilers", lambda: found)
+    monkeypatch.setattr(headers, "eigen", lambda: tmp_path)
     return tmp_path
 
 
-def test_a_build_is_made_once(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def stand_in_source() -> str:
+    """A harness whose algorithms are the real one's, of which each returns a number of its own."""
+    parts = pinocchio.offered(render("pinocchio.cpp.jinja"))
+    names = [name for names in parts.values() for name in names]
     visible = 'extern "C" __attribute__((visibility("default")))'
-    parts = [
-        f"#ifdef RBDC_{part}\n{visible} int {part}() {{ return {k}; }}\n#endif"
-        for k, part in enumerate(pinocchio.PARTS)
+    define = f"#define COMPUTE(name) {visible} int rbdc_peer_##name() {{ return (int)sizeof(#name); }}"
+    bodies = [
+        f"#ifdef RBDC_{part}\n" + "".join(f"COMPUTE({name})\n" for name in of) + "#endif"
+        for part, of in parts.items()
     ]
-    monkeypatch.setattr(pinocchio, "render", lambda _: "\n".join(parts))
+    assert len(names) == len(VARIANTS)
+    return "\n".join([define, *bodies])
+
+
+def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     lines: list[str] = []
-    (build,) = pinocchio.builds(lines.append)
-    assert len(lines) == len(pinocchio.PARTS)
+    asked = OFFERED["rnea"] + OFFERED["crba"]
+    (build,) = pinocchio.native_builds(asked, lines.append)
+    told = [
+        re.fullmatch(
+            r"compiling Pinocchio's (\w+) with gcc, (\d) of 3; about \d+ (s|min) left, once only", line
+        )
+        for line in lines
+    ]
+    assert [match and match.groups()[:2] for match in told] == [
+        ("model", "1"),
+        ("inverse", "2"),
+        ("inertia", "3"),
+    ]
     library = ctypes.CDLL(str(build.library))
-    assert [getattr(library, part)() for part in pinocchio.PARTS] == list(range(len(pinocchio.PARTS)))
+    assert [getattr(library, f"rbdc_peer_{name}")() for name in asked] == [len(name) + 1 for name in asked]
+    assert not hasattr(library, f"rbdc_peer_{OFFERED['aba'][0]}")
+    assert set(asked) <= set(build.algorithms)
+    assert not set(OFFERED["aba"]) & set(build.algorithms)
     assert build.compile_seconds > 0.0
     assert {"-O3", "-march=native", "-DNDEBUG"} <= set(build.flags)
-    assert pinocchio.builds(lines.append) == [build]
-    assert len(lines) == len(pinocchio.PARTS), "nothing was compiled again"
+    assert pinocchio.native_builds(asked, lines.append) == [build]
+    assert len(lines) == 3, "nothing was compiled again"
+    pinocchio.native_builds(OFFERED["aba"], lines.append)
+    assert len(lines) == 4, "the model's part was there"
     (stand_in / "include" / "pinocchio").mkdir(parents=True)
     (stand_in / "include" / "pinocchio" / "config.hpp").write_text("another version")
-    (other,) = pinocchio.builds(lines.append)
+    (other,) = pinocchio.native_builds(asked, lines.append)
     assert other.library != build.library
+
+
+def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
+    lines: list[str] = []
+    build = pinocchio.library_build(lines.append)
+    assert len(lines) == 1
+    assert build.shipped == stand_in / "lib" / "libpinocchio_default.so"
+    assert not [flag for flag in build.flags if flag.startswith("-march")], "Eigen would align otherwise"
+    assert "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION" in build.flags
+    library = ctypes.CDLL(str(build.library))
+    assert all(hasattr(library, f"rbdc_peer_{name}") for name in build.algorithms)
+    for function in ("minverse", "rnea_second_derivatives"):
+        assert not set(OFFERED[function]) & set(build.algorithms), "the library exports none"
+    assert pinocchio.library_build(lines.append) == build
+    assert len(lines) == 1
 
 
 def test_what_the_compiler_says_is_passed_on(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order")
     with pytest.raises(ToolchainError, match="out of order"):
-        pinocchio.builds(lambda _: None)
+        pinocchio.native_builds((), lambda _: None)
+
+
+def record(name: str) -> FunctionRecord:
+    """A function of the double pendulum without contenders."""
+    return FunctionRecord(functions_of(Model.from_urdf(resolve("double_pendulum")))[name])
+
+
+def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With stand-ins for the builds: which methods there are, and the reasons of those that are not."""
+    model = Model.from_urdf(resolve("double_pendulum"))
+    library = pinocchio.PinocchioBuild(
+        "pinocchio", "pinocchio", "", "", (), tmp_path, 0.0, 0, ("crba", "crba_world")
+    )
+    native = replace(library, name="pinocchio-native-gcc", algorithms=("crba", "crba_world", "minverse"))
+    asked: list[Any] = []
+
+    def native_builds(wanted: Collection[str], _: object) -> list[pinocchio.PinocchioBuild]:
+        asked.append(sorted(wanted))
+        return [native]
+
+    monkeypatch.setattr(headers, "availability", lambda: None)
+    monkeypatch.setattr(pinocchio, "library_build", lambda _: library)
+    monkeypatch.setattr(pinocchio, "native_builds", native_builds)
+    records = [record(name) for name in ("crba", "minverse", "com_acceleration")]
+    options = CompareOptions(peers=("pinocchio", "pinocchio-native"))
+    peers = add_peers(model, records, options, TOOLS, tmp_path, lambda _: None)
+    assert asked == [["crba", "crba_world", "minverse"]], "nothing else is compiled"
+    assert (peers.builds, peers.absent) == ([native, library], {"cppadcodegen": "not asked for"})
+    assert [c.method for c in records[0].contenders] == [
+        "pinocchio-native-gcc",
+        "pinocchio-native-gcc-world",
+        "pinocchio",
+        "pinocchio-world",
+    ]
+    assert [peer_of(c.method) for c in records[0].contenders] == ["pinocchio-native"] * 2 + ["pinocchio"] * 2
+    (absent,) = records[1].absent
+    assert (absent.method, "--peers pinocchio-native" in absent.reason) == ("pinocchio", True)
+    assert [a.method for a in records[2].absent] == ["pinocchio-native", "pinocchio"]
+    assert all("no such function" in a.reason for a in records[2].absent)
+
+
+def test_absent_peers_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model, one = Model.from_urdf(resolve("double_pendulum")), record("crba")
+    monkeypatch.setattr(headers, "availability", lambda: "no headers")
+    peers = add_peers(model, [one], CompareOptions(), TOOLS, tmp_path, lambda _: None)
+    assert peers.absent == {
+        "pinocchio": "no headers",
+        "pinocchio-native": "not asked for",
+        "cppadcodegen": "not asked for",
+    }
+    assert [(a.method, a.reason) for a in one.absent] == [("pinocchio", "no headers")]
 
 
 def symmetric(upper: Any) -> Array:
@@ -260,39 +375,64 @@ def pointers(arrays: Sequence[Array]) -> Any:
     return (ctypes.c_void_p * len(arrays))(*(array.ctypes.data for array in arrays))
 
 
-@pytest.fixture(scope="module")
-def library() -> ctypes.CDLL:
-    """One build, which takes minutes where it is not in the cache."""
-    if not os.environ.get("RBDC_SLOW"):
-        pytest.skip("takes minutes: set RBDC_SLOW")
-    reason = pinocchio.availability()
-    assert reason is None, reason
-    with pytest.MonkeyPatch.context() as patch:
-        compilers = pinocchio._compilers()
-        patch.setattr(pinocchio, "_compilers", lambda: compilers[-1:])
-        (build,) = pinocchio.builds(lambda _: None)
+def opened(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
+    """The library of a build, as the timing process opens it."""
     assert build.code_bytes > 0
     made = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     made.rbdc_peer_load.restype, made.rbdc_peer_free.restype = ctypes.c_void_p, None
     return made
 
 
+@pytest.fixture(scope="module", params=["library", "native"])
+def build(request: pytest.FixtureRequest) -> pinocchio.PinocchioBuild:
+    """The library of the pip package, half a minute where it is not in the cache; a native build, minutes."""
+    reason = headers.availability()
+    if reason is not None:
+        pytest.skip(reason)
+    if request.param == "library":
+        return pinocchio.library_build(lambda _: None)
+    with pytest.MonkeyPatch.context() as patch:
+        found = headers.compilers()
+        patch.setattr(pinocchio, "compilers", lambda: found[-1:])
+        (made,) = pinocchio.native_builds({name for _, name in IN_PYTHON}, lambda _: None)
+    return made
+
+
+@pytest.fixture(scope="module")
+def library(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
+    return opened(build)
+
+
+@pytest.mark.exhaustive
+def test_the_algorithms_are_those_of_the_library(build: pinocchio.PinocchioBuild) -> None:
+    """Passes over the joints are where algorithms were compiled: none in what rbdc links to the library."""
+    command = ["nm", "-C", "--defined-only", str(build.library)]
+    symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert bool(re.search(r"(Forward|Backward)Step", symbols)) is (build.shipped is None)
+
+
+@pytest.mark.exhaustive
 def test_no_archive_no_context(library: ctypes.CDLL, tmp_path: Path) -> None:
     (tmp_path / "model.txt").write_text("nothing of the kind")
     for name in ("model.txt", "absent.txt"):
         assert library.rbdc_peer_load(str(tmp_path / name).encode()) is None
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("robot", "root"), [("kuka_iiwa", "fixed"), ("hyq", "free-flyer"), ("simple_humanoid", "free-flyer")]
 )
-def test_values(robot: str, root: str, library: ctypes.CDLL, tmp_path: Path) -> None:
+def test_values(
+    robot: str, root: str, build: pinocchio.PinocchioBuild, library: ctypes.CDLL, tmp_path: Path
+) -> None:
     model, p = Model.from_urdf(resolve(robot), root_joint=root), peer(robot, root)
-    assert pinocchio.save_model(model, tmp_path / "model.txt") is None
+    assert save_model(model, tmp_path / "model.txt") is None
     context = ctypes.c_void_p(library.rbdc_peer_load(str(tmp_path / "model.txt").encode()))
     assert context.value
     drawn = draw(model, 4)
     for function, variant in IN_PYTHON:
+        if variant not in build.algorithms:
+            continue
         declaration = functions_of(model)[function].declaration
         for k in range(4):
             given = [np.ascontiguousarray(drawn[name][k]) for name in inputs_of(declaration, drawn)]

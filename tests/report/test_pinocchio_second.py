@@ -5,7 +5,6 @@ forward dynamics against products of them by Eigen: all robots, on their own roo
 from __future__ import annotations
 
 import ctypes
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +13,13 @@ import pytest
 from rbdc import Model
 from rbdc.functions.catalogue import functions_of
 from rbdc.report.accuracy.inputs import draw, inputs_of
-from rbdc.report.methods import pinocchio
+from rbdc.report.methods.peers import headers, pinocchio
+from rbdc.report.methods.peers.models import save_model
 from rbdc.resources import resolve
-from tests.report.test_pinocchio_peer import pointers
+from tests.report.test_pinocchio_peer import opened, pointers
 from tests.support import ROOTS, UNOPTIMISED, URDF_ROBOTS, assert_close, build_module
 
 FUNCTIONS = ("rnea_second_derivatives", "aba_second_derivatives")
-PARTS = ("KINEMATICS", "SECOND")
-"""Of the harness: the model is loaded in the first."""
 SAMPLES = 3
 
 pytestmark = pytest.mark.exhaustive
@@ -29,21 +27,18 @@ pytestmark = pytest.mark.exhaustive
 
 @pytest.fixture(scope="module")
 def library() -> ctypes.CDLL:
-    """One build of these parts, which takes minutes where it is not in the cache."""
-    reason = pinocchio.availability()
+    """One build of this function, which takes minutes where it is not in the cache."""
+    reason = headers.availability()
     if reason is not None:
         pytest.skip(reason)
     with pytest.MonkeyPatch.context() as patch:
-        compilers = pinocchio._compilers()
-        patch.setattr(pinocchio, "PARTS", PARTS)
-        patch.setattr(pinocchio, "_compilers", lambda: compilers[:1])
-        (build,) = pinocchio.builds(lambda _: None)
-    made = ctypes.CDLL(str(build.library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    made.rbdc_peer_load.restype, made.rbdc_peer_free.restype = ctypes.c_void_p, None
-    return made
+        compilers = headers.compilers()
+        patch.setattr(pinocchio, "compilers", lambda: compilers[:1])
+        (build,) = pinocchio.native_builds(FUNCTIONS, lambda _: None)
+    return opened(build)
 
 
-@pytest.mark.parametrize(("function", "tolerance"), zip(FUNCTIONS, (1e-10, 1e-8), strict=True))
+@pytest.mark.parametrize(("function", "tolerance"), [*zip(FUNCTIONS, (1e-10, 1e-8), strict=True)])
 @pytest.mark.parametrize("root", ROOTS)
 @pytest.mark.parametrize("robot", URDF_ROBOTS)
 def test_tensors_agree(
@@ -51,7 +46,7 @@ def test_tensors_agree(
 ) -> None:
     """To so much of the largest entry of each tensor; the angular block of a free root is in its order."""
     model = Model.from_urdf(resolve(robot), root_joint=root)
-    assert pinocchio.save_model(model, tmp_path / "model.txt") is None
+    assert save_model(model, tmp_path / "model.txt") is None
     module = build_module(
         robot, root_joint=root, functions=FUNCTIONS, cflags=UNOPTIMISED, snap=0.0, verify=False
     )

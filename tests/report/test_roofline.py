@@ -87,6 +87,7 @@ def test_a_kernel_is_a_method(compiler: Compiler) -> None:
                 "call": "rbdc_peak_none",
                 "fetch": None,
                 "archive": None,
+                "code": [],
                 "dtype": "float64",
             },
             [1],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,7 +46,8 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
     "--peers",
     default="pinocchio,casadi",
     show_default=True,
-    help="Whom to measure against; absent ones are named.",
+    help="Whom to measure against; absent ones are named. pinocchio is the library of its pip package; "
+    "pinocchio-native its best builds, which take minutes to compile, once.",
 )
 @click.option(
     "--samples", type=int, default=256, show_default=True, help="Different inputs, cycled while timing."
@@ -205,13 +207,14 @@ def _options(given: dict[str, Any]) -> CompareOptions:
     )
 
 
-def _timing_options(command: Any) -> Any:
+def _timing_options(command: Any, peers: str = "pinocchio-native,casadi") -> Any:
     for option in (
         click.option(
             "--peers",
-            default="pinocchio,casadi",
+            default=peers,
             show_default=True,
-            help="Whom to measure against; absent ones are named.",
+            help="Whom to measure against; absent ones are named. pinocchio-native is compiled for minutes, "
+            "once; pinocchio is the library of its pip package.",
         ),
         click.option(
             "--samples",
@@ -335,7 +338,7 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
 @click.option(
     "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="free-flyer", show_default=True
 )
-@_timing_options
+@partial(_timing_options, peers="pinocchio,casadi")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True
 )

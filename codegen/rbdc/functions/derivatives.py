@@ -77,7 +77,7 @@ def _matrices(model: Model) -> list[Function]:
             },
             comparison=Comparison(
                 derivative_of="rnea",
-                peers={"pinocchio": ("rnea_derivatives",)},
+                peers={"pinocchio": ("rnea_derivatives",), "cppadcodegen": ("CodeGenRNEADerivatives",)},
                 benchmarked=True,
                 headline=True,
             ),
@@ -105,7 +105,7 @@ def _matrices(model: Model) -> list[Function]:
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",
-                peers={"pinocchio": ("aba_derivatives",)},
+                peers={"pinocchio": ("aba_derivatives",), "cppadcodegen": ("CodeGenABADerivatives",)},
                 benchmarked=True,
                 headline=True,
             ),

@@ -53,7 +53,11 @@ def _inverse(model: Model) -> list[Function]:
             policy=Policy(counted_by_pass=True, rolled={"rnea": "inverse_dynamics"}),
             differential=Differential("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives"),
             references={**lagrangian(model, "dynamics:inverse_dynamics"), "featherstone": "rnea:rnea"},
-            comparison=Comparison(peers={"pinocchio": ("rnea",)}, benchmarked=True, headline=True),
+            comparison=Comparison(
+                peers={"pinocchio": ("rnea",), "cppadcodegen": ("CodeGenRNEA",)},
+                benchmarked=True,
+                headline=True,
+            ),
         ),
         Function(
             FunctionDeclaration("nle", "Nonlinear effects: C(q, v) v + g(q).", (q, v), torque),
@@ -116,7 +120,9 @@ def _inertia(model: Model) -> list[Function]:
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
             references={"featherstone": "crba:crba"},
             comparison=Comparison(
-                peers={"pinocchio": ("crba", "crba_world")}, benchmarked=True, headline=True
+                peers={"pinocchio": ("crba", "crba_world"), "cppadcodegen": ("CodeGenCRBA",)},
+                benchmarked=True,
+                headline=True,
             ),
         ),
         Function(
@@ -139,7 +145,9 @@ def _inertia(model: Model) -> list[Function]:
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
             references={"carpentier": "minverse:minverse"},
-            comparison=Comparison(peers={"pinocchio": ("minverse",)}, benchmarked=True),
+            comparison=Comparison(
+                peers={"pinocchio": ("minverse",), "cppadcodegen": ("CodeGenMinv",)}, benchmarked=True
+            ),
         ),
     ]
 
@@ -160,7 +168,11 @@ def _forward(model: Model) -> list[Function]:
             policy=Policy(rolled={"aba": "articulated_bodies", "cholesky": "forward_dynamics_by_factors"}),
             differential=Differential("aba_derivatives", "aba_vjp", "rnea_second_derivatives", inverse=True),
             references={"featherstone": "aba:aba"},
-            comparison=Comparison(peers={"pinocchio": ("aba", "aba_world")}, benchmarked=True, headline=True),
+            comparison=Comparison(
+                peers={"pinocchio": ("aba", "aba_world"), "cppadcodegen": ("CodeGenABA",)},
+                benchmarked=True,
+                headline=True,
+            ),
         )
     ]
 

@@ -55,6 +55,11 @@ def interpreter_tag() -> str:
     return f"{sysconfig.get_platform()} {abi} cffi {version('cffi')} {_processor()}"
 
 
+def holds(name: str) -> bool:
+    """Whether what is cached under `name` is there, whole."""
+    return _is_whole(cache_folder() / name[:2] / name)
+
+
 def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
     """The folder cached under `name`, made by `make` in an empty folder if it is not whole, or if `anew`.
 

@@ -18,12 +18,15 @@ from rbdc.native.toolchain import Compiler, compile_object, link
 
 @dataclass(frozen=True)
 class Unit:
-    """One C file to compile: its name, its text, the headers that it includes, and its flags."""
+    """One C file to compile: its name, its text, the headers that it includes, its flags, and the seconds
+    after which the compiler is ended, if any.
+    """
 
     name: str
     text: str
     headers: Mapping[str, str]
     flags: tuple[str, ...]
+    seconds: float | None = None
 
     def key(self, identity: str) -> str:
         """The object's name in the cache; `identity` stands for compiler and interpreter."""
@@ -102,7 +105,7 @@ def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Figures]:
         for name, text in {**unit.headers, unit.name: unit.text}.items():
             (folder / name).write_text(text, encoding="utf-8")
         start = time.perf_counter()
-        made = compile_object(compiler, folder / unit.name, unit.flags)
+        made = compile_object(compiler, folder / unit.name, unit.flags, unit.seconds)
         figures = [made.code_bytes, made.stack_bytes, time.perf_counter() - start]
         (folder / "figures.json").write_text(json.dumps(figures))
 

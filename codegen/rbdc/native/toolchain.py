@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from subprocess import TimeoutExpired
 
 from rbdc import processes
-from rbdc.errors import ToolchainError
+from rbdc.errors import TimeLimitError, ToolchainError
 
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
 """Compilers in order of preference.
@@ -109,12 +110,14 @@ def check_flags(flags: Sequence[str]) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def compile_object(compiler: Compiler, source: Path, flags: Sequence[str]) -> Compiled:
-    """Compile one source into an object beside it."""
+def compile_object(
+    compiler: Compiler, source: Path, flags: Sequence[str], seconds: float | None = None
+) -> Compiled:
+    """Compile one source into an object beside it, in so many seconds at most."""
     target = source.with_suffix(".o")
     usage = "-fstack-usage"
     command = [compiler.path, *compiler.arguments, *flags, usage, "-c", source.name, "-o", target.name]
-    run(command, source.parent)
+    run(command, source.parent, seconds)
     _check_made(target, command)
     return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
 
@@ -137,10 +140,16 @@ def _check_made(target: Path, command: Sequence[str]) -> None:
         )
 
 
-def run(command: Sequence[str], folder: Path | None = None) -> str:
-    """Run a command to its end, in `folder`; its output. Raises ToolchainError with command and output."""
+def run(command: Sequence[str], folder: Path | None = None, seconds: float | None = None) -> str:
+    """Run a command to its end, in `folder`; its output. Raises ToolchainError with command and output, or
+    TimeLimitError where it takes longer than the seconds that it has, if they are limited.
+    """
     try:
-        status, output, errors = processes.run(command, folder)
+        status, output, errors = processes.run(command, folder, seconds)
+    except TimeoutExpired as error:
+        raise TimeLimitError(
+            f"{Path(command[0]).name} took more than {seconds:.0f} s and was ended"
+        ) from error
     except OSError as error:
         raise ToolchainError(
             f"cannot run {command[0]}: {error.strerror}; check the compiler's installation"

@@ -16,7 +16,7 @@ from rbdc.report.measure.results import Comparison
 from rbdc.report.measure.timing import run
 from rbdc.report.methods.assembly import assemble
 from rbdc.report.methods.batch_assembly import assemble_batches
-from rbdc.report.methods.peers import add_peers
+from rbdc.report.methods.peers.assembly import add_peers
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
@@ -37,7 +37,7 @@ def compare(
     inputs = draw(model, options.samples, at_rest=options.at_rest)
     with temporary() as folder:
         functions = assemble(model, options, tools, progress, taking.parameters)
-        peers = add_peers(model, functions, options, folder, progress)
+        peers = add_peers(model, functions, options, tools, folder, progress)
         progress("measuring")
         core, peak = run(folder, functions, inputs, options, tools)
         bandwidth = None

@@ -8,7 +8,16 @@ from itertools import count, takewhile
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 
-PEERS = ("pinocchio", "casadi")
+PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
+PEERS = (NATIVE, PINOCCHIO, CPPADCODEGEN, CASADI)
+"""Pinocchio compiled for this processor from its headers, the library of its pip package, CppADCodeGen
+through Pinocchio, and CasADi."""
+USUAL_PEERS = (PINOCCHIO, CASADI)
+"""Those of `rbdc compare`: no minutes of compiling before a first comparison."""
+BEST_PEERS = (NATIVE, CASADI)
+"""Those of benchmarks and studies."""
+PINOCCHIOS = (NATIVE, PINOCCHIO)
+"""The peers that are Pinocchio, the faster one first."""
 
 
 def peer_of(method: str) -> str | None:
@@ -32,7 +41,7 @@ class CompareOptions:
     build: BuildOptions = field(default_factory=BuildOptions)
     functions: tuple[str, ...] | None = None
     methods: tuple[str, ...] | None = None
-    peers: tuple[str, ...] = PEERS
+    peers: tuple[str, ...] = USUAL_PEERS
     samples: int = 256
     checked: int = 8
     seconds: float = 1.5

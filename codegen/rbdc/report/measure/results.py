@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rbdc.model import Model
 from rbdc.report.measure.roofline import Bandwidth, Peak
-from rbdc.report.methods.peers import Peers
+from rbdc.report.methods.peers.assembly import Peers
 from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions

@@ -104,12 +104,13 @@ def in_a_process(
     return json.loads((folder / "times.json").read_text()), np.load(folder / "outputs.npz")
 
 
-def loaded(contender: Contender) -> dict[str, str | None]:
+def loaded(contender: Contender) -> dict[str, Any]:
     """A contender as a worker loads it."""
     return {
         "library": str(contender.library),
         "call": contender.call,
         "fetch": contender.fetch,
+        "code": [str(path) for path in contender.code],
         "archive": None if contender.archive is None else str(contender.archive),
         "dtype": contender.dtype,
     }

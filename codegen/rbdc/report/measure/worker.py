@@ -46,6 +46,7 @@ class Method:
     def __init__(self, entry: dict[str, Any], sizes: list[int]) -> None:
         library = ctypes.CDLL(entry["library"], mode=os.RTLD_NOW | os.RTLD_LOCAL)
         self.path: str = entry["library"]
+        self.paths = {self.path, *(str(Path(path).resolve()) for path in entry["code"])}
         self.call = getattr(library, entry["call"])
         self.fetch = None if entry["fetch"] is None else getattr(library, entry["fetch"])
         self.context = ctypes.c_void_p(None)
@@ -68,11 +69,11 @@ class Method:
         return [x.astype(np.float64) for x in self.outputs]
 
     def ranges(self) -> list[tuple[int, int]]:
-        """Address and length of the library's code and constants in memory."""
+        """Address and length in memory of code and constants: the library's and those of what it calls."""
         found = []
         for line in Path("/proc/self/maps").read_text().splitlines():
             words = line.split()
-            if len(words) > 5 and words[5] == self.path and words[1][0] == "r" and words[1][1] == "-":
+            if len(words) > 5 and words[5] in self.paths and words[1][0] == "r" and words[1][1] == "-":
                 first, last = (int(x, 16) for x in words[0].split("-"))
                 found.append((first, last - first))
         return found
@@ -182,7 +183,13 @@ class Peak:
         self.fused = ctypes.c_int.in_dll(symbols, "rbdc_peak_fused").value != 0
         self.flops = [ctypes.c_double.in_dll(symbols, f"rbdc_peak_{kind}_flops").value for kind in PEAKS]
         self.timer = Timer(timer, [PEAK_INPUT[np.newaxis]])
-        entry = {"library": library, "fetch": None, "archive": None, "dtype": "float64"}
+        entry: dict[str, Any] = {
+            "library": library,
+            "fetch": None,
+            "archive": None,
+            "code": [],
+            "dtype": "float64",
+        }
         self.kernels = [Method({**entry, "call": f"rbdc_peak_{kind}"}, [self.lanes]) for kind in PEAKS]
         self.empty = Method({**entry, "call": "rbdc_peak_call"}, [1])
         self.reached = dict.fromkeys(PEAKS, 0.0)

@@ -17,7 +17,7 @@ from rbdc.report.methods.contenders import compiled, known_methods, methods_of
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
-from rbdc.report.options import CompareOptions
+from rbdc.report.options import CPPADCODEGEN, PINOCCHIOS, CompareOptions
 
 
 def assemble(
@@ -27,7 +27,7 @@ def assemble(
     progress: Progress,
     rows: tuple[ParameterRow, ...] = (),
 ) -> list[FunctionRecord]:
-    """Generate and compile every method except Pinocchio's; compilation overlaps with generation. rows: the
+    """Generate and compile every method except peers in C++; compilation overlaps with generation. rows: the
     inertial parameters that the generated method also takes at run time, if any.
 
     Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
@@ -37,7 +37,12 @@ def assemble(
     measured = [FunctionRecord(catalogue[name]) for name in names]
     pending: list[tuple[FunctionRecord, Future[Contender]]] = []
     _refuse_unknown(
-        options, ["pinocchio", *(name for one in measured for name in known_methods(model, one.function))]
+        options,
+        [
+            *PINOCCHIOS,
+            CPPADCODEGEN,
+            *(name for one in measured for name in known_methods(model, one.function)),
+        ],
     )
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
         for one in measured:

@@ -17,13 +17,14 @@ from rbdc.report.methods.implementation import Implementation, without_optional
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
+    NOT_ASKED,
     Batches,
     BatchMethod,
     Contender,
     FunctionRecord,
 )
 from rbdc.report.methods.toolchains import Toolchains
-from rbdc.report.options import CompareOptions, peer_of
+from rbdc.report.options import CASADI, PINOCCHIOS, CompareOptions, peer_of
 
 Made = list[tuple[Implementation, list[BatchMethod]]]
 """C files, and the methods that are in them."""
@@ -70,9 +71,9 @@ def _of_function(
         made.append(_side_by_side(model, one, moved))
     if any(contender.method == SINGLE for contender in one.contenders):
         made.append(_single(model, one, moved // 2))
-    pinocchio, casadi = _fastest(one, "pinocchio"), _fastest(one, "casadi")
+    pinocchio, casadi = _fastest(one, *PINOCCHIOS), _fastest(one, CASADI)
     if pinocchio is None:
-        batches.absent["pinocchio-loop"] = _reason(one, absent, "pinocchio")
+        batches.absent["pinocchio-loop"] = _reason(one, absent, *PINOCCHIOS)
     else:
         words = "Pinocchio's function, sample by sample; its results stay in its own data"
         method = BatchMethod(
@@ -80,7 +81,7 @@ def _of_function(
         )
         made.append((loop_over_peer(one.function.declaration), [method]))
     if casadi is None:
-        batches.absent["casadi-map"] = _reason(one, absent, "casadi")
+        batches.absent["casadi-map"] = _reason(one, absent, CASADI)
     else:
         method = BatchMethod(
             "casadi-map", casadi.method, casadi.family, "CasADi's C of its map", moved, BATCH
@@ -122,13 +123,16 @@ def _sample_bytes(one: FunctionRecord) -> tuple[int, int]:
     return 8 * sum(p.size for p in declaration.inputs), 8 * sum(p.size for p in declaration.outputs)
 
 
-def _fastest(one: FunctionRecord, peer: str) -> Contender | None:
-    """The contender of a peer, among its builds and algorithms, with the least time of a single call."""
-    theirs = [c for c in one.contenders if peer_of(c.method) == peer]
+def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
+    """The contender of the peers, among their builds and algorithms, with the least time of a single call."""
+    theirs = [c for c in one.contenders if peer_of(c.method) in peers]
     return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
 
 
-def _reason(one: FunctionRecord, absent: Mapping[str, str], peer: str) -> str:
-    """The reason why a peer took no part in the comparison of single calls either."""
-    reasons = [a.reason for a in one.absent if peer_of(a.method) == peer]
-    return next(iter(reasons), absent.get(peer, NO_SUCH_METHOD))
+def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
+    """The reason why peers took no part in the comparison of single calls either; that of one that was asked
+    for first.
+    """
+    reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
+    reasons += [absent[peer] for peer in peers if peer in absent]
+    return min(reasons, key=lambda reason: reason == NOT_ASKED, default=NO_SUCH_METHOD)

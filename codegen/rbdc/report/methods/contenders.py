@@ -82,14 +82,16 @@ def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, 
     }
 
 
-def compiled(made: Implementation, compiler: Compiler, flags: Sequence[str]) -> Contender:
-    """The implementation, compiled with this compiler and these flags.
+def compiled(
+    made: Implementation, compiler: Compiler, flags: Sequence[str], seconds: float | None = None
+) -> Contender:
+    """The implementation, compiled with this compiler and these flags, each file in so many seconds at most.
 
-    Raises ToolchainError with the command and the compiler's output.
+    Raises ToolchainError with the command and the compiler's output, TimeLimitError at the limit.
     """
     headers = {name: text for name, text in made.files.items() if name.endswith(".h")}
     sources = sorted((name, text) for name, text in made.files.items() if name.endswith(".c"))
-    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags)) for name, text in sources]
+    units = [Unit(name, text, headers, (*STANDARD_FLAGS, *flags), seconds) for name, text in sources]
     library = shared_library("method.so", units, compiler, 1)
     own = [f for name, f in library.figures.items() if name != "adapter.c"]
     figures = replace(

@@ -48,9 +48,10 @@ FAMILIES = {
     "single": "what rbdc build --dtype float32 makes; its inputs are rounded too, "
     "and its errors are not judged",
     "ad": "CasADi's algorithmic differentiation of the unrolled algorithm, "
-    "or CasADi's C of the algorithm itself",
+    "or CasADi's C of the algorithm itself; CppADCodeGen's C of Pinocchio's",
     "numerical": "finite differences and complex-step",
-    "peer": "Pinocchio's C++",
+    "peer": "Pinocchio's C++: the library of its pip package, or native, its headers compiled for this "
+    "processor",
 }
 
 

@@ -15,6 +15,9 @@ from rbdc.report.accuracy.metrics import Errors
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""
 
+NOT_ASKED = "not asked for"
+"""Reason of the absence of a peer that the options leave out."""
+
 NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
 """Reason of a peer's absence where it gave none."""
 
@@ -51,8 +54,8 @@ class Contender:
     """A compiled method of one function, ready to be timed.
 
     call: symbol of `library` that computes. fetch: symbol that copies the results out afterwards, untimed
-    (peers only). archive: file that the library's context is loaded from (peers only). dtype: of inputs and
-    outputs.
+    (peers only). archive: file that the library's context is loaded from (peers only). code: further
+    libraries whose code it runs. dtype: of inputs and outputs.
     """
 
     function: str
@@ -63,6 +66,7 @@ class Contender:
     call: str
     fetch: str | None = None
     archive: Path | None = None
+    code: tuple[Path, ...] = ()
     dtype: str = "float64"
     figures: Figures = Figures()
 

@@ -10,6 +10,7 @@ from typing import Any
 from rbdc.emit.render import render_html
 from rbdc.report.present.formatting import (
     DASH,
+    best_pinocchio,
     compile_seconds,
     count,
     embedded,
@@ -140,7 +141,7 @@ def _glance(
     """The ratios of the peers of one robot, function by function."""
     own = {row["function"]: row["entries"] for row in rows if row["robot"] == label}
     entries = [own.get(name, {}) for name in names]
-    cells = [(_ratio(entry.get("pinocchio")), _ratio(entry.get("casadi"))) for entry in entries]
+    cells = [(_ratio(best_pinocchio(entry)), _ratio(entry.get("casadi"))) for entry in entries]
     return _Glance(label, report["robot"]["nv"], report["robot"]["root_joint"], cells)
 
 
@@ -157,7 +158,7 @@ def _function(name: str, rows: Sequence[dict[str, Any]], labels: Sequence[str]) 
 
 def _row(row: dict[str, Any], labels: Sequence[str]) -> _Row:
     entries = [row["entries"].get(label) for label in labels]
-    own, theirs = row["entries"]["generated"], row["entries"].get("pinocchio")
+    own, theirs = row["entries"]["generated"], best_pinocchio(row["entries"])
     counts = [count(own[name]) for name in ("operations", "flops", "code_bytes")]
     errors = [error_words(method, metric) for method in (own, theirs) for metric in METRICS]
     return _Row(
@@ -184,6 +185,6 @@ def _robot(label: str, report: dict[str, Any]) -> _Robot:
     ]
     builds = [build_of(name, one["version"], one["flags"]) for name, one in tools]
     for one in peers["builds"]:
-        name = f"pinocchio-{one['name']}, compiled in {one['compile_seconds']:.0f} s"
+        name = f"{one['name']}, {one['what']}, compiled in {one['compile_seconds']:.0f} s"
         builds.append(build_of(name, one["compiler"], one["flags"]))
     return _Robot(label, peak_words(report["peak"]), builds, peers["absent"], report["robot"]["warnings"])

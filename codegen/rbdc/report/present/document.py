@@ -53,7 +53,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         },
         "families": FAMILIES,
         "peers": {
-            "builds": [{**asdict(build), "library": None} for build in comparison.peers.builds],
+            "builds": [build.data() for build in comparison.peers.builds],
             "absent": comparison.peers.absent,
         },
         "functions": [_function(one, comparison.peak, comparison.bandwidth) for one in comparison.functions],

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, PINOCCHIOS
 
 DASH = "\u2013"
 """Stands for a figure that does not exist."""
+
+
+PEER_WORDS = {
+    PINOCCHIO: "Pinocchio (pip)",
+    NATIVE: "Pinocchio (native)",
+    CPPADCODEGEN: "CppADCodeGen",
+    CASADI: "CasADi C",
+}
+"""Headings of the peers: of Pinocchio the library of its pip package, and native builds from its headers."""
+
+
+def best_pinocchio(entries: Mapping[str, Any]) -> Any:
+    """The entry of Pinocchio in a summary: of native builds where there is one; None without either."""
+    return next((entries[peer] for peer in PINOCCHIOS if peer in entries), None)
 
 
 def shown_methods(function: dict[str, Any]) -> list[dict[str, Any]]:
@@ -92,7 +109,7 @@ def batch_notes(batch: dict[str, Any]) -> list[str]:
 
 def label_words(label: str) -> str:
     """The heading of an entry of a summary: generated, the name of another compiler, or a peer."""
-    return {"pinocchio": "Pinocchio", "casadi": "CasADi C"}.get(label, label.removeprefix("generated-"))
+    return PEER_WORDS.get(label, label.removeprefix("generated-"))
 
 
 def error_words(method: dict[str, Any] | None, metric: str) -> str:

@@ -199,7 +199,8 @@ def page(report: dict[str, Any]) -> str:
             build_of(one["name"], one["version"], one["flags"]) for one in report["other_compilers"]
         ],
         peer_builds=[
-            build_of(one["name"], one["compiler"], one["flags"]) for one in report["peers"]["builds"]
+            build_of(f"{one['name']}, {one['what']}", one["compiler"], one["flags"])
+            for one in report["peers"]["builds"]
         ],
         absent_peers=report["peers"]["absent"],
         peak=peak_words(report["peak"]),

@@ -29,7 +29,9 @@ LABEL_COLOURS = {
     "generated": COLOURS["generated"],
     "generated-gcc": "#74c2a7",
     "casadi": COLOURS["ad"],
-    "pinocchio": COLOURS["peer"],
+    "cppadcodegen": "#8f5410",
+    "pinocchio-native": COLOURS["peer"],
+    "pinocchio": "#b08bd0",
 }
 """Colours of the entries of a benchmark, in their order."""
 

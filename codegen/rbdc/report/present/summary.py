@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdc.report.methods.records import NO_SUCH_METHOD
+from rbdc.report.methods.records import NO_SUCH_METHOD, NOT_ASKED
 from rbdc.report.options import PEERS
 
 _COPIED = ("operations", "flops", "peak_percent", "code_bytes", "compile_seconds", "errors", "right")
@@ -25,7 +25,8 @@ def _row(report: dict[str, Any], function: dict[str, Any]) -> dict[str, Any]:
     chosen |= {peer: best["method"] for peer, best in function["peers"].items()}
     entries = {label: _entry(methods[method], function["ratios"]) for label, method in chosen.items()}
     wanted = [a["method"] for a in function["absent"] if a["family"] == "generated"]
-    wanted += [peer for peer in PEERS if peer not in entries]
+    asked = [peer for peer in PEERS if report["peers"]["absent"].get(peer) != NOT_ASKED]
+    wanted += [peer for peer in asked if peer not in entries]
     return {
         "robot": report["robot"]["name"],
         "root_joint": report["robot"]["root_joint"],

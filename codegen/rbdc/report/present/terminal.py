@@ -15,6 +15,7 @@ from rbdc.report.present.formatting import (
     bandwidth_words,
     batch_methods,
     batch_notes,
+    best_pinocchio,
     compile_seconds,
     error_words,
     label_words,
@@ -101,7 +102,7 @@ def show_summary(title: str, rows: Sequence[dict[str, Any]], peak: dict[str, Any
 
 def _summary_words(row: dict[str, Any], labels: Sequence[str]) -> list[str]:
     entries = row["entries"]
-    own, theirs = entries["generated"], entries.get("pinocchio")
+    own, theirs = entries["generated"], best_pinocchio(entries)
     flops = "-" if own["flops"] is None else str(own["flops"])
     errors = [error_words(method, "rms_rel") for method in (own, theirs)]
     return [

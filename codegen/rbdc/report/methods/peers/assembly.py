@@ -1,0 +1,128 @@
+"""Peers in C++ beside our methods, where they are installed and can represent the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rbdc.model import Model
+from rbdc.options import Progress
+from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
+from rbdc.report.methods.peers.models import save_model
+from rbdc.report.methods.records import NOT_ASKED, Absent, Contender, FunctionRecord
+from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.options import CPPADCODEGEN, NATIVE, PINOCCHIO, CompareOptions
+
+_FAMILIES = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad"}
+"""The peers in C++ and the families of their methods."""
+
+
+@dataclass(frozen=True)
+class Peers:
+    """The builds of Pinocchio that take part, and the absent peers with the reasons."""
+
+    builds: list[pinocchio.PinocchioBuild] = field(default_factory=list)
+    absent: dict[str, str] = field(default_factory=dict)
+
+
+def add_peers(
+    model: Model,
+    functions: Sequence[FunctionRecord],
+    options: CompareOptions,
+    tools: Toolchains,
+    folder: Path,
+    progress: Progress,
+) -> Peers:
+    """Add the contenders of the peers in C++ that are asked for to the functions that they have.
+
+    Compiling takes half a minute the first time, of native builds and of CppADCodeGen's programs minutes.
+    """
+    peers, archive = Peers(), folder / "pinocchio.txt"
+    for peer, family in _FAMILIES.items():
+        if not options.wants(peer, family):
+            peers.absent[peer] = NOT_ASKED
+        elif reason := _missing(peer) or save_model(model, archive):
+            peers.absent[peer] = reason
+            for one in functions:
+                one.absent.append(Absent(one.name, peer, family, reason))
+        elif peer == CPPADCODEGEN:
+            _add_cppadcodegen(functions, tools, archive, progress)
+        else:
+            peers.builds.extend(_add_pinocchio(peer, functions, archive, progress))
+    return peers
+
+
+def _missing(peer: str) -> str | None:
+    """What a peer lacks on this machine, and how to install it."""
+    if peer == CPPADCODEGEN:
+        return cppadcodegen.missing()
+    return headers.availability() or (pinocchio.library_availability() if peer == PINOCCHIO else None)
+
+
+def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
+    """The algorithms of a library for a function."""
+    return one.function.comparison.peers.get(library, ())
+
+
+def _add_pinocchio(
+    peer: str, functions: Sequence[FunctionRecord], archive: Path, progress: Progress
+) -> list[pinocchio.PinocchioBuild]:
+    """Compile a peer's builds and add their contenders, and for functions without any the reasons."""
+    wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
+    builds: list[pinocchio.PinocchioBuild] = []
+    if wanted and peer == PINOCCHIO:
+        builds = [pinocchio.library_build(progress)]
+    elif wanted:
+        builds = pinocchio.native_builds(wanted, progress)
+    for one in functions:
+        names = _algorithms(one, pinocchio.NAME)
+        made = [
+            _contender(one.name, b, name, archive) for b in builds for name in names if name in b.algorithms
+        ]
+        one.contenders += made
+        if not made:
+            one.absent.append(Absent(one.name, peer, "peer", _reason(names)))
+    return builds
+
+
+def _add_cppadcodegen(
+    functions: Sequence[FunctionRecord], tools: Toolchains, archive: Path, progress: Progress
+) -> None:
+    """Make and compile CppADCodeGen's C of the functions that Pinocchio has wrappers for."""
+    names = [name for one in functions for name in _algorithms(one, CPPADCODEGEN)]
+    programs = cppadcodegen.programs(names, progress)
+    for one in functions:
+        for name in _algorithms(one, CPPADCODEGEN):
+            progress(f"{one.name}: {CPPADCODEGEN}")
+            made = cppadcodegen.contender(one.function, name, programs[name], archive, tools)
+            if isinstance(made, Absent):
+                one.absent.append(made)
+            else:
+                one.contenders.append(made)
+        if not _algorithms(one, CPPADCODEGEN):
+            reason = "Pinocchio has no wrapper of this function for CppADCodeGen"
+            one.absent.append(Absent(one.name, CPPADCODEGEN, "ad", reason))
+
+
+def _reason(algorithms: Sequence[str]) -> str:
+    """Why a build lacks a function that has these algorithms in Pinocchio's headers."""
+    if not algorithms:
+        return "Pinocchio has no such function, or one that means something else"
+    return f"Pinocchio's library exports none: --peers {NATIVE} compiles it from the headers"
+
+
+def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
+    """A function of one build by one of Pinocchio's algorithms."""
+    symbol = f"rbdc_peer_{algorithm}"
+    return Contender(
+        name,
+        f"{build.name}{algorithm.removeprefix(name).replace('_', '-')}",
+        "peer",
+        algorithm,
+        build.library,
+        symbol,
+        f"{symbol}_fetch",
+        archive,
+        code=() if build.shipped is None else (build.shipped,),
+    )

@@ -1,0 +1,196 @@
+"""CppADCodeGen through Pinocchio: its C of Pinocchio's algorithms, compiled as all C of a comparison is.
+
+A program for each algorithm, compiled once from Pinocchio's `codegen` wrappers, reads a model's archive and
+writes C; what it wrote is cached by program and archive.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from rbdc.emit.render import render
+from rbdc.errors import TimeLimitError, ToolchainError
+from rbdc.functions.declarations import Parameter
+from rbdc.functions.record import Function
+from rbdc.native import cache
+from rbdc.native.toolchain import Compiler, run
+from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.implementation import ROBOT, Implementation, render_adapter, without_optional
+from rbdc.report.methods.peers.headers import LIMITS, availability, compilers, headers, include_folders
+from rbdc.report.methods.peers.pace import WORKERS, Pace
+from rbdc.report.methods.records import Absent, Contender
+from rbdc.report.methods.toolchains import Toolchains
+from rbdc.report.options import CPPADCODEGEN
+
+SECONDS = 300.0
+"""Seconds after which generating a function's C, or compiling a file of it, is given up."""
+
+_FLAGS = ("-std=c++17", "-O1", "-DNDEBUG", "-w")
+_ESTIMATE = 120.0
+"""Seconds that compiling a program takes, about."""
+_PACKAGES = {"cppad/cppad.hpp": "cmeel-cppad", "cppad/cg.hpp": "cmeel-cppadcodegen"}
+"""Headers, and the packages that bring them."""
+_ENTRY = f"{ROBOT}_forward_zero"
+
+
+@dataclass(frozen=True)
+class Program:
+    """A compiled program that writes C: its key in the cache and its path."""
+
+    key: str
+    path: Path
+
+
+def missing() -> str | None:
+    """None where the programs can be compiled, else the missing prerequisite and how to install it."""
+    absent = [package for header, package in _PACKAGES.items() if _folder(header) is None]
+    if absent:
+        remedy = f"pip install {' '.join(absent)}, or name their folder in CPATH"
+        return f"headers of {' and '.join(absent)} are not installed: {remedy}"
+    reason = availability()
+    if reason is None and all(name != "gcc" for name, *_ in compilers()):
+        return "CppADCodeGen's headers are compiled by g++ alone: install it"
+    return reason
+
+
+def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Program]:
+    """The programs of Pinocchio's wrappers of these names; two are compiled at a time.
+
+    Raises ToolchainError with the compiler's output, or where `missing` names a prerequisite.
+    """
+    reason = missing()
+    if reason is not None:
+        raise ToolchainError(f"CppADCodeGen cannot be used: {reason}")
+    keys = {algorithm: _key(algorithm) for algorithm in algorithms}
+    pace = Pace([_ESTIMATE for key in keys.values() if not cache.holds(key)], progress)
+
+    def make(algorithm: str) -> Program:
+        key = keys[algorithm]
+        if not cache.holds(key):
+            with pace.step(f"compiling {algorithm} of Pinocchio and CppADCodeGen", _ESTIMATE):
+                return Program(key, _program(algorithm, key))
+        return Program(key, _program(algorithm, key))
+
+    with ThreadPoolExecutor(WORKERS) as pool:
+        return dict(zip(algorithms, pool.map(make, algorithms), strict=True))
+
+
+def contender(
+    function: Function, algorithm: str, program: Program, archive: Path, tools: Toolchains
+) -> Contender | Absent:
+    """The C that a program makes of the archived model, compiled with our compiler and flags; Absent with the
+    reason where that takes longer than `SECONDS`.
+    """
+    try:
+        files = _generated(program, archive)
+        made = _implementation(function, algorithm, files)
+        return compiled(made, tools.compiler, tools.flags, SECONDS)
+    except TimeLimitError as error:
+        return Absent(function.name, CPPADCODEGEN, "ad", str(error))
+
+
+def _generated(program: Program, archive: Path) -> dict[str, str]:
+    """The C files that a program writes for a model."""
+    text = archive.read_text(encoding="utf-8")
+
+    def make(folder: Path) -> None:
+        (folder / "model.txt").write_text(text, encoding="utf-8")
+        run([str(program.path), "model.txt", "sources"], folder, SECONDS)
+        written = sorted((folder / "sources").glob(f"{_ENTRY}*.c"))
+        files = {path.name: path.read_text(encoding="utf-8") for path in written}
+        (folder / "files.json").write_text(json.dumps(files))
+
+    folder = cache.obtain(cache.key("cppadcodegen sources", program.key, text), make)
+    files: dict[str, str] = json.loads((folder / "files.json").read_text())
+    return files
+
+
+def _implementation(function: Function, algorithm: str, files: dict[str, str]) -> Implementation:
+    """The generated C behind the common entry point."""
+    bare = without_optional(function.declaration)
+    header = {f"{ROBOT}.h": render("cppadcodegen.h.jinja", entry=_ENTRY)}
+    before, after = _around(bare.inputs, bare.outputs)
+    adapter = render_adapter(before, f"{_ENTRY}(given, made, none){after}")
+    text = "".join(files.values())
+    return Implementation(
+        function.name,
+        CPPADCODEGEN,
+        "ad",
+        f"CppADCodeGen's C of Pinocchio's {algorithm}",
+        {**files, **header, "adapter.c": adapter},
+        statements=sum(line.rstrip().endswith(";") for line in text.splitlines()),
+        text_bytes=len(text),
+    )
+
+
+def _around(inputs: Sequence[Parameter], outputs: Sequence[Parameter]) -> tuple[list[str], str]:
+    """C before and after the call: its inputs are one row of numbers and so are its results, of a single
+    matrix the upper triangle, row by row.
+    """
+    starts = [sum(p.size for p in inputs[:k]) for k in range(len(inputs) + 1)]
+    before = [f"double x[{starts[-1]}];", "const double *const given[] = {x};"]
+    copies = [
+        f"for (int i = 0; i < {p.size}; ++i) x[{starts[k]} + i] = in[{k}][i];" for k, p in enumerate(inputs)
+    ]
+    none = "const struct LangCAtomicFun none = {NULL, NULL, NULL};"
+    first = outputs[0]
+    if len(outputs) == 1 and len(first.shape) == 1:
+        return [*before, "double *const made[] = {out[0]};", none, *copies], ""
+    if len(outputs) == 1:
+        n = first.shape[0]
+        triangle = f"double y[{n * (n + 1) // 2}];"
+        loop = f"for (int i = 0, k = 0; i < {n}; ++i) for (int j = i; j < {n}; ++j, ++k)"
+        after = f"; {loop} out[0][{n} * i + j] = out[0][{n} * j + i] = y[k]"
+        return [*before, triangle, "double *const made[] = {y};", none, *copies], after
+    ends = [sum(prod(p.shape) for p in outputs[:k]) for k in range(len(outputs) + 1)]
+    whole = f"double y[{ends[-1]}];"
+    after = "".join(
+        f"; for (int i = 0; i < {p.size}; ++i) out[{k}][i] = y[{ends[k]} + i]" for k, p in enumerate(outputs)
+    )
+    return [*before, whole, "double *const made[] = {y};", none, *copies], after
+
+
+def _compiler() -> tuple[Compiler, tuple[str, ...]]:
+    """g++ and its additional flags: clang looks for max_digits10 in CppADCodeGen 2.4's numeric limits, which
+    have none.
+    """
+    return next((compiler, extra) for name, compiler, extra in compilers() if name == "gcc")
+
+
+def _key(algorithm: str) -> str:
+    found, (compiler, extra) = headers(), _compiler()
+    versions = [str(_folder(header)) for header in _PACKAGES]
+    return cache.key("cppadcodegen", *found.identity(compiler, *_flags(extra), *versions), _text(algorithm))
+
+
+def _program(algorithm: str, key: str) -> Path:
+    """The program of a wrapper, from the cache if it is there."""
+    found, (compiler, extra) = headers(), _compiler()
+
+    def make(folder: Path) -> None:
+        (folder / "program.cpp").write_text(_text(algorithm), encoding="utf-8")
+        folders = [flag for header in _PACKAGES for flag in ("-isystem", str(_folder(header)))]
+        library = found.prefix / "lib"
+        where = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization", "-ldl"]
+        words = [*_flags(extra), *found.include_flags, *folders, "program.cpp", "-o", "program", *where]
+        run([compiler.path, *compiler.arguments, *words], folder)
+
+    return cache.obtain(key, make) / "program"
+
+
+def _flags(extra: Sequence[str]) -> tuple[str, ...]:
+    return (*_FLAGS, *extra, *LIMITS)
+
+
+def _text(algorithm: str) -> str:
+    return render("cppadcodegen.cpp.jinja", algorithm=algorithm, robot=ROBOT)
+
+
+def _folder(header: str) -> Path | None:
+    """The include folder that has a header."""
+    return next((folder for folder in include_folders() if (folder / header).is_file()), None)

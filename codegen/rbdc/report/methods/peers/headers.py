@@ -1,0 +1,156 @@
+"""What compiling Pinocchio's C++ needs: its headers and Boost's beside them, Eigen's, and compilers."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from rbdc.errors import ToolchainError
+from rbdc.native import cache
+from rbdc.native.toolchain import CANDIDATES, Compiler, find_compiler, run
+
+LIMITS = (  # as Pinocchio's CMake targets set them
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
+GCC = ("-fno-gnu-unique",)
+"""Flags of g++: else two libraries in one process share each other's statics; clang makes no such symbols."""
+_CLANGS = tuple(name.replace("clang", "clang++", 1) for name in CANDIDATES if name.startswith("clang"))
+_INCLUDE_FOLDERS = ("/usr/include", "/usr/local/include", "/opt/homebrew/include")
+_VERSIONS = ("pinocchio/config.hpp", "boost/version.hpp", "Eigen/src/Core/util/Macros.h")
+"""Headers that hold the versions of the compiled libraries."""
+
+
+@dataclass(frozen=True)
+class Headers:
+    """Where the headers are.
+
+    prefix: folder with `include` and `lib` of Pinocchio and Boost. eigen: include folder of Eigen.
+    """
+
+    prefix: Path
+    eigen: Path
+
+    @property
+    def include_flags(self) -> tuple[str, ...]:
+        """The flags by which a compiler finds them."""
+        return ("-isystem", str(self.prefix / "include"), "-isystem", str(self.eigen))
+
+    def identity(self, compiler: Compiler, *others: str) -> tuple[str, ...]:
+        """What an artefact compiled from them depends on beside its source and flags."""
+        versions = [_text(f / name) for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
+        return (compiler.path, compiler.version, *versions, cache.interpreter_tag(), *others)
+
+
+def availability() -> str | None:
+    """None where Pinocchio's C++ can be compiled, else the missing prerequisite and how to install it."""
+    found = prefix()
+    if found is None:
+        return "the headers of Pinocchio 4 are not installed: pip install 'pin>=4'"
+    if not any(
+        (found / "lib" / f"libboost_serialization.{suffix}").is_file() for suffix in ("so", "dylib", "a")
+    ):
+        problem = f"boost_serialization is not in {found / 'lib'}, beside Pinocchio's headers"
+        return f"{problem}: pip install --force-reinstall 'pin>=4'"
+    if eigen() is None:
+        where = "or apt install libeigen3-dev, or name their folder in CPATH"
+        return f"the headers of Eigen are not installed: pip install cmeel-eigen, {where}"
+    if not compilers():
+        return "no C++ compiler: install g++ or clang++"
+    return None
+
+
+def headers() -> Headers:
+    """The headers. Raises ToolchainError where `availability` names a missing prerequisite."""
+    reason, found, folder = availability(), prefix(), eigen()
+    if reason is not None or found is None or folder is None:
+        raise ToolchainError(f"Pinocchio's C++ cannot be compiled: {reason}")
+    return Headers(found, folder)
+
+
+def compilers() -> list[tuple[str, Compiler, tuple[str, ...]]]:
+    """Name, compiler and additional flags of every build: gcc, clang, clang without AVX-512."""
+    found: list[tuple[str, Compiler, tuple[str, ...]]] = []
+    if shutil.which("g++"):
+        found.append(("gcc", find_compiler("g++"), GCC))
+    clang = next((name for name in _CLANGS if shutil.which(name)), None)
+    if clang is not None:
+        compiler = find_compiler(clang)
+        found.append(("clang", compiler, ()))
+        if _has_avx512(compiler):
+            found.append(("clang-no-avx512", compiler, ("-mno-avx512f",)))
+    return found
+
+
+def quick_compiler() -> tuple[Compiler, tuple[str, ...]]:
+    """The compiler that takes least time, clang where there is one, and its additional flags.
+
+    Raises ToolchainError where there is none.
+    """
+    found = {name: (compiler, extra) for name, compiler, extra in compilers()}
+    if not found:
+        raise ToolchainError("no C++ compiler: install g++ or clang++")
+    return found.get("clang") or next(iter(found.values()))
+
+
+def prefix() -> Path | None:
+    """The folder with `include` and `lib` of the pip package; None where it is not installed."""
+    found = find_spec("pinocchio")
+    if found is None or found.origin is None:
+        return None
+    return next(
+        (
+            p
+            for p in Path(found.origin).parents
+            if (p / "include" / "pinocchio" / "serialization.hpp").is_file()
+        ),
+        None,
+    )
+
+
+def eigen() -> Path | None:
+    """The folder of Eigen's headers; None where there is none."""
+    return next((folder for folder in _eigen_candidates() if (folder / "Eigen" / "Core").is_file()), None)
+
+
+def include_folders() -> Iterator[Path]:
+    """Folders of headers: those of the compilers' variables, beside Pinocchio, and of cmeel's packages."""
+    for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
+        yield from (Path(folder) for folder in os.environ.get(name, "").split(os.pathsep) if folder)
+    found = prefix()
+    if found is not None:
+        yield found / "include"
+    yield from (Path(folder) / "cmeel.prefix" / "include" for folder in sys.path)
+
+
+def _eigen_candidates() -> Iterator[Path]:
+    """Folders to search: those of headers in general, of pkg-config, the usual ones."""
+    for folder in include_folders():
+        yield folder
+        yield folder / "eigen3"
+    if shutil.which("pkg-config"):
+        try:
+            words = shlex.split(run(["pkg-config", "--cflags-only-I", "eigen3"]))
+        except ToolchainError:  # Eigen is not registered there
+            words = []
+        yield from (Path(word.removeprefix("-I")) for word in words)
+    yield from (Path(folder) / "eigen3" for folder in _INCLUDE_FOLDERS)
+
+
+def _has_avx512(compiler: Compiler) -> bool:
+    """Whether code for this processor would use AVX-512; elsewhere the build without it is superfluous."""
+    return "__AVX512F__" in run(
+        [compiler.path, *compiler.arguments, "-march=native", "-dM", "-E", "-x", "c++", os.devnull]
+    )
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
