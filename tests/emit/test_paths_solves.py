@@ -10,9 +10,11 @@ import pytest
 
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
-from rbdc.emit.paths.branches import Branches, rows_of, spans, strips_of
+from rbdc.emit.paths.branches import Branches
 from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.paths.layout import scheduled
+from rbdc.emit.paths.layout import scheduled, windows
+from rbdc.emit.paths.supernode_views import reduced_by_window
+from rbdc.emit.paths.supernodes import LARGEST, supernodes
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
@@ -84,37 +86,45 @@ def test_single_precision(variant: str, function: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_rows_of_windows(seed: int) -> None:
-    """Every column in a window, whose rows are its path; branches that wait are joined again."""
-    schedule = scheduled(path_tree(seed, 40))
-    branches = Branches(schedule)
-    for lanes in (2, 4, 8):
-        covered: set[int] = set()
-        for column in spans(branches, lanes):
-            columns = range(column, column + lanes)
-            covered |= set(columns)
-            for below in (False, True):
-                rows = rows_of(branches, column, lanes, below=below)
-                related = {
-                    r
-                    for r in range(schedule.first, schedule.columns)
-                    for c in columns
-                    if c in branches.subtree(r) or (below and r in branches.subtree(c))
+def test_supernodes(seed: int) -> None:
+    """All columns once, each supernode's on the same column or on each other, in registers that stay within
+    the matrix.
+    """
+    branches = Branches(scheduled(path_tree(seed, 40)))
+    for lanes in (2, 4, 8, 16):
+        nodes = supernodes(branches, lanes)
+        assert [k for node in nodes for k in node.columns] == list(range(len(branches.parents)))
+        for node in nodes:
+            above = branches.parents[node.start]
+            assert len(node.columns) <= min(lanes, LARGEST)
+            assert node.above == branches.places[node.start]
+            assert node.start - node.shape.lane + lanes <= len(branches.parents)
+            for row, k in zip(node.shape.rows, node.columns, strict=True):
+                assert branches.parents[k] == (node.start + row.above[-1] if row.above else above)
+                assert branches.places[k] == node.above + row.depth
+                assert set(row.below) == {
+                    j - node.start for j in branches.subtree(k) if j in node.columns[row.number + 1 :]
                 }
-                assert [row.row for row in rows] == sorted(related)
-                roots = sum(branches.parents[row.row] < schedule.first for row in rows)
-                waiting = sum(row.fresh for row in rows) - sum(row.joins for row in rows)
-                assert waiting == max(0, roots - 1)
-        assert covered == set(range(schedule.columns))
 
 
-def test_strips_cover_all_columns() -> None:
-    for columns in range(8, 140):
-        for lanes, most in ((2, 4), (4, 4), (8, 8), (8, 24)):
-            strips = strips_of(columns, lanes, most)
-            assert {len(strip) for strip in strips} == {len(strips[0])}
-            assert len(strips[0]) <= most
-            assert {k for strip in strips for k in strip} == set(range(0, columns, lanes))
+def test_a_long_chain_is_split_evenly() -> None:
+    sizes = [len(node.columns) for node in supernodes(Branches(scheduled(chain(36))), 8)]
+    assert max(sizes) == LARGEST
+    assert min(sizes) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_windows_reduce_every_row_that_is_not_zero(seed: int) -> None:
+    """By window every supernode with a row of its tiles, the leaves first, and all that is above these."""
+    branches = Branches(scheduled(path_tree(seed, 40)))
+    nodes = supernodes(branches, 8)
+    for window, found in zip(
+        windows(branches.schedule, 8), reduced_by_window(branches, nodes, 8), strict=True
+    ):
+        assert found == sorted(found, reverse=True)
+        rows = {k for number in found for k in nodes[number].columns}
+        assert {tile.row for tile in window.tiles} <= rows
+        assert {branches.parents[row] for row in rows} - {-1} <= rows
 
 
 @pytest.mark.slow

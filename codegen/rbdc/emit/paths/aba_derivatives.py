@@ -5,20 +5,21 @@ of inverse dynamics there by windows of columns, and what M^-1 makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.paths import bodies
-from rbdc.emit.paths.branches import Branches, factor_views, rows_of, width_of
+from rbdc.emit.paths.branches import Branches, width_of
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import LIMBS, windows
-from rbdc.emit.paths.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel, root_rows
+from rbdc.emit.paths.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks, root_force_blocks
 from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.supernode_views import SIDES, reduced_by_window, solve_views
+from rbdc.emit.paths.supernodes import side_products, supernodes
 from rbdc.emit.paths.tables import groups_of, tables_of
 from rbdc.emit.paths.widths import REGISTERS, split_by_width
 from rbdc.emit.render import render
@@ -26,9 +27,6 @@ from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.model import Model
-
-SIDES = 3
-"""Matrices that are solved for: by q, by v, and M^-1."""
 
 
 def aba_derivatives_cost(model: Model, scalar: ScalarType) -> Cost:
@@ -77,38 +75,9 @@ def _loops(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, tuple[Block, 
     return {"accelerated": accelerated.blocks, "corrected": corrected.blocks, "backward": backward.blocks}
 
 
-@dataclass(frozen=True)
-class Reducer:
-    """A function that reduces the right-hand sides of a window: `sides` their names, `kept` the variables of
-    what a branch leaves, `root` the statements for the rows of a free root.
-    """
-
-    name: str
-    comment: str
-    sides: str
-    kept: list[str]
-    root: list[str]
-
-    @property
-    def size(self) -> int:
-        """How many variables a branch leaves."""
-        return len(self.kept)
-
-
-def _reducer(name: str, comment: str, sides: str) -> Reducer:
-    lines = [line for side in sides for line in root_rows(f"{side}[{{k}}]", side)]
-    lines += root_rows("-LOAD(unit + UNIT({k}))", "z")
-    lines += [
-        f"STORE({to}[{k}] + c, -base[{k}][PIVOT] * x{side}{k});"
-        for side, to in (*((side, f"by_{side}") for side in sides), ("z", "z"))
-        for k in range(6)
-    ]
-    return Reducer(name, comment, sides, [f"g{side}{k}" for side in f"{sides}z" for k in range(6)], lines)
-
-
 def _words(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, object]:
     schedule, constants, model = kernel.schedule, kernel.constants, kernel.schedule.model
-    words = factor_words(kernel, scalar, SIDES)
+    words = factor_words(kernel, scalar)
     tiled = [split_by_width(schedule, scalar, line, size)[0] for line, size in REGISTERS.items()]
     massive = kernel.massive
     derivatives = RootView(TOTAL, root_blocks(constants, scalar, massive=massive)) if schedule.free else None
@@ -118,13 +87,9 @@ def _words(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, object]:
         **sizes_of(schedule, scalar, massive=massive),
         **tables_of(schedule, constants, scalar),
         **words,
-        "widths": list(zip(factor_views(Branches(schedule), scalar, SIDES), tiled, strict=True)),
+        "widths": list(zip(solve_views(Branches(schedule), scalar), tiled, strict=True)),
         "moving": True,
         "root": kernel.root,
-        "reducers": [
-            _reducer("reduce", "D^-1 L^-T of a window's rows, with the sign of forward dynamics", "qv"),
-            *([_reducer("reduce_root", "the same of a free root's columns", "v")] if schedule.free else []),
-        ],
         "gains": ["K_u_x", "K_u_y", "K_u_z", "K_w_x", "K_w_y", "K_w_z", "inverse"],
         "derivatives_root": derivatives,
         "base": moving_root(constants, scalar) if schedule.free else resting_world(model, scalar),
@@ -141,9 +106,13 @@ def _cost(kernel: InertiaKernel, scalar: ScalarType, blocks: Mapping[str, Sequen
     """Operations on the longest registers."""
     schedule, branches = kernel.schedule, Branches(kernel.schedule)
     lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    products = 24 * schedule.columns if schedule.free else 0
-    for window in windows(schedule, lanes):
+    nodes = supernodes(branches, lanes)
+    solved = [side_products(node) for node in nodes]
+    products = schedule.first // 2 * schedule.columns * -(-schedule.columns // lanes)
+    for window, reduced in zip(
+        windows(schedule, lanes), reduced_by_window(branches, nodes, lanes), strict=True
+    ):
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
-        products += 24 * len(rows_of(branches, window.column, lanes, below=True)) + 7 * schedule.first
+        products += len(SIDES) * (sum(solved) + sum(solved[k] for k in reduced))
     loops = loop_cost(schedule, [block for part in blocks.values() for block in part])
-    return factor_cost(kernel, scalar, SIDES) + loops + Cost(additions=products, multiplications=products)
+    return factor_cost(kernel, scalar) + loops + Cost(additions=products, multiplications=products)

@@ -7,19 +7,14 @@ so that rows of one branch agree in all that is above both.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdc.emit.paths.layout import LIMBS, Schedule, windows
+from rbdc.emit.paths.layout import LIMBS, Schedule
 from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.tables import GROUP
-from rbdc.emit.paths.widths import REGISTERS
 from rbdc.functions.scalar_types import ScalarType
-
-MOST_REGISTERS = {64: 24, 32: 12, 16: 12}
-"""Registers for sums of a row, by their bytes: of 32, or 16, the rest holds what is multiplied."""
 
 
 @dataclass(frozen=True)
@@ -141,157 +136,12 @@ def _runs(
     return found.values()
 
 
-@dataclass(frozen=True)
-class FactorView:
-    """The tables of factors for one width of registers, under the condition that chooses it.
-
-    path: entries of an array along a branch's joints; pitch: of a row along a path; padded: of a row of
-    columns. spans, span_rows: windows of columns, and the rows of L^-T that are not zero there;
-    kept: branches that wait for others; solved,
-    deep: the same of windows of joints with what is below them, then of all columns. each: numbers
-    of the vectors of columns that are solved at once; strips: where these begin. unit: a one between zeros.
-    """
-
-    condition: str
-    lanes: int
-    bytes: int
-    path: int
-    pitch: int
-    padded: int
-    spans: list[str]
-    span_rows: list[str]
-    each: range
-    strips: list[str]
-    unit: str
-    kept: int
-    solved: list[str]
-    deep: int
-
-    @property
-    def sizes(self) -> str:
-        """The sizes of these tables, as C."""
-        named = {
-            "WIDTH": self.lanes,
-            "PATH": self.path,
-            "PITCH": self.pitch,
-            "PADDED": self.padded,
-            "SPANS": len(self.spans),
-            "STRIPS": len(self.strips),
-            "STRIP": len(self.each),
-            "KEPT": self.kept,
-            "DEEP": self.deep,
-        }
-        return ", ".join(f"{name} = {number}" for name, number in named.items())
-
-
-def factor_views(branches: Branches, scalar: ScalarType, sides: int) -> list[FactorView]:
-    """Those of every width, for so many matrices that are solved for at once."""
-    return [_factor_view(branches, scalar, line, size, sides) for line, size in REGISTERS.items()]
-
-
-def _factor_view(branches: Branches, scalar: ScalarType, condition: str, size: int, sides: int) -> FactorView:
-    schedule = branches.schedule
-    lanes = width_of(schedule, scalar, size)
-    found = spans(branches, lanes)
-    counted = [rows_of(branches, column, lanes, below=False) for column in found]
-    all_rows = [(w.column, rows_of(branches, w.column, lanes, below=True)) for w in windows(schedule, lanes)]
-    all_rows.append((schedule.columns, rows_of(branches, 0, schedule.columns, below=True)))
-    strips = strips_of(schedule.columns, lanes, MOST_REGISTERS[size] // sides)
-    up = -(-(branches.depth - schedule.first) // lanes) * lanes
-    return FactorView(
-        condition,
-        lanes,
-        lanes * scalar.size,
-        up,
-        schedule.first + up + lanes,
-        -(-schedule.columns // lanes) * lanes,
-        [braced((column, len(rows))) for column, rows in zip(found, counted, strict=True)],
-        [
-            braced((r.row, r.fresh, r.joins, _unit(r.row, column, lanes)))
-            for column, rows in zip(found, counted, strict=True)
-            for r in rows
-        ],
-        range(len(strips[0])),
-        [braced(strip) for strip in strips],
-        braced("1" if k == lanes else "0" for k in range(3 * lanes)),
-        kept_of(counted),
-        [
-            braced((r.row, r.fresh, r.joins, _unit(r.row, column, lanes)))
-            for column, rows in all_rows
-            for r in rows
-        ],
-        kept_of(rows for _, rows in all_rows),
-    )
-
-
-def _unit(row: int, column: int, lanes: int) -> int:
-    """Where a vector begins, in zeros with a one between them, that has the one of a row in a window."""
-    return lanes - row + column if 0 <= row - column < lanes else 0
-
-
-def kept_of(windows: Iterable[Sequence[SolveRow]]) -> int:
-    """The most branches of a window that can wait for others."""
-    return max(1, *(sum(row.fresh for row in rows) for rows in windows))
-
-
 def width_of(schedule: Schedule, scalar: ScalarType, size: int) -> int:
     """Columns in a register of so many bytes, no more than there are joints."""
     lanes = size // scalar.size
     while lanes > schedule.columns - schedule.first:
         lanes //= 2
     return lanes
-
-
-def spans(branches: Branches, lanes: int) -> list[int]:
-    """Where windows over all columns begin, those of a free root first."""
-    schedule = branches.schedule
-    own = [min(c, schedule.columns - lanes) for c in range(0, schedule.first, lanes)]
-    return [*own, *(window.column for window in windows(schedule, lanes))]
-
-
-@dataclass(frozen=True)
-class SolveRow:
-    """A row of a window from the leaves to the root: whether it begins a branch beside others, `fresh`, and
-    how many that have been kept it joins.
-    """
-
-    row: int
-    fresh: int
-    joins: int
-
-
-def rows_of(branches: Branches, column: int, lanes: int, *, below: bool) -> list[SolveRow]:
-    """The rows of joints that are not zero in a window: what is above a column or the column itself, and what
-    is `below` it.
-    """
-    columns = range(column, column + lanes)
-    found = {row for c in columns for row in _path_of(branches, c)}
-    if below:
-        found |= {row for c in columns for row in branches.subtree(c)}
-    ordered = sorted(row for row in found if row >= branches.schedule.first)
-    children = Counter(branches.parents[row] for row in ordered)
-    return [
-        SolveRow(row, int(row not in children and row != ordered[-1]), max(0, children[row] - 1))
-        for row in ordered
-    ]
-
-
-def _path_of(branches: Branches, column: int) -> Iterable[int]:
-    while column >= 0:
-        yield column
-        column = branches.parents[column]
-
-
-def strips_of(columns: int, lanes: int, most: int) -> list[list[int]]:
-    """Where vectors over all columns begin, at most so many at once and as many every time: the last may be
-    there several times.
-    """
-    vectors = -(-columns // lanes)
-    count = -(-vectors // most)
-    size = -(-vectors // count)
-    return [
-        [lanes * min(n, vectors - 1) for n in range(first, first + size)] for first in range(0, vectors, size)
-    ]
 
 
 @dataclass(frozen=True)

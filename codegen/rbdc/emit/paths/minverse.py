@@ -1,5 +1,5 @@
-"""The inverse of M along ancestor paths: M by rows along paths, its factors L^T D L, and columns of the
-inverse side by side.
+"""The inverse of M along ancestor paths: articulated bodies by rows along paths, the factors L^T D L of M by
+supernodes, and from the root to the leaves the rows of the inverse that each of these adds.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.paths import bodies
-from rbdc.emit.paths.branches import Branches, factor_views, rows_of, runs_of, spans, tree_view, width_of
+from rbdc.emit.paths.branches import Branches, runs_of, tree_view, width_of
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import INERTIA_TOTAL, root_inertia_blocks
 from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.supernode_views import solve_views
+from rbdc.emit.paths.supernodes import factor_products, inverse_products, supernodes
 from rbdc.emit.paths.tables import tables_of
 from rbdc.emit.paths.widths import REGISTERS
 from rbdc.emit.render import render
@@ -57,14 +59,15 @@ def inertia_kernel(model: Model, scalar: ScalarType, *, moving: bool) -> Inertia
     return InertiaKernel(schedule, constants, placed.blocks, subtrees.blocks, root)
 
 
-def factor_words(kernel: InertiaKernel, scalar: ScalarType, sides: int) -> dict[str, object]:
-    """What the templates of M and its factors take, for so many matrices that are solved for at once."""
+def factor_words(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, object]:
+    """What the templates of M, its factors and its inverse take."""
     branches, model = Branches(kernel.schedule), kernel.schedule.model
     nodes = kernel.schedule.nodes
     motors = [[_motor(model, None if k is None else nodes[k]) for k in row] for row in kernel.schedule.grid]
     rooted = [float(model.armature[c]) for c in range(kernel.schedule.first)]
     return {
-        "factors": factor_views(branches, scalar, sides),
+        "factors": solve_views(branches, scalar),
+        "before": 6 - kernel.schedule.first,
         "tree": tree_view(branches),
         "runs": runs_of(branches, scalar),
         "placed": kernel.placed,
@@ -74,21 +77,7 @@ def factor_words(kernel: InertiaKernel, scalar: ScalarType, sides: int) -> dict[
         "damping": "",
         "motors": [braced(map(scalar.literal, row)) for row in motors],
         "rooted": braced(map(scalar.literal, rooted)) if any(rooted) else "",
-        "root_rows": root_rows("LOAD(unit + UNIT({k}))", ""),
     }
-
-
-def root_rows(side: str, name: str) -> list[str]:
-    """The rows of a free root in a window, its columns taken one after the other; `side`: a right-hand side
-    with {k} for the row, `name`: what sets its variables apart.
-    """
-    rows = range(6)
-    return [
-        f"const lanes x{name}{k} = {side.format(k=k)} - g{name}{k}"
-        + "".join(f" - base[{j}][FORCE + {k}] * x{name}{j}" for j in reversed(rows[k + 1 :]))
-        + ";"
-        for k in reversed(rows)
-    ]
 
 
 def _motor(model: Model, node: Node | None) -> float:
@@ -96,21 +85,21 @@ def _motor(model: Model, node: Node | None) -> float:
     return 1.0 if node is None else float(model.armature[model.bodies[node.body].index_v + node.part])
 
 
-def factor_cost(kernel: InertiaKernel, scalar: ScalarType, sides: int) -> Cost:
-    """Operations on the longest registers: M, its factors, and so many matrices that are solved for."""
+def factor_cost(kernel: InertiaKernel, scalar: ScalarType) -> Cost:
+    """Operations on the longest registers: M, its factors and its inverse."""
     schedule = kernel.schedule
-    branches, lanes = Branches(schedule), width_of(schedule, scalar, next(iter(REGISTERS.values())))
-    products = sum(6 * (1 + (place - schedule.first) // lanes) for place in branches.places)
-    inverted = (rows_of(branches, c, lanes, below=False) for c in spans(branches, lanes))
-    products += sum(12 * len(rows) + 3 * schedule.first for rows in inverted)
-    products += sides * branches.pairs * -(-schedule.columns // lanes)
+    lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
+    nodes = supernodes(Branches(schedule), lanes)
+    products = sum(
+        factor_products(node, schedule.first, lanes) + inverse_products(node, lanes) for node in nodes
+    )
     loops = loop_cost(schedule, (*kernel.placed, *kernel.subtrees))
     return loops + Cost(additions=products, multiplications=products)
 
 
 def minverse_cost(model: Model, scalar: ScalarType) -> Cost:
     """The operations of the kernel, each on registers as one."""
-    return factor_cost(inertia_kernel(model, scalar, moving=False), scalar, 1)
+    return factor_cost(inertia_kernel(model, scalar, moving=False), scalar)
 
 
 def minverse_source(
@@ -119,7 +108,7 @@ def minverse_source(
     """The C of the inverse of M along ancestor paths; `loop`: its batch is a loop over samples."""
     declaration, scalar = function.declaration, function.declaration.scalar
     kernel = inertia_kernel(model, scalar, moving=False)
-    schedule, cost = kernel.schedule, factor_cost(kernel, scalar, 1)
+    schedule, cost = kernel.schedule, factor_cost(kernel, scalar)
     tables = tables_of(schedule, kernel.constants, scalar)
     text = render(
         "paths_minverse.c.jinja",
@@ -131,7 +120,7 @@ def minverse_source(
         **scalar.words,
         **sizes_of(schedule, scalar, massive=kernel.massive),
         **{**tables, "v_of": "", "own_frames": ()},
-        **factor_words(kernel, scalar, 1),
+        **factor_words(kernel, scalar),
         moving=False,
         root=kernel.root,
         outputs=[p.name for p in declaration.outputs],

@@ -143,6 +143,7 @@ def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[s
         "lanes_of_limbs": range(LIMBS),
         "three": range(3),
         "six": range(6),
+        "last": range(3, 6),
         "five": range(1, 6),
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),

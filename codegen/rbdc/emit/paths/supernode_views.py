@@ -1,0 +1,252 @@
+"""What templates take of supernodes, for each width of registers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.paths.branches import Branches, width_of
+from rbdc.emit.paths.layout import windows
+from rbdc.emit.paths.several import braced
+from rbdc.emit.paths.supernodes import Row, Shape, Supernode, shapes, supernodes
+from rbdc.emit.paths.widths import REGISTERS
+from rbdc.functions.scalar_types import ScalarType
+
+SIDES = "qv"
+"""Right-hand sides of derivatives: by q, by v."""
+
+
+@dataclass(frozen=True)
+class ShapeView:
+    """The code of a shape of `size` columns. reaches: whether other joints are above it. before: how many
+    columns are in its registers in front of it. rows: their numbers and lanes. chain: whether it is one.
+    inner: those with something above them within. transposed, reduced: the statements of T^T and -T K. tile:
+    what registers begin with that are turned step by step, `turned`, until they are called `columns`.
+    diagonal: T D^-1 T^T. sides: right-hand sides.
+    """
+
+    name: str
+    comment: str
+    rooted: bool
+    reaches: bool
+    size: int
+    before: int
+    rows: list[LaneView]
+    chain: bool
+    inner: list[int]
+    transposed: list[str]
+    reduced: list[str]
+    tile: list[str]
+    turned: list[list[str]]
+    columns: list[str]
+    diagonal: list[str]
+    sides: list[SideView]
+
+
+@dataclass(frozen=True)
+class SideView:
+    """A right-hand side by its name. gain: what its rows add to one above. up, down: T^T and T times them."""
+
+    name: str
+    gain: str
+    up: list[str]
+    down: list[str]
+
+
+@dataclass(frozen=True)
+class LaneView:
+    """A column of a supernode: its number there, and its lane."""
+
+    number: int
+    lane: int
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """A supernode: where it begins, how many columns are above it, the name and the number of its shape."""
+
+    start: int
+    above: int
+    shape: str
+    kind: int
+    reaches: bool
+
+
+@dataclass(frozen=True)
+class SolveView:
+    """The tables and the code of one width of registers, under the condition that chooses it.
+
+    path: entries of an array along a branch's joints; pitch: of a row of W; padded: of a row of columns;
+    unit: a one between zeros. reduced: by window of columns of joints the supernodes that are not zero there,
+    the leaves first.
+    """
+
+    condition: str
+    lanes: int
+    bytes: int
+    path: int
+    pitch: int
+    padded: int
+    unit: str
+    shapes: list[ShapeView]
+    nodes: list[NodeView]
+    reduced: list[str]
+
+    @property
+    def reaching(self) -> list[NodeView]:
+        """Those below other joints."""
+        return [node for node in self.nodes if node.reaches]
+
+    @property
+    def sizes(self) -> str:
+        """The sizes of these tables, as C."""
+        named = {
+            "WIDTH": self.lanes,
+            "PATH": self.path,
+            "PITCH": self.pitch,
+            "PADDED": self.padded,
+            "SUPERNODES": len(self.nodes),
+        }
+        return ", ".join(f"{name} = {number}" for name, number in named.items())
+
+
+def solve_views(branches: Branches, scalar: ScalarType) -> list[SolveView]:
+    """Those of every width."""
+    return [_view(branches, scalar, line, size) for line, size in REGISTERS.items()]
+
+
+def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> SolveView:
+    schedule = branches.schedule
+    lanes = width_of(schedule, scalar, size)
+    nodes = supernodes(branches, lanes)
+    known = shapes(nodes)
+    reaching = {node.shape for node in nodes if node.above > schedule.first}
+    views = [
+        _shape(shape, f"{number}", lanes, reaches=shape in reaching) for number, shape in enumerate(known)
+    ]
+    most = max(node.above - schedule.first for node in nodes) + lanes
+    along = -(-max(most, branches.depth - schedule.first) // lanes) * lanes
+    return SolveView(
+        condition,
+        lanes,
+        lanes * scalar.size,
+        along,
+        6 + along,
+        -(-schedule.columns // lanes) * lanes,
+        braced("1" if k == lanes else "0" for k in range(3 * lanes)),
+        views,
+        [
+            NodeView(
+                node.start,
+                node.above,
+                views[known.index(node.shape)].name,
+                known.index(node.shape),
+                node.above > schedule.first,
+            )
+            for node in nodes
+        ],
+        [
+            braced([*row, *(-1 for _ in range(len(nodes) + 1 - len(row)))])
+            for row in reduced_by_window(branches, nodes, lanes)
+        ],
+    )
+
+
+def reduced_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int) -> list[list[int]]:
+    """By window the supernodes with a row of the window's tiles or of a free root, the leaves first."""
+    found = []
+    for window in windows(branches.schedule, lanes):
+        rows = {*range(branches.schedule.first), *(tile.row for tile in window.tiles)}
+        found.append([k for k in reversed(range(len(nodes))) if rows & set(nodes[k].columns)])
+    return found
+
+
+def _shape(shape: Shape, number: str, lanes: int, *, reaches: bool) -> ShapeView:
+    rows = shape.rows
+    names, steps = _turned(lanes)
+    chain = all(parent == k - 1 for k, parent in enumerate(shape.parents))
+    kind = "root" if shape.rooted else "chain" if chain else "tree"
+    hangs = "a chain" if chain else f"on {', '.join(map(str, shape.parents))} of these, -1 for what is above"
+    before = [f"LOAD(x + COLUMNS * (start - {shape.lane - k}) + c)" for k in range(shape.lane)]
+    return ShapeView(
+        f"{kind}{len(rows)}_{number}",
+        f"{len(rows)} columns{' of a free root' if shape.rooted else ''}, {hangs}",
+        shape.rooted,
+        reaches,
+        len(rows),
+        shape.lane,
+        [LaneView(k, shape.lane + k) for k in range(len(rows))],
+        chain,
+        [row.number for row in rows if row.above],
+        [_transposed(row, shape) for row in reversed(rows)],
+        [_reduced(row, shape) for row in rows],
+        [*before, *("{0}" for _ in range(lanes - len(before)))],
+        steps,
+        names,
+        [_times(row, row.above, "d", shape) for row in rows],
+        [_side(shape, name) for name in SIDES],
+    )
+
+
+def _side(shape: Shape, name: str) -> SideView:
+    rows = shape.rows
+    terms = [f"outer[{row.number}][BEFORE + p] * {name}{row.number}" for row in rows]
+    gain = f"({' + '.join(terms[::2])}){' + (' + ' + '.join(terms[1::2]) + ')' if terms[1:] else ''}"
+    up, down = (
+        [_times(row, others, name, shape) for row, others in pairs]
+        for pairs in ([(row, row.below) for row in rows], [(row, row.above) for row in rows])
+    )
+    return SideView(name, gain, up, down)
+
+
+def _transposed(row: Row, shape: Shape) -> str:
+    """T^T_k = e_k - sum of L_jk T^T_j over j below k."""
+    terms = "".join(f" - {_within(j, row, shape)} * y{j}" for j in row.below)
+    return f"const lanes y{row.number} = LOAD(unit + WIDTH - {shape.lane + row.number}){terms};"
+
+
+def _reduced(row: Row, shape: Shape) -> str:
+    """-T K of a row: -K_k - sum of L_kj (-T K)_j over j above k."""
+    terms = "".join(f" - {_within(row.number, shape.rows[j], shape)} * k{j}" for j in row.above)
+    return f"const lanes k{row.number} = -LOAD(f{row.number} + at){terms};"
+
+
+def _within(row: int, above: Row, shape: Shape) -> str:
+    """L of a row and a column above it within."""
+    return f"f{row}[above + {above.depth}]" if shape.rooted else f"within[{row}][{above.depth}]"
+
+
+def _times(row: Row, others: Sequence[int], name: str, shape: Shape) -> str:
+    """A row of T, or of T^T, times rows of that name: entries with those above it, or below."""
+    return " + ".join((f"{name}{row.number}", *(f"{_entry(row, j, shape)} * {name}{j}" for j in others)))
+
+
+def _entry(row: Row, other: int, shape: Shape) -> str:
+    """T of the row and another column, or T^T where that is below."""
+    first, second = sorted((row.number, other))
+    return f"inner[{first}][{shape.lane + second}]"
+
+
+def _turned(lanes: int) -> tuple[list[str], list[list[str]]]:
+    """How as many registers as there are lanes change rows for columns: halves, quarters and so on change
+    places; what they are called at the end, and the steps.
+    """
+    old, steps, half = "s", list[list[str]](), lanes // 2
+    while half:
+        new, step = f"t{half}_", list[str]()
+        for k in range(lanes):
+            a, b = k & ~half, k | half
+            kept = [_taken(lane, half, lanes, upper=bool(k & half)) for lane in range(lanes)]
+            step.append(
+                f"{new}{k} = __builtin_shufflevector({old}{a}, {old}{b}, {', '.join(map(str, kept))})"
+            )
+        steps.append(step)
+        old, half = new, half // 2
+    return [f"{old}{k}" for k in range(lanes)], steps
+
+
+def _taken(lane: int, half: int, lanes: int, *, upper: bool) -> int:
+    """Where a lane comes from, lanes of the second register after those of the first."""
+    if upper:
+        return lanes + lane if lane & half else lane + half
+    return lanes + lane - half if lane & half else lane
