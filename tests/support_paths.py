@@ -12,6 +12,7 @@ import numpy as np
 from rbdc import Joint, Link, Mimic, Model
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import KERNELS
+from rbdc.emit.paths.layout import goes_along_paths
 from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -109,6 +110,7 @@ class PathKernel:
         function: str = FUNCTION,
     ) -> None:
         """Compile it without a warning."""
+        assert goes_along_paths(model)
         self.model, self.scalar = model, scalar
         record = over(functions_of(model)[function], scalar)
         self.declaration = record.declaration
