@@ -101,7 +101,7 @@ WORTH_LANES = 0.8
 WORTH_WINDOWS: Mapping[str, float] = {
     "inverse_dynamics_derivatives": 1.15,
     "forward_dynamics_derivatives": 1.0,
-    "inverse_inertia": 0.8,
+    "inverse_inertia": 1.05,
 }
 """A function that has a kernel along ancestor paths takes it if that has no more than this many operations on
 registers for each of straight-line code, or of the work of the form in columns.
@@ -112,10 +112,11 @@ humanoids, whose 130 to 310 KB must be fetched. Times along paths in parts of th
 Atlas 0.86 (clang) and 0.94 (gcc) at a ratio of operations of 1.07, Unitree G1 0.81 and 0.88 at 0.95, the
 simple humanoid 0.92 and 1.04 at 1.21, TIAGo 1.45 and 1.5 at 1.68, HyQ 1.9 and 2.2 at 2.
 
-Of forward dynamics, in parts of the form in columns: Atlas 0.93 (clang) and 1.09 (gcc) at 0.82, 0.86 and 0.94
-where the caches are emptied before each call, in 48 KB in place of 536, compiled in 0.5 s in place of 8.
-The inverse of M, whose chains wait for each other: Atlas 1.02 (clang) and 1.09 (gcc) at 0.79, Talos 0.93 and
-1.05 at 0.71, from emptied caches 0.5 and 0.46, 0.39 and 0.41, in 20 KB in place of 91.
+Of forward dynamics, in parts of the form in columns: Atlas 0.74 (clang) and 0.97 (gcc) at 0.90, Unitree G1
+0.71 and 0.89 at 0.86, the simple humanoid 0.76 and 0.94 at 0.97, a human of 43 joints 0.89 and 1.10 at 1.19,
+HyQ 1.34 and 1.68 at 1.16; from emptied caches the humanoids 0.32 to 0.43. The inverse of M: Atlas 0.61 and
+0.71 at 0.73, Talos 0.64 and 0.69 at 0.71, Unitree G1 0.56 and 0.59 at 0.71, the human 0.73 and 0.82 at 1.03,
+HyQ 1.49 and 1.64 at 1.10, TIAGo 1.28 at 1.87; from emptied caches the first four 0.34 to 0.47.
 """
 
 BLOCK_OPERATION = 2.0

@@ -15,8 +15,8 @@ first joint. A kernel is two kinds of loops:
 
 Kernels that solve with M take its factors from articulated bodies (`bodies.articulated`): with D_i = s_i .
 U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i (`branches.py`).
-D^-1 L^-T goes through windows from the leaves to the root, with a force for each column that its rows add
-to; L^-1 over all columns row by row.
+L^-1 and L^-T go over them by supernodes, small dense blocks (`supernodes.py`): M^-1 grows by a supernode's
+rows and columns at a time, from the root to the leaves; right-hand sides go through windows.
 
 To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`minverse.py`), or what they are made of,
 and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2
