@@ -10,11 +10,11 @@ import pytest
 
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
-from rbdc.emit.paths.branches import Branches
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import scheduled, windows
-from rbdc.emit.paths.supernode_views import reduced_by_window
-from rbdc.emit.paths.supernodes import LARGEST, supernodes
+from rbdc.emit.paths.solves.branches import Branches
+from rbdc.emit.paths.solves.supernodes import LARGEST, supernodes
+from rbdc.emit.paths.solves.views import reduced_by_window
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model

@@ -13,14 +13,14 @@ first joint. A kernel is two kinds of loops:
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
   freedom in between (`tables.Group`).
 
-Kernels that solve with M take its factors from articulated bodies (`bodies.articulated`): with D_i = s_i .
-U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i (`branches.py`).
-L^-1 and L^-T go over them by supernodes, small dense blocks (`supernodes.py`): M^-1 grows by a supernode's
-rows and columns at a time, from the root to the leaves; right-hand sides go through windows.
+Kernels that solve with M (`solves/`) take its factors from articulated bodies (`bodies.articulated`): with
+D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.
+L^-1 and L^-T go over them by supernodes, small dense blocks (`solves/supernodes.py`): M^-1 grows by a
+supernode's rows and columns at a time, from the root to the leaves; right-hand sides go through windows.
 
-To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`minverse.py`), or what they are made of,
-and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write s, 2
-psidot, psiddot, F_q, F_v, F_a and t of every degree of freedom, from which derivatives of any order go over
-the same tiles. Enter it in `KERNELS` (`kernels.py`), its name as `windows` in the policy of the function's
-record, and its measured worth in `planning.policy.WORTH_WINDOWS`.
+To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`solves/minverse.py`), or what they are
+made of, and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write
+s, 2 psidot, psiddot, F_q, F_v, F_a and t of every degree of freedom, from which derivatives of any order go
+over the same tiles. Enter it in `KERNELS` (`kernels.py`), its name as `windows` in the policy of the
+function's record, and its measured worth in `planning.policy.WORTH_WINDOWS`.
 """

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rbdc.emit.paths.branches import Branches
+from rbdc.emit.paths.solves.branches import Branches
 
 LARGEST = 8
 """Columns of a supernode: so many rows of sums stay in registers."""

@@ -11,15 +11,15 @@ from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.paths import bodies
-from rbdc.emit.paths.branches import Branches, runs_of, tree_view, width_of
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import INERTIA_TOTAL, root_inertia_blocks
 from rbdc.emit.paths.several import braced
-from rbdc.emit.paths.supernode_views import solve_views
-from rbdc.emit.paths.supernodes import factor_products, inverse_products, supernodes
+from rbdc.emit.paths.solves.branches import Branches, runs_of, tree_view, width_of
+from rbdc.emit.paths.solves.supernodes import factor_products, inverse_products, supernodes
+from rbdc.emit.paths.solves.views import solve_views
 from rbdc.emit.paths.tables import tables_of
 from rbdc.emit.paths.widths import REGISTERS
 from rbdc.emit.render import render

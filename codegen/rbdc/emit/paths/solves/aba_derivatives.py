@@ -11,15 +11,15 @@ from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.paths import bodies
-from rbdc.emit.paths.branches import Branches, width_of
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import LIMBS, windows
-from rbdc.emit.paths.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel
 from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
 from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks, root_force_blocks
 from rbdc.emit.paths.several import braced
-from rbdc.emit.paths.supernode_views import SIDES, reduced_by_window, solve_views
-from rbdc.emit.paths.supernodes import side_products, supernodes
+from rbdc.emit.paths.solves.branches import Branches, width_of
+from rbdc.emit.paths.solves.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel
+from rbdc.emit.paths.solves.supernodes import side_products, supernodes
+from rbdc.emit.paths.solves.views import SIDES, reduced_by_window, solve_views
 from rbdc.emit.paths.tables import groups_of, tables_of
 from rbdc.emit.paths.widths import REGISTERS, split_by_width
 from rbdc.emit.render import render
