@@ -36,13 +36,17 @@ def compare(kernel: PathKernel, function: str, tolerance: float = 1e-10) -> None
     q, v, tau, fext = inputs(model)
     if function == INVERSE:
         expected = np.array(minverse(model, q.tolist()), dtype=float)
-        assert_close(kernel(q)[0], expected, tolerance, what=model.name)
+        (actual,) = kernel(q)
+        assert_close(actual, expected, tolerance, what=model.name)
+        assert np.array_equal(actual, actual.T)
         return
     for forces in (None, fext):
         given = None if forces is None else [Force.of([float(x) for x in row]) for row in forces]
         wanted = aba_derivatives(model, q.tolist(), v.tolist(), tau.tolist(), given)
-        for name, x, y in zip(("dq", "dv", "dtau"), kernel(q, v, tau, forces), wanted, strict=True):
+        actual = kernel(q, v, tau, forces)
+        for name, x, y in zip(("dq", "dv", "dtau"), actual, wanted, strict=True):
             assert_close(x, np.array(y, dtype=float), tolerance, what=f"{model.name} {name}")
+        assert np.array_equal(actual[2], actual[2].T)
 
 
 def driven(model: Model, seed: int) -> Model:

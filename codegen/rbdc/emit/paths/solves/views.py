@@ -63,9 +63,12 @@ class LaneView:
 
 @dataclass(frozen=True)
 class NodeView:
-    """A supernode: where it begins, how many columns are above it, the name and the number of its shape."""
+    """A supernode: where it begins, how many columns it has and are above it, the name and the number of its
+    shape, whether other joints are above it.
+    """
 
     start: int
+    size: int
     above: int
     shape: str
     kind: int
@@ -138,6 +141,7 @@ def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> 
         [
             NodeView(
                 node.start,
+                len(node.columns),
                 node.above,
                 views[known.index(node.shape)].name,
                 known.index(node.shape),
