@@ -14,7 +14,7 @@ from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.paths.layout import scheduled, windows
 from rbdc.emit.paths.solves.branches import Branches
 from rbdc.emit.paths.solves.supernodes import LARGEST, supernodes
-from rbdc.emit.paths.solves.views import reduced_by_window
+from rbdc.emit.paths.solves.views import cleared_by_window, reduced_by_window
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
@@ -36,9 +36,9 @@ def compare(kernel: PathKernel, function: str, tolerance: float = 1e-10) -> None
     q, v, tau, fext = inputs(model)
     if function == INVERSE:
         expected = np.array(minverse(model, q.tolist()), dtype=float)
-        (actual,) = kernel(q)
-        assert_close(actual, expected, tolerance, what=model.name)
-        assert np.array_equal(actual, actual.T)
+        (inverse,) = kernel(q)
+        assert_close(inverse, expected, tolerance, what=model.name)
+        assert np.array_equal(inverse, inverse.T)
         return
     for forces in (None, fext):
         given = None if forces is None else [Force.of([float(x) for x in row]) for row in forces]
@@ -119,15 +119,18 @@ def test_a_long_chain_is_split_evenly() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_windows_reduce_every_row_that_is_not_zero(seed: int) -> None:
-    """By window every supernode with a row of its tiles, the leaves first, and all that is above these."""
+    """By window every supernode with a row of its tiles, the leaves first, all that is above these, and each
+    of their rows in a tile or cleared.
+    """
     branches = Branches(scheduled(path_tree(seed, 40)))
     nodes = supernodes(branches, 8)
-    for window, found in zip(
-        windows(branches.schedule, 8), reduced_by_window(branches, nodes, 8), strict=True
-    ):
+    reduced, cleared = reduced_by_window(branches, nodes, 8), cleared_by_window(branches, nodes, 8)
+    for window, found, rest in zip(windows(branches.schedule, 8), reduced, cleared, strict=True):
         assert found == sorted(found, reverse=True)
         rows = {k for number in found for k in nodes[number].columns}
-        assert {tile.row for tile in window.tiles} <= rows
+        tiles = {tile.row for tile in window.tiles}
+        assert tiles <= rows
+        assert rows - tiles - set(range(branches.schedule.first)) == set(rest)
         assert {branches.parents[row] for row in rows} - {-1} <= rows
 
 

@@ -18,7 +18,7 @@ from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks,
 from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.solves.branches import Branches, width_of
 from rbdc.emit.paths.solves.minverse import InertiaKernel, factor_cost, factor_words, inertia_kernel
-from rbdc.emit.paths.solves.supernodes import side_products, supernodes
+from rbdc.emit.paths.solves.supernodes import supernodes
 from rbdc.emit.paths.solves.views import SIDES, reduced_by_window, solve_views
 from rbdc.emit.paths.tables import groups_of, tables_of
 from rbdc.emit.paths.widths import REGISTERS, split_by_width
@@ -107,12 +107,13 @@ def _cost(kernel: InertiaKernel, scalar: ScalarType, blocks: Mapping[str, Sequen
     schedule, branches = kernel.schedule, Branches(kernel.schedule)
     lanes = width_of(schedule, scalar, next(iter(REGISTERS.values())))
     nodes = supernodes(branches, lanes)
-    solved = [side_products(node) for node in nodes]
+    everywhere = sum(len(node.columns) * node.above for node in nodes)
     products = schedule.first // 2 * schedule.columns * -(-schedule.columns // lanes)
-    for window, reduced in zip(
+    for window, given in zip(
         windows(schedule, lanes), reduced_by_window(branches, nodes, lanes), strict=True
     ):
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
-        products += len(SIDES) * (sum(solved) + sum(solved[k] for k in reduced))
+        solved = sum(2 * nodes[k].shape.pairs + len(nodes[k].columns) * nodes[k].above for k in given)
+        products += len(SIDES) * (everywhere + solved)
     loops = loop_cost(schedule, [block for part in blocks.values() for block in part])
     return factor_cost(kernel, scalar) + loops + Cost(additions=products, multiplications=products)

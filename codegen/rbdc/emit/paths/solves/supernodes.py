@@ -128,8 +128,3 @@ def inverse_products(node: Supernode, lanes: int) -> int:
     before = -(-node.start // lanes)
     turned = lanes * (lanes.bit_length() - 1)
     return before * (rows * node.above + turned) + rows * (node.above + 1) + node.shape.pairs
-
-
-def side_products(node: Supernode) -> int:
-    """The same for a window of a matrix that L^-T, or L^-1, is multiplied by."""
-    return node.shape.pairs + len(node.shape.rows) * node.above

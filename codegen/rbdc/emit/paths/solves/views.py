@@ -81,7 +81,8 @@ class SolveView:
 
     path: entries of an array along a branch's joints; pitch: of a row of W; padded: of a row of columns;
     unit: a one between zeros. reduced: by window of columns of joints the supernodes that are not zero there,
-    the leaves first.
+    the leaves first; given: whether they are; cleared: their rows without a
+    tile, at most one less than `most`.
     """
 
     condition: str
@@ -94,6 +95,9 @@ class SolveView:
     shapes: list[ShapeView]
     nodes: list[NodeView]
     reduced: list[str]
+    given: list[str]
+    cleared: list[str]
+    most: int
 
     @property
     def reaching(self) -> list[NodeView]:
@@ -127,6 +131,8 @@ def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> 
     views = [
         _shape(shape, f"{number}", lanes, reaches=shape in reaching) for number, shape in enumerate(known)
     ]
+    reduced = reduced_by_window(branches, nodes, lanes)
+    cleared = cleared_by_window(branches, nodes, lanes)
     most = max(node.above - schedule.first for node in nodes) + lanes
     along = -(-max(most, branches.depth - schedule.first) // lanes) * lanes
     return SolveView(
@@ -149,11 +155,17 @@ def _view(branches: Branches, scalar: ScalarType, condition: str, size: int) -> 
             )
             for node in nodes
         ],
-        [
-            braced([*row, *(-1 for _ in range(len(nodes) + 1 - len(row)))])
-            for row in reduced_by_window(branches, nodes, lanes)
-        ],
+        _ended(reduced),
+        [braced(int(k in found) for k in range(len(nodes))) for found in reduced],
+        _ended(cleared),
+        max(map(len, cleared)) + 1,
     )
+
+
+def _ended(lists: Sequence[Sequence[int]]) -> list[str]:
+    """Lists of one length, ended by -1."""
+    most = max(map(len, lists)) + 1
+    return [braced([*entries, *(-1 for _ in range(most - len(entries)))]) for entries in lists]
 
 
 def reduced_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int) -> list[list[int]]:
@@ -162,6 +174,17 @@ def reduced_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int
     for window in windows(branches.schedule, lanes):
         rows = {*range(branches.schedule.first), *(tile.row for tile in window.tiles)}
         found.append([k for k in reversed(range(len(nodes))) if rows & set(nodes[k].columns)])
+    return found
+
+
+def cleared_by_window(branches: Branches, nodes: Sequence[Supernode], lanes: int) -> list[list[int]]:
+    """By window the rows of its supernodes that are neither of its tiles nor of a free root."""
+    found = []
+    for window, numbers in zip(
+        windows(branches.schedule, lanes), reduced_by_window(branches, nodes, lanes), strict=True
+    ):
+        filled = {*range(branches.schedule.first), *(tile.row for tile in window.tiles)}
+        found.append([row for k in numbers for row in nodes[k].columns if row not in filled])
     return found
 
 
