@@ -15,7 +15,7 @@ from rbdc.emit.python.package import render_python
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.build import compile_package
-from rbdc.native.install import install, recorded
+from rbdc.native.install import SEAL, install, recorded, sealed
 from rbdc.native.toolchain import find_compiler
 
 ROBOT = "tiny"
@@ -92,8 +92,9 @@ def build_tiny(
     python: dict[str, str] | None = None,
     flags: Sequence[str] = FLAGS,
     scalar: ScalarType = DOUBLE,
+    extra: Sequence[str] = (),
 ) -> Path:
-    """Compile and place the package; the folder."""
+    """Compile and place the package, and the extension under these names too; the folder."""
     declarations = [replace(d, scalar=scalar) for d in DECLARATIONS]
     c = files or c_files(declarations)
     native = compile_package(c, ROBOT, declarations, find_compiler(), flags, 1)
@@ -101,15 +102,19 @@ def build_tiny(
     package = destination.parent / f"{destination.name}.parts"
     package.mkdir(parents=True)
     contents = {name: content.encode() for name, content in text.items()}
-    fill(package, contents | {native.extension.name: native.extension.read_bytes()})
+    library = native.extension.read_bytes()
+    contents |= dict.fromkeys((native.extension.name, *extra), library)
+    fill(package, contents, native.package)
     install(package, destination)
     return destination
 
 
-def fill(folder: Path, contents: Mapping[str, bytes]) -> Path:
-    """Write the files and a manifest that lists them, as a build does; the folder."""
-    manifest = json.dumps({"generator": "rbdc", "files": recorded(contents)}).encode()
-    for name, content in {**contents, "manifest.json": manifest}.items():
+def fill(folder: Path, contents: Mapping[str, bytes], package: str | None = None) -> Path:
+    """Write the files and a manifest that lists them, as a build does; the folder. package: the hash that the
+    extension carries.
+    """
+    manifest = json.dumps({"generator": "rbdc", "package": package, "files": recorded(contents), SEAL: ""})
+    for name, content in {**contents, "manifest.json": sealed(manifest).encode()}.items():
         (folder / name).write_bytes(content)
     return folder
 

@@ -112,7 +112,7 @@ def _called(
 ) -> list[float]:
     for file, text in files.items():
         (folder / file).write_text(text)
-    command = [find_compiler().path, "-std=c99", "-Werror", *WARNING_FLAGS, *FLAGS, "-fPIC", "-shared"]
+    command = [*find_compiler().command, "-std=c99", "-Werror", *WARNING_FLAGS, *FLAGS, "-fPIC", "-shared"]
     run([*command, main, "-o", f"{name}.so", "-lm"], folder)
     given, y = np.ascontiguousarray(x, dtype=float), np.full(size, np.nan)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (given, y)]

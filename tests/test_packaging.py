@@ -65,8 +65,8 @@ def test_sdist_holds_the_sources(distributions: Path) -> None:
         "pyproject.toml",
         "README.md",
         "LICENSE",
-        "templates/function.c.jinja",
-        "robots/kuka_iiwa.urdf",
+        "codegen/rbdc/templates/function.c.jinja",
+        "codegen/rbdc/robots/kuka_iiwa.urdf",
     } <= names
 
 

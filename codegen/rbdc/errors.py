@@ -1,4 +1,4 @@
-"""Every error that rbdc raises on purpose.
+"""Every error that rbdc raises on purpose, and its warnings.
 
 `RbdcError` is the base; the command line turns any of them into one message on standard error and the exit
 status of its class. A message says where, what is wrong and how to mend it.
@@ -13,6 +13,14 @@ class RbdcError(Exception):
     exit_status = 2
     """Of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was compiled and
     does not agree with the description.
+    """
+
+
+class RbdcWarning(UserWarning):
+    """Something of a description or of a folder that a build leaves out, changes or doubts.
+
+    The command line prints it, `rbdc.build` raises it through `warnings`; what concerns the package is kept
+    in its manifest and in the attribute `warnings` of its module.
     """
 
 
@@ -51,7 +59,22 @@ class SingularModelError(RbdcError):
 
 
 class ToolchainError(RbdcError):
-    """The C compiler is missing or failed; the message holds the command and the compiler's output."""
+    """The C compiler is missing or failed; the message holds the command and the compiler's output.
+
+    Args:
+        message: the whole message.
+        output: what the compiler printed.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        self.output = output
+        super().__init__(message)
+
+    @property
+    def line(self) -> str:
+        """One line of the reason: the compiler's first error, or the first line that there is."""
+        lines = [line.strip() for line in (self.output or str(self)).splitlines() if line.strip()]
+        return next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
 
 
 class TimeLimitError(ToolchainError):

@@ -4,14 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.functions.declarations import LAYOUTS
-from rbdc.functions.scalar_types import SCALARS
-from rbdc.model.options import FrameOption, JointNumbers
-from rbdc.native.toolchain import MARCHES
+from rbdc.functions.declarations import TensorLayout
+from rbdc.functions.scalar_types import Precision
+from rbdc.model.options import ModelOptions
+from rbdc.native.toolchain import March
+from rbdc.option_fields import (
+    COUNT,
+    FOLDER,
+    SWITCH,
+    TEXT,
+    Option,
+    Reading,
+    Recorded,
+    at_most,
+    choice,
+    each,
+    entries,
+    names,
+    options_of,
+    words_of,
+)
 
 Progress = Callable[[str], None]
 """Is told in words what a build is doing."""
@@ -21,115 +38,162 @@ LIKELY_MEANT = 1e-11
 meant to be one.
 """
 MAXIMUM_SNAP = 1e-3
-FEXT_FRAMES = ("local", "world")
-"""External forces are given in the frames of the bodies; in that of the world."""
-STYLES = ("unrolled", "rolled", "auto")
-"""Straight-line code; loops over the model's tables where a function has such a form; whichever suits each
-function.
-"""
+
+
+class ForceFrame(StrEnum):
+    """The frames of external forces: those of the bodies, or that of the world."""
+
+    LOCAL = "local"
+    WORLD = "world"
+
+
+class Style(StrEnum):
+    """Straight-line code; loops over the model's tables where a function has such a form; whichever suits
+    each function.
+    """
+
+    UNROLLED = "unrolled"
+    ROLLED = "rolled"
+    AUTO = "auto"
+
+
+def _inertial(given: Any) -> tuple[str, ...]:
+    """The links of `inertial@link,...`, or a sequence of them; none of `inertial`, which means all."""
+    if not isinstance(given, str):
+        return tuple(TEXT.read(link) for link in entries(given))
+    kind, at, listed = given.partition("@")
+    links = tuple(words_of(listed))
+    if kind != "inertial" or bool(at) != bool(links):
+        raise ValueError("give inertial, or inertial@LINK,...")
+    return links
+
+
+_INERTIAL = Reading(_inertial, "inertial[@LINK,...]", record=lambda links: list(links or ["all"]))
 
 
 @dataclass(frozen=True)
-class BuildOptions:
-    """Options of a build; product names as on the command line. `functions` None means those of `preset`;
-    `compiler` and `cflags` None mean what `rbdc.native.toolchain` chooses. `fuse`: groups of functions that
-    also get one entry point together. The package becomes the folder `out`/`name`. `verify`: compare what was
-    compiled with the recursions of the literature before it is installed.
+class BuildOptions(ModelOptions):
+    """Options of a build: those of the model, and what is made of it. `functions` None means those of
+    `preset`, `compiler` and `cflags` None what `rbdc.native.toolchain` chooses. The package becomes the
+    folder `out`/`name`.
+
+    Raises OptionError for a value that an option does not have.
     """
 
-    name: str | None = None
-    functions: tuple[str, ...] | None = None
-    preset: str = "control"
-    fuse: tuple[tuple[str, ...], ...] = ()
-    root_joint: str = "fixed"
-    mimic: str = "independent"
-    joint_order: str = "name"
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    snap: float = LIKELY_MEANT
-    allow_invalid_inertia: bool = False
-    armature: JointNumbers = ()
-    damping: str = "report"
-    springs: str = "refuse"
-    xacro_arguments: tuple[tuple[str, str], ...] = ()
-    lock: JointNumbers = ()
-    base: str | None = None
-    frames: tuple[tuple[str, str, FrameOption], ...] = ()
-    parameters: tuple[str, ...] | None = None
-    payloads: tuple[str, ...] = ()
-    fext_frame: str = FEXT_FRAMES[0]
-    out: Path = Path("generated")
-    dtype: str = "float64"
-    targets: tuple[str, ...] = ("c", "batch")
-    style: str = "unrolled"
-    tensor_layout: str = "dense"
-    march: str = "native"
-    compiler: str | None = None
-    cflags: tuple[str, ...] | None = None
-    jobs: int | None = None
-    force: bool = False
-    verify: bool = True
+    snap: Option[float] = Option(
+        at_most(MAXIMUM_SNAP),
+        LIKELY_MEANT,
+        "Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
+    )
+    parameters: Option[tuple[str, ...] | None] = Option(
+        _INERTIAL,
+        None,
+        "Inertial parameters of moving links as a further argument: 10 numbers each.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    payloads: Option[tuple[str, ...]] = Option(
+        each(TEXT, "FRAME"),
+        (),
+        "Inertial parameters of a payload that is fixed to a frame, as a further argument.",
+        "--payload",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    fext_frame: Option[ForceFrame] = Option(
+        choice(ForceFrame),
+        ForceFrame.LOCAL,
+        "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    name: Option[str | None] = Option(
+        TEXT, None, "The module's name; by default made from the description's.", recorded=Recorded.NEVER
+    )
+    functions: Option[tuple[str, ...] | None] = Option(
+        names("NAME,..."),
+        None,
+        "Comma-separated names of functions, in place of a preset.",
+        recorded=Recorded.NEVER,
+    )
+    preset: Option[str] = Option(
+        TEXT,
+        "control",
+        "control, optimisation, full or second: `rbdc build --help` lists their functions.",
+        recorded=Recorded.NEVER,
+    )
+    out: Option[Path] = Option(
+        FOLDER, Path("generated"), "The folder of the package.", recorded=Recorded.NEVER
+    )
+    dtype: Option[Precision] = Option(
+        choice(Precision), Precision.DOUBLE, "float32: single precision throughout, about 1e-6."
+    )
+    targets: Option[tuple[str, ...]] = Option(
+        names("NAME,..."),
+        ("c", "batch"),
+        "c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
+    )
+    style: Option[Style] = Option(
+        choice(Style), Style.UNROLLED, "Straight-line code, loops (small code), or what suits each function."
+    )
+    fuse: Option[tuple[tuple[str, ...], ...]] = Option(
+        each(names(""), "NAME,..."),
+        (),
+        "Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
+    )
+    tensor_layout: Option[TensorLayout] = Option(
+        choice(TensorLayout),
+        TensorLayout.DENSE,
+        "sparse: of second derivatives the entries that are not always zero.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    march: Option[March] = Option(
+        choice(March),
+        March.NATIVE,
+        "native: for this processor; portable: for every one, in several variants.",
+    )
+    compiler: Option[str | None] = Option(
+        TEXT,
+        None,
+        "The C compiler; by default $CC, the newest clang, gcc or cc.",
+        "--cc",
+        recorded=Recorded.NEVER,
+    )
+    cflags: Option[tuple[str, ...] | None] = Option(
+        names("TEXT", separator=None),
+        None,
+        "Compiler flags in place of rbdc's, separated by blanks.",
+        recorded=Recorded.NEVER,
+    )
+    jobs: Option[int | None] = Option(
+        COUNT,
+        None,
+        "Processes at once that generate or compile; by default one per processor.",
+        recorded=Recorded.NEVER,
+    )
+    force: Option[bool] = Option(
+        SWITCH,
+        False,
+        "Generate and verify even if nothing changed; the same C is not compiled again.",
+        recorded=Recorded.NEVER,
+    )
+    verify: Option[bool] = Option(
+        SWITCH,
+        True,
+        "Compare what was compiled with the recursions of the literature before it is installed, or do not.",
+    )
+
+
+READING = (*options_of(ModelOptions), "snap")
+"""The names of those that bear on how a description is read."""
 
 
 def check_options(options: BuildOptions) -> None:
-    """Raise OptionError or UnsupportedError for a value that no build takes."""
+    """Raise OptionError or UnsupportedError for options that do not go together, and for presets and targets
+    that there are not.
+    """
     from rbdc.emit.registry import backends_of
+    from rbdc.functions.catalogue import presets
 
-    if options.style not in STYLES:
-        raise OptionError(f"--style {options.style!a}; there are {', '.join(STYLES)}")
-    if options.tensor_layout not in LAYOUTS:
-        raise OptionError(f"--tensor-layout {options.tensor_layout!a}; there are {', '.join(LAYOUTS)}")
-    if options.tensor_layout != LAYOUTS[0] and set(options.targets) - {"c", "batch"}:
+    if options.preset not in presets():
+        raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
+    if options.tensor_layout is not TensorLayout.DENSE and set(options.targets) - {"c", "batch"}:
         raise UnsupportedError("--tensor-layout sparse: only the targets c and batch have it")
-    if options.fext_frame not in FEXT_FRAMES:
-        raise OptionError(f"--fext-frame {options.fext_frame!a}; there are {', '.join(FEXT_FRAMES)}")
-    if options.march not in MARCHES:
-        raise OptionError(f"--march {options.march!a}; there are {', '.join(MARCHES)}")
-    if options.dtype not in SCALARS:
-        raise OptionError(f"--dtype {options.dtype!a}; there are {', '.join(SCALARS)}")
     backends_of(options.targets)
-    if not 0.0 <= options.snap <= MAXIMUM_SNAP:
-        raise OptionError(f"--snap {options.snap} is not between 0 and {MAXIMUM_SNAP}")
-    if options.jobs is not None and options.jobs < 1:
-        raise OptionError(f"--jobs {options.jobs} is less than 1")
-
-
-def _where_given(options: dict[str, Any]) -> dict[str, Any]:
-    """Those of the options that are not their defaults: manifests of builds without them stay as they are."""
-    return {
-        name: value
-        for name, value in options.items()
-        if value not in ({}, [], None, getattr(BuildOptions, name))
-    }
-
-
-def recorded_options(options: BuildOptions) -> dict[str, Any]:
-    """The options that a package depends on, as its manifest has them."""
-    return {
-        "root_joint": options.root_joint,
-        "mimic": options.mimic,
-        "joint_order": options.joint_order,
-        "gravity": list(options.gravity),
-        "snap": options.snap,
-        "allow_invalid_inertia": options.allow_invalid_inertia,
-        **_where_given(
-            {
-                "armature": dict(options.armature),
-                "damping": options.damping,
-                "springs": options.springs,
-                "xacro_arguments": dict(options.xacro_arguments),
-                "lock": dict(options.lock),
-                "base": options.base,
-                "parameters": None if options.parameters is None else list(options.parameters or ["all"]),
-                "payloads": list(options.payloads),
-                "fext_frame": options.fext_frame,
-                "tensor_layout": options.tensor_layout,
-                "frames": [[name, link, list(numbers)] for name, link, numbers in options.frames],
-            }
-        ),
-        "dtype": options.dtype,
-        "targets": list(options.targets),
-        "style": options.style,
-        "fuse": [list(group) for group in options.fuse],
-        "march": options.march,
-        "verify": options.verify,
-    }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
@@ -15,26 +16,29 @@ from typing import TYPE_CHECKING, Any
 import rbdc
 from rbdc.build_result import BuildResult, result_of
 from rbdc.emit.names import check_module_name, module_name, namesake, refuse_taken
-from rbdc.errors import LoadError, OptionError, UnsupportedError, VerificationError
+from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
-from rbdc.model.notes import place_of, warnings_of
-from rbdc.model.options import ModelOptions, gravity_of
+from rbdc.model.notes import kept_warnings, place_of, warnings_of
 from rbdc.model.parameters import with_rows
 from rbdc.native import cache
 from rbdc.native.install import (
     EXTENSION,
     EXTENSION_SOURCE,
     MANIFEST,
+    SEAL,
     install,
     is_generated,
     recorded,
     refuse_foreign,
+    sealed,
     sweep_beside,
 )
 from rbdc.native.scratch import sweep_temporary
+from rbdc.native.target import refuse_other_machine
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
-from rbdc.options import BuildOptions, Progress, check_options, recorded_options
+from rbdc.option_fields import recorded_options
+from rbdc.options import BuildOptions, Progress, Style, check_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -53,32 +57,24 @@ def build(description: Description, *, progress: bool | None = None, **options: 
     Args:
         description: a path, the name of a robot that ships with rbdc, or a `rbdc.Model`.
         progress: whether to show what is going on; by default on terminals and in notebooks.
-        options: those of `BuildOptions`.
+        options: those of the command line by the same names, `functions="rnea,aba"` or
+            `functions=["rnea", "aba"]`; see `rbdc.options.BuildOptions`, or ``rbdc build --help``.
 
     Raises:
         RbdcError: with the place, what is wrong and how to mend it.
+
+    Warns:
+        RbdcWarning: of what the description has and the module leaves out or doubts; the module's `warnings`
+            keep the texts.
     """
-    if "out" in options:
-        options["out"] = Path(options["out"])
-    unknown = sorted(set(options) - {f.name for f in fields(BuildOptions)})
-    if unknown:
-        raise OptionError(
-            f"no option {unknown[0]!r}; there are {', '.join(f.name for f in fields(BuildOptions))}"
-        )
-    for name in ("functions", "targets", "cflags", "parameters", "payloads"):
-        if options.get(name) is not None:
-            options[name] = tuple(options[name])
-    if "gravity" in options:
-        options["gravity"] = gravity_of(options["gravity"])
-    for name in ("armature", "lock"):
-        if name in options:
-            options[name] = tuple((str(joint), float(x)) for joint, x in dict(options[name]).items())
-    if "xacro_arguments" in options:
-        options["xacro_arguments"] = tuple(map(tuple, dict(options["xacro_arguments"]).items()))
-    options["fuse"] = tuple(tuple(group) for group in options.get("fuse", ()))
+    chosen = BuildOptions.of(options)
     title = description.name if isinstance(description, Model) else fspath(description)
     with shown(f"building {ascii(title)[1:-1]}", progress) as show:
-        return load(build_package(description, BuildOptions(**options), show).directory)
+        result = build_package(description, chosen, show)
+        module = load(result.directory)
+    for text in result.warnings:
+        warnings.warn(text, RbdcWarning, stacklevel=2)
+    return module
 
 
 def build_package(
@@ -94,8 +90,8 @@ def build_package(
     package = cache.obtain(job.key(), lambda folder: made.update(_make(job, folder)), anew=options.force)
     about_files = install(package, destination)
     manifest = json.loads((package / MANIFEST).read_text(encoding="utf-8"))
-    warnings = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
-    return result_of(manifest, destination, time.perf_counter() - start, warnings, made)
+    found = (*warnings_of(job.model), *_namesake_warnings(job.robot), *manifest["left_out"], *about_files)
+    return result_of(manifest, destination, time.perf_counter() - start, found, made)
 
 
 def sweep_leftovers(options: BuildOptions) -> None:
@@ -111,12 +107,11 @@ def read(description: Description, options: BuildOptions) -> Model:
     if isinstance(description, Model):
         model = description
     else:
-        given: Any = {f.name: getattr(options, f.name) for f in fields(ModelOptions)}
-        model = Model.from_file(resolve(description), snap=options.snap, **given)
+        model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
     if options.parameters is None and not options.payloads:
         return model
-    if options.style == "rolled":
+    if options.style is Style.ROLLED:
         raise UnsupportedError(
             "--style rolled has its constants in tables: leave out --parameters and --payload"
         )
@@ -131,9 +126,11 @@ def read(description: Description, options: BuildOptions) -> Model:
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
     """The compiler and the flags of the options."""
     compiler = find_compiler(options.compiler)
-    return compiler, default_flags(compiler, options.march) if options.cflags is None else check_flags(
-        options.cflags
-    )
+    if options.cflags is None:
+        return compiler, default_flags(compiler, options.march)
+    flags = check_flags(options.cflags)
+    refuse_other_machine(compiler.path, (*compiler.arguments, *flags), "with --cflags the compiler")
+    return compiler, flags
 
 
 @dataclass(frozen=True)
@@ -170,7 +167,7 @@ class _Job:
                 )
             ),
             self.robot,
-            repr((options.functions, options.preset, recorded_options(options))),
+            repr((options.functions, options.preset, recorded_options(options), kept_warnings(model))),
             fingerprint(),
             *(backend.fingerprint() for backend in backends_of(options.targets)),
             self.compiler.version,
@@ -182,10 +179,13 @@ class _Job:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which functions a package has, and the messages on those that were left out of a preset."""
+    """Which functions a package has, the messages on those that were left out of a preset, and all warnings
+    that the package keeps.
+    """
 
     functions: list[str]
     left_out: list[str]
+    warnings: tuple[str, ...]
 
 
 def _job(description: Description, options: BuildOptions, progress: Progress) -> _Job:
@@ -222,7 +222,7 @@ def _planned(job: _Job) -> _Plan:
     _check_size(model, selected, options.style, fused=bool(fused))
     names, left_out = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
-    return _Plan(names, left_out)
+    return _Plan(names, left_out, (*kept_warnings(model), *left_out))
 
 
 def _emitted(job: _Job, plan: _Plan) -> Generated:
@@ -238,6 +238,7 @@ def _emitted(job: _Job, plan: _Plan) -> Generated:
         scalar=SCALARS[options.dtype],
         portable=options.march == "portable",
         processes=options.jobs or cpu_count() or 1,
+        warnings=plan.warnings,
     )
     return generate(job.model, job.robot, plan.functions, rbdc.__version__, job.progress, chosen)
 
@@ -283,9 +284,12 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     build = {
         "key": job.key(),
         "left_out": plan.left_out,
+        "warnings": list(plan.warnings),
         "options": recorded_options(job.options),
         "verified": job.options.verify,
+        "package": native.package,
         "files": recorded(contents),
+        SEAL: "",
     }
     figures = CompiledFigures(
         {"version": job.compiler.version, "flags": list(job.flags)},
@@ -301,7 +305,7 @@ def _written(job: _Job, plan: _Plan, generated: Generated, native: Native, folde
     manifest = render_manifest(
         Package(job.model, job.robot, rbdc.__version__), generated.sources, build, figures
     )
-    for name, content in {**contents, MANIFEST: manifest.encode()}.items():
+    for name, content in {**contents, MANIFEST: sealed(manifest).encode()}.items():
         (folder / name).write_bytes(content)
 
 
@@ -310,15 +314,19 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
     may be. What is wrong leaves the cache, so that a compiler that has been mended is asked again.
     """
     from rbdc.planning.fusion import parts_of
-    from rbdc.verification.package import Checked, verify_package
+    from rbdc.verification.package import verify_package
+    from rbdc.verification.questions import Checked
 
     if not job.options.verify:
         return None
     job.progress("verifying")
     parts = parts_of(job.model, job.options.fuse)
-    checked = [Checked(source.declaration, parts[source.declaration.name]) for source in generated.sources]
+    checked = [
+        Checked(source.declaration, parts[source.declaration.name], bool(source.batch_files))
+        for source in generated.sources
+    ]
     try:
-        return verify_package(folder, job.model, checked)
+        return verify_package(folder, job.model, checked, job.robot)
     except LoadError as error:
         raise LoadError(
             f"what was compiled cannot be verified here: {error}; --no-verify installs it all the same"
@@ -338,14 +346,12 @@ def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) 
     keep some hundred numbers for each body on the stack.
     """
     from rbdc.emit.paths.kernels import has_windows
-    from rbdc.emit.rolled.joints import is_rollable
-    from rbdc.emit.rolled.rolled import MAXIMUM_BODIES
     from rbdc.functions.catalogue import functions_of, rollable
+    from rbdc.planning.loops.forms import MAXIMUM_BODIES
     from rbdc.planning.policy import MAXIMUM_DOF
 
     catalogue = functions_of(model)
-    has_loops = not fused and (style == "rolled" or is_rollable(model))
-    unrolled = [name for name in names if not (has_loops and catalogue[name].policy.rolled)]
+    unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
     if style != "rolled":
         unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
     place = f"{place_of(model)}: {model.nv} degrees of freedom"

@@ -1,21 +1,53 @@
-"""Processes that rbdc starts, each ended together with all that it has started in turn.
+"""Processes that rbdc starts, each ended together with all that it has started in turn; and a pool of
+processes that do the same work on many tasks, each taking the next when it has done its last.
 
 A process gets a group of its own, so that a Ctrl-C at the terminal reaches only the process that the user
 started, which then ends the others. Helpers ignore interrupts; what they start stays in their group, and one
 signal reaches all of it.
+
+The pool is rbdc's own, for no library gives all of what a build needs. The helpers of `concurrent.futures`
+and `multiprocessing` run the caller's script again where it has no guard. Those of loky do not, but where one
+is killed all tasks of the pool fail (a build of several robots would lose them all for one that ran out of
+memory), and ending helpers that have helpers of their own prints a warning about leaked semaphores. In none
+of them does the calling process work too, while helpers take half a second to start: longer than all the work
+on a small robot.
+
+A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
+then one task after the other. It answers each: None once it is ready, then for each task the pair (result,
+error).
 """
 
 from __future__ import annotations
 
+import gc
+import json
 import os
+import pickle
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from threading import Thread
+from typing import Any, BinaryIO, Generic, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 _RUNNING: set[subprocess.Popen[bytes]] = set()
 """Processes that `run` waits for, in any thread."""
+
+MOST = 8
+"""Processes at once: a helper takes 150 MB and half a second before its first task."""
+
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from rbdc.processes import serve; serve()"
+)
+_CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
+"""Raised by pickle, which of them depends on the object."""
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
@@ -59,3 +91,244 @@ def end_all() -> None:
     """End all processes that `run` waits for, in any thread."""
     for process in list(_RUNNING):
         end(process)
+
+
+def spread(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    processes: int,
+    begin: Callable[[Task], None] = lambda _: None,
+) -> list[Result]:
+    """Return [work(task) for task in tasks], computed by this process and helpers, `processes` in all.
+
+    Tasks are begun in the order given (the longest should come first), and `begin` is called with each
+    before. What a helper cannot do, because it is killed or because pickle cannot send it the task, this
+    process does. Raises the error of the first task that failed; no other task is begun after it.
+    """
+    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)) - 1)
+
+
+def spread_apart(
+    work: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    processes: int,
+    lost: Callable[[Task], Result],
+    begin: Callable[[Task], None],
+) -> list[Result]:
+    """Return [work(task) for task in tasks], computed by helpers alone.
+
+    This process only waits, so that it heeds an interrupt at once; it then ends the helpers with all that
+    they have started. A task whose helper is killed, or cannot be started, is not tried again: its result is
+    lost(task).
+    """
+    return _Pool(work, tasks, begin).results(min(processes, MOST, len(tasks)), lost)
+
+
+class HelperEnded(Exception):
+    """A helper that ended by itself, or could not be started. status: its exit status, the negative number
+    of the signal that ended it.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+@contextmanager
+def helper(work: Callable[[Task], Result]) -> Iterator[Callable[[Task], Result]]:
+    """A process of its own for work that may end it: within, a function that has it work on a task.
+
+    It starts at once, and this process goes on meanwhile. What the work prints is lost; an object `work`
+    remembers from task to task. The function raises the error of the task, or HelperEnded.
+    """
+    try:
+        process = _started(stderr=subprocess.DEVNULL)
+    except OSError as error:
+        raise HelperEnded(error.errno or 1) from error
+    ready = False
+
+    def ask(task: Task) -> Result:
+        nonlocal ready
+        try:
+            if not ready:
+                _ask(process, work)
+                ready = True
+            result, error = _ask(process, task)
+        except (OSError, EOFError, pickle.UnpicklingError) as lost:
+            raise HelperEnded(process.wait()) from lost
+        if error is not None:
+            raise error
+        found: Result = result
+        return found
+
+    try:
+        yield ask
+    finally:
+        end(process)
+        with suppress(BrokenPipeError), process:  # what it was asked last it may not have read
+            pass
+
+
+def _started(**how: Any) -> subprocess.Popen[bytes]:
+    """A new helper, which waits for its work. Raises OSError where it cannot be started."""
+    command = [sys.executable, "-c", _PROGRAM, json.dumps(sys.path)]
+    return start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **how)
+
+
+class _Pool(Generic[Task, Result]):
+    """One use of the pool: the tasks that wait, those that are done, and the helpers."""
+
+    def __init__(
+        self, work: Callable[[Task], Result], tasks: Sequence[Task], begin: Callable[[Task], None]
+    ) -> None:
+        self._work, self._tasks, self._begin = work, tasks, begin
+        self._waiting = deque(range(len(tasks)))
+        self._done: dict[int, Result] = {}
+        self._errors: dict[int, Exception] = {}
+        self._helpers: list[subprocess.Popen[bytes]] = []
+        self._ready: set[subprocess.Popen[bytes]] = set()
+        self._over = False
+
+    def results(self, helpers: int, lost: Callable[[Task], Result] | None = None) -> list[Result]:
+        """The results in the order of the tasks, by so many helpers; without `lost` by this process too."""
+        threads = [Thread(target=self._by_a_helper, args=(lost,), daemon=True) for _ in range(helpers)]
+        try:
+            for thread in threads:
+                thread.start()
+            if lost is None:
+                self._here(self._work)
+                for process in self._helpers:
+                    if process not in self._ready:  # and nothing is left for it
+                        end(process)
+            for thread in threads:
+                thread.join()
+            self._here(lost or self._work)  # what helpers could not finish
+        finally:
+            self._over = True
+            self._waiting.clear()
+            for process in self._helpers:
+                end(process)
+                process.wait()
+        if self._errors:
+            raise self._errors[min(self._errors)]
+        return [self._done[index] for index in range(len(self._tasks))]
+
+    def _next(self) -> int | None:
+        """The index of the next task, None where there is none."""
+        try:
+            return self._waiting.popleft()
+        except IndexError:
+            return None
+
+    def _here(self, work: Callable[[Task], Result]) -> None:
+        """Work on tasks in this process until none waits."""
+        while (index := self._next()) is not None:
+            try:
+                self._begin(self._tasks[index])
+                self._done[index] = work(self._tasks[index])
+            except Exception as error:
+                self._failed(index, error)
+
+    def _failed(self, index: int, error: Exception) -> None:
+        """Note the error of a task, and begin no other."""
+        self._errors[index] = error
+        self._waiting.clear()
+
+    def _by_a_helper(self, lost: Callable[[Task], Result] | None) -> None:
+        """Start a helper and let it work on tasks until none waits."""
+        index = None
+        try:
+            with _started() as process:
+                self._helpers.append(process)
+                if self._over:
+                    end(process)
+                _ask(process, self._work)
+                self._ready.add(process)
+                while (index := self._next()) is not None:
+                    self._ask_for(process, index)
+        except (OSError, EOFError, *_CANNOT_BE_SENT):
+            if index is not None and lost is not None:
+                self._done[index] = lost(self._tasks[index])
+            elif index is not None:
+                self._waiting.appendleft(index)
+
+    def _ask_for(self, process: subprocess.Popen[bytes], index: int) -> None:
+        """Have a helper work on a task. Raises what `_ask` raises."""
+        try:
+            self._begin(self._tasks[index])
+        except Exception as refusal:
+            self._failed(index, refusal)
+            return
+        result, error = _ask(process, self._tasks[index])
+        if error is None:
+            self._done[index] = result
+        else:
+            self._failed(index, error)
+
+
+def _ask(process: subprocess.Popen[bytes], message: object) -> Any:
+    """Send a message to a helper and return its answer.
+
+    Raises EOFError or OSError where the helper has ended, and one of `_CANNOT_BE_SENT`.
+    """
+    if process.stdin is None or process.stdout is None:
+        raise EOFError
+    process.stdin.write(pickle.dumps(message))
+    process.stdin.flush()
+    return pickle.load(process.stdout)
+
+
+def serve() -> None:
+    """Be a helper until standard input ends. What the work prints goes to standard error, not to answers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked to stop ends this one
+    Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    try:
+        _answer(sys.stdin.buffer, answers)
+    except (EOFError, BrokenPipeError):  # nobody waits any more
+        os._exit(0)
+
+
+def _end_with(parent: int) -> None:
+    """End this process, and its group if it leads one, once its parent has ended."""
+    while os.getppid() == parent:
+        time.sleep(0.2)
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def _answer(tasks: BinaryIO, answers: BinaryIO) -> None:
+    work = pickle.load(tasks)
+    answer: object = None
+    while True:
+        answers.write(_pickled(answer))
+        answers.flush()
+        task = pickle.load(tasks)
+        try:
+            answer = work(task), None
+        except Exception as error:
+            answer = None, error
+
+
+def _pickled(answer: object) -> bytes:
+    """An answer as bytes; in place of one that pickle cannot send, an error that says so."""
+    try:
+        return pickle.dumps(answer)
+    except _CANNOT_BE_SENT as error:
+        return pickle.dumps((None, TypeError(f"the result of a helper cannot be sent: {error}")))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without the collector of cyclic garbage: for work on millions of small objects without cycles, where
+    looking through them again and again takes from a seventh of the time to most of it.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()

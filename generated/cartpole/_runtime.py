@@ -9,7 +9,6 @@ samples over several.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from math import prod
 from typing import Any, NoReturn
@@ -20,7 +19,7 @@ from numpy import empty, ndarray
 # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
 from numpy.ma import MaskedArray
 
-from ._arrays import Array, batched, lossy, one_by_one, overlaps, together
+from ._arrays import Array, batched, lossy, one_by_one, overlaps, together, whole
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
@@ -299,7 +298,7 @@ class Entry(Named):
 
     def _thread_count(self, num_threads: Any) -> int:
         try:
-            count = operator.index(num_threads)
+            count = whole(num_threads)
         except TypeError:
             self._refuse(TypeError, "num_threads", f"is {num_threads!r}", "give a positive integer")
         if count < 1:
@@ -372,9 +371,7 @@ class Entry(Named):
                 raise ValueError(f"{self._name}: {argument}: no frame {frame!r}; see frame_names")
             return self._frames[frame]
         try:
-            if isinstance(frame, bool):  # of which Python makes 0 or 1
-                raise TypeError
-            index = operator.index(frame)
+            index = whole(frame)
         except TypeError:
             raise TypeError(
                 f"{self._name}: {argument}: give a frame's name or index, not {type(frame).__name__}"

@@ -250,9 +250,13 @@ static inline int cartpole_moderate8(const cartpole_lanes8 *restrict x, size_t n
 {
     cartpole_mask8 others = {0};
     for (size_t k = 0; k < n; ++k) {
-        others |= ~((cartpole_mask8)(x[k] <= 1000000.0) & (cartpole_mask8)(x[k] >= -1000000.0));
+        others |= 0x412e848000000000 - ((cartpole_mask8)x[k] & 0x7fffffffffffffff); /* negative where the bits of |x|, NaN or not, are beyond */
     }
-    return !(others[0] | others[1] | others[2] | others[3] | others[4] | others[5] | others[6] | others[7]);
+    typedef long long halves4 __attribute__((vector_size(32)));
+    const halves4 others4 = (halves4){others[0], others[1], others[2], others[3]} | (halves4){others[4], others[5], others[6], others[7]};
+    typedef long long halves2 __attribute__((vector_size(16)));
+    const halves2 others42 = (halves2){others4[0], others4[1]} | (halves2){others4[2], others4[3]};
+    return (others42[0] | others42[1]) >= 0;
 }
 
 /* Of moderate angles: x = n pi + r with |r| <= pi/2, pi in three parts of which the first two have 33 bits; sin r = r + r z S(z) and

@@ -82,23 +82,20 @@ void cartpole_centroidal_dynamics_derivatives(const double *restrict q, const do
     dhdot_da[9] = d7_34 - IC0_3 * t41 - IC1_3 * t53;
 
     /* results: known without computation */
-    static const double constants[5] = {
-        0.0, 0.0, 0.0, 0.0, 0.0,
-    };
-    memcpy(dh_dq + 2, constants + 0, 3 * sizeof *dh_dq);
-    memcpy(dh_dq + 6, constants + 3, 2 * sizeof *dh_dq);
-    memcpy(dh_dq + 10, constants + 3, 2 * sizeof *dh_dq);
+    memset(dh_dq + 2, 0, 3 * sizeof *dh_dq);
+    memset(dh_dq + 6, 0, 2 * sizeof *dh_dq);
+    memset(dh_dq + 10, 0, 2 * sizeof *dh_dq);
     dh_dq[0] = 0.0;
-    memcpy(dhdot_dq + 2, constants + 0, 3 * sizeof *dhdot_dq);
-    memcpy(dhdot_dq + 6, constants + 0, 3 * sizeof *dhdot_dq);
-    memcpy(dhdot_dq + 10, constants + 3, 2 * sizeof *dhdot_dq);
+    memset(dhdot_dq + 2, 0, 3 * sizeof *dhdot_dq);
+    memset(dhdot_dq + 6, 0, 3 * sizeof *dhdot_dq);
+    memset(dhdot_dq + 10, 0, 2 * sizeof *dhdot_dq);
     dhdot_dq[0] = 0.0;
-    memcpy(dhdot_dv + 2, constants + 0, 3 * sizeof *dhdot_dv);
-    memcpy(dhdot_dv + 6, constants + 0, 3 * sizeof *dhdot_dv);
-    memcpy(dhdot_dv + 10, constants + 3, 2 * sizeof *dhdot_dv);
+    memset(dhdot_dv + 2, 0, 3 * sizeof *dhdot_dv);
+    memset(dhdot_dv + 6, 0, 3 * sizeof *dhdot_dv);
+    memset(dhdot_dv + 10, 0, 2 * sizeof *dhdot_dv);
     dhdot_dv[0] = 0.0;
-    memcpy(dhdot_da + 2, constants + 0, 3 * sizeof *dhdot_da);
-    memcpy(dhdot_da + 6, constants + 0, 3 * sizeof *dhdot_da);
-    memcpy(dhdot_da + 10, constants + 3, 2 * sizeof *dhdot_da);
+    memset(dhdot_da + 2, 0, 3 * sizeof *dhdot_da);
+    memset(dhdot_da + 6, 0, 3 * sizeof *dhdot_da);
+    memset(dhdot_da + 10, 0, 2 * sizeof *dhdot_da);
     dhdot_da[0] = 1.1;
 }

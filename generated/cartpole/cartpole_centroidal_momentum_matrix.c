@@ -30,11 +30,8 @@ void cartpole_centroidal_momentum_matrix(const double *restrict q, double *restr
     A[9] = A1_4;
 
     /* results: known without computation */
-    static const double constants[5] = {
-        0.0, 0.0, 0.0, 0.0, 0.0,
-    };
-    memcpy(A + 2, constants + 0, 3 * sizeof *A);
-    memcpy(A + 6, constants + 0, 3 * sizeof *A);
-    memcpy(A + 10, constants + 3, 2 * sizeof *A);
+    memset(A + 2, 0, 3 * sizeof *A);
+    memset(A + 6, 0, 3 * sizeof *A);
+    memset(A + 10, 0, 2 * sizeof *A);
     A[0] = 1.1;
 }

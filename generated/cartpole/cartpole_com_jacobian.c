@@ -25,9 +25,6 @@ void cartpole_com_jacobian(const double *restrict q, double *restrict J)
     J[5] = J1_2;
 
     /* results: known without computation */
-    static const double constants[3] = {
-        0.0, 0.0, 0.0,
-    };
-    memcpy(J + 2, constants + 0, 3 * sizeof *J);
+    memset(J + 2, 0, 3 * sizeof *J);
     J[0] = 1.0;
 }

@@ -24,9 +24,6 @@ void cartpole_coriolis(const double *restrict q, const double *restrict v, doubl
     C[1] = -(sin_q1 * B1_0);
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
-    memcpy(C + 2, constants + 0, 2 * sizeof *C);
+    memset(C + 2, 0, 2 * sizeof *C);
     C[0] = 0.0;
 }

@@ -26,22 +26,28 @@ void cartpole_forward_kinematics(const double *restrict q, double *restrict plac
     placements[40] = W1_6;
 
     /* results: known without computation */
-    static const double constants[40] = {
-        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0,
-        0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-        0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0,
-        0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0,
-        1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0,
-    };
-    memcpy(placements + 0, constants + 0, 8 * sizeof *placements);
-    memcpy(placements + 8, constants + 8, 8 * sizeof *placements);
-    memcpy(placements + 20, constants + 16, 8 * sizeof *placements);
-    memcpy(placements + 43, constants + 24, 5 * sizeof *placements);
-    memcpy(placements + 28, constants + 29, 4 * sizeof *placements);
-    memcpy(placements + 36, constants + 33, 4 * sizeof *placements);
-    memcpy(placements + 16, constants + 37, 3 * sizeof *placements);
+    memset(placements + 1, 0, 4 * sizeof *placements);
+    memset(placements + 6, 0, 4 * sizeof *placements);
+    memset(placements + 11, 0, 4 * sizeof *placements);
+    memset(placements + 22, 0, 4 * sizeof *placements);
+    memset(placements + 27, 0, 4 * sizeof *placements);
+    memset(placements + 43, 0, 4 * sizeof *placements);
+    memset(placements + 17, 0, 2 * sizeof *placements);
+    memset(placements + 38, 0, 2 * sizeof *placements);
+    placements[20] = 0.0;
     placements[33] = 0.0;
+    placements[36] = 0.0;
     placements[41] = 0.0;
+    placements[0] = 1.0;
+    placements[5] = 1.0;
+    placements[10] = 1.0;
+    placements[15] = 1.0;
+    placements[16] = 1.0;
+    placements[21] = 1.0;
+    placements[26] = 1.0;
+    placements[31] = 1.0;
+    placements[37] = 1.0;
+    placements[47] = 1.0;
     placements[19] = q[0];
     placements[35] = q[0];
 }

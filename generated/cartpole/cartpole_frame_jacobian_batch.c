@@ -6,6 +6,9 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
+#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
+#endif
 #include "cartpole_frames_batch.h"
 
 /* 8 samples */
@@ -14,7 +17,7 @@ static __attribute__((noinline)) void cartpole_frame_jacobian_kernel8(const cart
     int path[BODIES];
     cartpole_vector8 columns[DOFS][6], world[12];
     const int length = cartpole_frames_climb8(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     for (int i = 0; i < length; ++i) {
@@ -88,3 +91,6 @@ void cartpole_frame_jacobian_lanes(size_t n, const double *restrict q, int frame
         cartpole_frame_jacobian_apart(q + 16 * i, frame, reference, J + 96 * i);
     }
 }
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -28,10 +28,7 @@ static void step_0(const double *restrict q, const double *restrict x, double *r
     up[9] = up_9;
 
     /* results: known without computation */
-    static const double constants[3] = {
-        0.0, 0.0, 0.0,
-    };
-    memcpy(J + 3, constants + 0, 3 * sizeof *J);
+    memset(J + 3, 0, 3 * sizeof *J);
     J[0] = x[0];
     up[0] = x[0];
     J[1] = x[1];

@@ -37,13 +37,10 @@ void cartpole_kinetic_energy_regressor(const double *restrict q, const double *r
     y[16] = y1_6;
 
     /* results: known without computation */
-    static const double constants[13] = {
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        0.0, 0.0, 0.0, 0.0, 0.0,
-    };
-    memcpy(y + 1, constants + 0, 8 * sizeof *y);
-    memcpy(y + 17, constants + 8, 3 * sizeof *y);
-    memcpy(y + 14, constants + 11, 2 * sizeof *y);
+    memset(y + 1, 0, 4 * sizeof *y);
+    memset(y + 5, 0, 4 * sizeof *y);
+    memset(y + 17, 0, 3 * sizeof *y);
+    memset(y + 14, 0, 2 * sizeof *y);
     y[9] = 0.0;
     y[12] = 0.0;
 }

@@ -23,13 +23,11 @@ void cartpole_potential_energy_regressor(const double *restrict q, double *restr
     y[13] = cos_q1 * 9.81;
 
     /* results: known without computation */
-    static const double constants[17] = {
-        0.0, 0.0, 0.0, 9.81, 0.0, 0.0, 0.0, 0.0,
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        0.0,
-    };
-    memcpy(y + 0, constants + 0, 8 * sizeof *y);
-    memcpy(y + 14, constants + 8, 6 * sizeof *y);
-    memcpy(y + 8, constants + 14, 3 * sizeof *y);
+    memset(y + 4, 0, 4 * sizeof *y);
+    memset(y + 14, 0, 4 * sizeof *y);
+    memset(y + 0, 0, 3 * sizeof *y);
+    memset(y + 8, 0, 3 * sizeof *y);
+    memset(y + 18, 0, 2 * sizeof *y);
     y[12] = 0.0;
+    y[3] = 9.81;
 }

@@ -46,12 +46,9 @@ static void cartpole_rnea_derivatives_without_fext(const double *restrict q, con
     dtau_dq[3] = d1_1;
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
     dtau_dq[0] = 0.0;
     dtau_dq[2] = 0.0;
-    memcpy(dtau_dv + 2, constants + 0, 2 * sizeof *dtau_dv);
+    memset(dtau_dv + 2, 0, 2 * sizeof *dtau_dv);
     dtau_dv[0] = 0.0;
     dtau_da[0] = 1.1;
     dtau_da[3] = 1.025;
@@ -95,12 +92,9 @@ static void cartpole_rnea_derivatives_with_fext(const double *restrict q, const 
     dtau_dq[3] = d1_1;
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
     dtau_dq[0] = 0.0;
     dtau_dq[2] = 0.0;
-    memcpy(dtau_dv + 2, constants + 0, 2 * sizeof *dtau_dv);
+    memset(dtau_dv + 2, 0, 2 * sizeof *dtau_dv);
     dtau_dv[0] = 0.0;
     dtau_da[0] = 1.1;
     dtau_da[3] = 1.025;

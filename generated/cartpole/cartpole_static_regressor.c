@@ -26,15 +26,17 @@ void cartpole_static_regressor(const double *restrict q, double *restrict Y)
     Y[21] = W1_6;
 
     /* results: known without computation */
-    static const double constants[16] = {
-        0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0,
-        0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0,
-    };
-    memcpy(Y + 8, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 16, constants + 8, 5 * sizeof *Y);
-    memcpy(Y + 1, constants + 13, 3 * sizeof *Y);
+    memset(Y + 15, 0, 4 * sizeof *Y);
+    memset(Y + 11, 0, 3 * sizeof *Y);
+    memset(Y + 2, 0, 2 * sizeof *Y);
+    memset(Y + 8, 0, 2 * sizeof *Y);
     Y[6] = 0.0;
+    Y[20] = 0.0;
     Y[22] = 0.0;
     Y[0] = q[0];
     Y[4] = q[0];
+    Y[1] = 1.0;
+    Y[10] = 1.0;
+    Y[14] = 1.0;
+    Y[19] = 1.0;
 }

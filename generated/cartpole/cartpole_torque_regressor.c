@@ -35,15 +35,14 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
     Y[31] = Y1_11;
 
     /* results: known without computation */
-    static const double constants[13] = {
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        0.0, 0.0, 0.0, 0.0, 0.0,
-    };
-    memcpy(Y + 1, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 14, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 22, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 37, constants + 8, 3 * sizeof *Y);
-    memcpy(Y + 34, constants + 11, 2 * sizeof *Y);
+    memset(Y + 1, 0, 4 * sizeof *Y);
+    memset(Y + 5, 0, 4 * sizeof *Y);
+    memset(Y + 14, 0, 4 * sizeof *Y);
+    memset(Y + 18, 0, 4 * sizeof *Y);
+    memset(Y + 22, 0, 4 * sizeof *Y);
+    memset(Y + 26, 0, 4 * sizeof *Y);
+    memset(Y + 37, 0, 3 * sizeof *Y);
+    memset(Y + 34, 0, 2 * sizeof *Y);
     Y[9] = 0.0;
     Y[12] = 0.0;
     Y[30] = 0.0;

@@ -57,8 +57,9 @@ CARTPOLE_INLINE void cartpole_sincos_of_sums2(const double *restrict x, const do
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1]) {
+    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
+    if ((large[0] | large[1]) < 0) {
         for (int k = 0; k < 2; ++k) {
             sine[k] = sin(a[k]);
             cosine[k] = cos(a[k]);
@@ -115,8 +116,11 @@ CARTPOLE_INLINE void cartpole_sincos_of_sums4(const double *restrict x, const do
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1] | large[2] | large[3]) {
+    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
+    typedef long long halves2 __attribute__((vector_size(16)));
+    const halves2 large2 = (halves2){large[0], large[1]} | (halves2){large[2], large[3]};
+    if ((large2[0] | large2[1]) < 0) {
         for (int k = 0; k < 4; ++k) {
             sine[k] = sin(a[k]);
             cosine[k] = cos(a[k]);
@@ -173,8 +177,13 @@ CARTPOLE_INLINE void cartpole_sincos_of_sums8(const double *restrict x, const do
     memcpy(sine, &s, sizeof s);
     memcpy(cosine, &c, sizeof c);
 
-    const integer large = ~(integer)(a <= 1000000.0) | ~(integer)(a >= -1000000.0);
-    if (large[0] | large[1] | large[2] | large[3] | large[4] | large[5] | large[6] | large[7]) {
+    /* negative where the bits of |a|, NaN or not, are beyond those of 1000000.0 */
+    const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
+    typedef long long halves4 __attribute__((vector_size(32)));
+    const halves4 large4 = (halves4){large[0], large[1], large[2], large[3]} | (halves4){large[4], large[5], large[6], large[7]};
+    typedef long long halves2 __attribute__((vector_size(16)));
+    const halves2 large42 = (halves2){large4[0], large4[1]} | (halves2){large4[2], large4[3]};
+    if ((large42[0] | large42[1]) < 0) {
         for (int k = 0; k < 8; ++k) {
             sine[k] = sin(a[k]);
             cosine[k] = cos(a[k]);

@@ -2,6 +2,20 @@
 
 Arrays may have leading batch dimensions, which broadcast; shapes below are without them. SI units, radians. Spatial vectors are
 [linear; angular]. README.md says more.
+
+Attributes:
+    nq, nv, njoints: entries of a configuration and of a velocity, moving bodies
+    joint_names, frame_names, functions: names, tuples of text
+    q_neutral (2,), v_zero (2,): the neutral configuration, no velocity
+    lower_position_limit, upper_position_limit (2,): rad, m; infinite where there are none
+    velocity_limit, effort_limit (2,): rad/s, m/s and N m, N
+    armature (2,): inertia of the motors that counts in M (kg m^2, kg)
+    gravity (3,): m/s^2, in the world's axes
+    fext_frame: the frames of external forces, "local" for those of the bodies, or "world"
+    warnings: of the build, on what the description has and this module leaves out or doubts
+    dtype, block: the type of all arrays, samples in a block of layout "lanes"
+    name, model_hash, variant: the robot, its identity, the processors that the running code is for
+    casadi, jax, torch: the functions for these frameworks, where they were built and are installed
 """
 
 import sys
@@ -22,6 +36,16 @@ njoints = 2
 joint_names = ("joint1", "joint2")
 frame_names = ("base_link", "link1", "link2")
 functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "relative_jacobian", "manipulability_gradient", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
+__all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
+    *functions,
+    "random_configuration",
+    "to_mujoco",
+    "from_mujoco",
+    "to_pinocchio",
+    "from_pinocchio",
+    *("name", "variant", "nq", "nv", "njoints", "joint_names", "frame_names", "fext_frame", "functions", "warnings"),
+)
+warnings = ()
 dtype = np.dtype("float64")
 block = _runtime.block(dtype)  # samples in a block of layout "lanes"
 q_neutral = np.array([0.0, 0.0], dtype)

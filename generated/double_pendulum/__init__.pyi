@@ -12,6 +12,7 @@ njoints: int
 joint_names: tuple[str, ...]
 frame_names: tuple[str, ...]
 functions: tuple[str, ...]
+warnings: tuple[str, ...]
 dtype: np.dtype[np.float64]
 block: int
 q_neutral: NDArray[np.float64]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from math import pi, prod
 from typing import Any
@@ -12,6 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.floating[Any]]
+
+
+def whole(x: Any) -> int:
+    """A whole number as an int. Raises TypeError for anything else, True and False among it."""
+    if isinstance(x, bool):
+        raise TypeError
+    return operator.index(x)
 
 
 def overlaps(x: Array, others: Sequence[Array]) -> bool:

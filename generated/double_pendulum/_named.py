@@ -123,6 +123,8 @@ class Named:
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function with this as its first argument; a decorator."""
+        # As `help` has it: "rnea(q, v, a) method of kuka_iiwa.Function instance".
+        type(self).__module__, type(self).__name__ = _module().name, "Function"
         method: Callable[..., Any] = function.__get__(self)
         vars(function)["_repr_html_"] = lambda: _page(method)
         setattr(self, self._name, method)  # where pickle and copy look for it

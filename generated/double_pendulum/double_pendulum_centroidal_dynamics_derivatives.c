@@ -203,11 +203,8 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     dhdot_da[2] = d3_15;
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
-    memcpy(dh_dq + 0, constants + 0, 2 * sizeof *dh_dq);
-    memcpy(dhdot_dq + 0, constants + 0, 2 * sizeof *dhdot_dq);
-    memcpy(dhdot_dv + 0, constants + 0, 2 * sizeof *dhdot_dv);
-    memcpy(dhdot_da + 0, constants + 0, 2 * sizeof *dhdot_da);
+    memset(dh_dq + 0, 0, 2 * sizeof *dh_dq);
+    memset(dhdot_dq + 0, 0, 2 * sizeof *dhdot_dq);
+    memset(dhdot_dv + 0, 0, 2 * sizeof *dhdot_dv);
+    memset(dhdot_da + 0, 0, 2 * sizeof *dhdot_da);
 }

@@ -60,8 +60,5 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
     A[11] = A1_5;
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
-    memcpy(A + 0, constants + 0, 2 * sizeof *A);
+    memset(A + 0, 0, 2 * sizeof *A);
 }

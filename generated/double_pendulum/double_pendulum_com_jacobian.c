@@ -40,8 +40,5 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     J[4] = J0_2;
 
     /* results: known without computation */
-    static const double constants[2] = {
-        0.0, 0.0,
-    };
-    memcpy(J + 0, constants + 0, 2 * sizeof *J);
+    memset(J + 0, 0, 2 * sizeof *J);
 }

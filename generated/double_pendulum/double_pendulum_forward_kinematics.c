@@ -41,19 +41,26 @@ void double_pendulum_forward_kinematics(const double *restrict q, double *restri
     placements[43] = W1_11;
 
     /* results: known without computation */
-    static const double constants[37] = {
-        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0,
-        0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-        0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.035, 0.0,
-        0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0,
-        0.0, 0.0060872, 0.0, 0.0290872, 0.0,
-    };
-    memcpy(placements + 0, constants + 0, 8 * sizeof *placements);
-    memcpy(placements + 8, constants + 8, 8 * sizeof *placements);
-    memcpy(placements + 44, constants + 16, 4 * sizeof *placements);
-    memcpy(placements + 23, constants + 20, 2 * sizeof *placements);
+    memset(placements + 1, 0, 4 * sizeof *placements);
+    memset(placements + 6, 0, 4 * sizeof *placements);
+    memset(placements + 11, 0, 4 * sizeof *placements);
+    memset(placements + 28, 0, 3 * sizeof *placements);
+    memset(placements + 44, 0, 3 * sizeof *placements);
+    memset(placements + 17, 0, 2 * sizeof *placements);
+    memset(placements + 23, 0, 2 * sizeof *placements);
+    memset(placements + 33, 0, 2 * sizeof *placements);
+    placements[20] = 0.0;
+    placements[36] = 0.0;
     placements[40] = 0.0;
-    memcpy(placements + 27, constants + 22, 8 * sizeof *placements);
-    memcpy(placements + 16, constants + 30, 5 * sizeof *placements);
-    memcpy(placements + 35, constants + 35, 2 * sizeof *placements);
+    placements[0] = 1.0;
+    placements[5] = 1.0;
+    placements[10] = 1.0;
+    placements[15] = 1.0;
+    placements[16] = 1.0;
+    placements[31] = 1.0;
+    placements[32] = 1.0;
+    placements[47] = 1.0;
+    placements[19] = 0.0060872;
+    placements[27] = 0.035;
+    placements[35] = 0.0290872;
 }

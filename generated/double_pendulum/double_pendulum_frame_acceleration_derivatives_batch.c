@@ -6,6 +6,9 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
+#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
+#endif
 #include "double_pendulum_frames_batch.h"
 
 /* 8 samples */
@@ -14,7 +17,7 @@ static __attribute__((noinline)) void double_pendulum_frame_acceleration_derivat
     int path[BODIES];
     double_pendulum_vector8 columns[DOFS][6], world[12];
     const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, da_dq);
     fill(start, 12, da_dv);
     fill(start, 12, da_da);
@@ -128,3 +131,6 @@ void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double
         double_pendulum_frame_acceleration_derivatives_apart(q + 16 * i, v + 16 * i, a + 16 * i, frame, reference, da_dq + 96 * i, da_dv + 96 * i, da_da + 96 * i);
     }
 }
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

@@ -9,7 +9,7 @@ void double_pendulum_frame_velocity_derivatives(const double *restrict q, const 
     int path[BODIES];
     double columns[DOFS][6], world[12];
     const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, dv_dq);
     fill(start, 12, dv_dv);
 

@@ -39,12 +39,10 @@ void double_pendulum_kinetic_energy_regressor(const double *restrict q, const do
     y[14] = y1_4;
 
     /* results: known without computation */
-    static const double constants[9] = {
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        0.0,
-    };
-    memcpy(y + 5, constants + 0, 5 * sizeof *y);
-    memcpy(y + 15, constants + 0, 5 * sizeof *y);
-    memcpy(y + 0, constants + 5, 4 * sizeof *y);
+    memset(y + 0, 0, 4 * sizeof *y);
+    memset(y + 5, 0, 4 * sizeof *y);
+    memset(y + 15, 0, 4 * sizeof *y);
+    y[9] = 0.0;
     y[11] = 0.0;
+    y[19] = 0.0;
 }

@@ -33,11 +33,11 @@ void double_pendulum_potential_energy_regressor(const double *restrict q, double
     y[13] = W1_4 * 9.81;
 
     /* results: known without computation */
-    static const double constants[8] = {
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.34335000000000004, 0.0,
-    };
-    memcpy(y + 4, constants + 0, 6 * sizeof *y);
-    memcpy(y + 14, constants + 0, 6 * sizeof *y);
+    memset(y + 4, 0, 4 * sizeof *y);
+    memset(y + 14, 0, 4 * sizeof *y);
+    memset(y + 8, 0, 2 * sizeof *y);
+    memset(y + 18, 0, 2 * sizeof *y);
+    y[1] = 0.0;
     y[11] = 0.0;
-    memcpy(y + 0, constants + 6, 2 * sizeof *y);
+    y[0] = 0.34335000000000004;
 }

@@ -9,7 +9,7 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
     int path[BODIES];
     double columns[DOFS][6], world[12];
     const int length = double_pendulum_frames_climb(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
@@ -17,7 +17,7 @@ void double_pendulum_relative_jacobian(const double *restrict q, int frame, int 
     double other_columns[DOFS][6], other_world[12];
     const int others = double_pendulum_frames_climb(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
-        fill(NAN, 6 * COLUMNS, J);
+        fill((double)NAN, 6 * COLUMNS, J);
     }
     while (shared < length && shared < others && path[length - 1 - shared] == other_path[others - 1 - shared]) {
         ++shared;

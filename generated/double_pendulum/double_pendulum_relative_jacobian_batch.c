@@ -6,6 +6,9 @@
 #include <stddef.h>
 
 #if defined(__GNUC__)
+#if defined(__clang__) /* registers of 64 bytes where there are any, which clang leaves unused for some processors */
+#pragma clang attribute push(__attribute__((min_vector_width(512))), apply_to = function)
+#endif
 #include "double_pendulum_frames_batch.h"
 
 /* 8 samples */
@@ -14,7 +17,7 @@ static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(
     int path[BODIES];
     double_pendulum_vector8 columns[DOFS][6], world[12];
     const int length = double_pendulum_frames_climb8(frame, reference, q, path, columns, world);
-    const double start = length < 0 ? NAN : 0.0; /* NaN: no such frame or reference */
+    const double start = length < 0 ? (double)NAN : 0.0; /* NaN: no such frame or reference */
     fill(start, 12, J);
 
     /* the other frame, without what carries both */
@@ -22,7 +25,7 @@ static __attribute__((noinline)) void double_pendulum_relative_jacobian_kernel8(
     double_pendulum_vector8 other_columns[DOFS][6], other_world[12];
     const int others = double_pendulum_frames_climb8(other, reference, q, other_path, other_columns, other_world);
     if (others < 0) {
-        fill(NAN, 6 * COLUMNS, J);
+        fill((double)NAN, 6 * COLUMNS, J);
     }
     while (shared < length && shared < others && path[length - 1 - shared] == other_path[others - 1 - shared]) {
         ++shared;
@@ -119,3 +122,6 @@ void double_pendulum_relative_jacobian_lanes(size_t n, const double *restrict q,
         double_pendulum_relative_jacobian_apart(q + 16 * i, frame, other, reference, J + 96 * i);
     }
 }
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif

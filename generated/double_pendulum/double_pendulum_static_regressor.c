@@ -41,13 +41,14 @@ void double_pendulum_static_regressor(const double *restrict q, double *restrict
     Y[20] = W1_11;
 
     /* results: known without computation */
-    static const double constants[12] = {
-        0.0060872, 1.0, 0.0, 0.0, 0.0290872, 1.0, 0.0, 0.0,
-        0.0, 0.0, 0.035, 0.0,
-    };
-    memcpy(Y + 0, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 8, constants + 8, 2 * sizeof *Y);
+    memset(Y + 6, 0, 4 * sizeof *Y);
+    memset(Y + 2, 0, 2 * sizeof *Y);
     Y[13] = 0.0;
+    Y[17] = 0.0;
     Y[21] = 0.0;
-    memcpy(Y + 16, constants + 10, 2 * sizeof *Y);
+    Y[0] = 0.0060872;
+    Y[1] = 1.0;
+    Y[5] = 1.0;
+    Y[4] = 0.0290872;
+    Y[16] = 0.035;
 }

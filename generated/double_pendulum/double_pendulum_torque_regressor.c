@@ -54,16 +54,16 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
     Y[33] = Y1_13;
 
     /* results: known without computation */
-    static const double constants[15] = {
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-        0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0,
-    };
-    memcpy(Y + 15, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 23, constants + 0, 8 * sizeof *Y);
-    memcpy(Y + 5, constants + 8, 5 * sizeof *Y);
-    memcpy(Y + 35, constants + 8, 5 * sizeof *Y);
-    memcpy(Y + 0, constants + 13, 2 * sizeof *Y);
+    memset(Y + 5, 0, 4 * sizeof *Y);
+    memset(Y + 15, 0, 4 * sizeof *Y);
+    memset(Y + 19, 0, 4 * sizeof *Y);
+    memset(Y + 23, 0, 4 * sizeof *Y);
+    memset(Y + 27, 0, 4 * sizeof *Y);
+    memset(Y + 35, 0, 4 * sizeof *Y);
+    memset(Y + 0, 0, 2 * sizeof *Y);
+    Y[9] = 0.0;
     Y[11] = 0.0;
     Y[31] = 0.0;
+    Y[39] = 0.0;
     Y[4] = a[0];
 }

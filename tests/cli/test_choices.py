@@ -117,4 +117,4 @@ def test_gravity_is_three_numbers(given: object) -> None:
     ):
         rbdc.build("double_pendulum", gravity=given)
     with pytest.raises(OptionError, match="give three finite numbers"):
-        rbdc.Model.from_urdf(resolve("double_pendulum"), gravity=given)  # type: ignore[arg-type]
+        rbdc.Model.from_urdf(resolve("double_pendulum"), gravity=given)

@@ -124,6 +124,25 @@ def test_compilers_are_ended_too(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
+def test_code_that_does_not_return_is_ended_too(tmp_path: Path) -> None:
+    compiler = tmp_path / "compiler"
+    change = "for w; do case $w in double_pendulum_nle.c) sed -i 's/^}/for (;;) {}}/' $w;; esac; done"
+    compiler.write_text(f'#!/bin/sh\n{change}\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    given = ("--functions", "nle", "--cflags", "-O0", "--cc", str(compiler))
+    with building(tmp_path, ("double_pendulum",), *given) as process:
+        assert process.stderr is not None
+        while "verifying" not in process.stderr.readline():
+            assert process.poll() is None
+        wait_until(lambda: len(alive(process.pid)) > 1)  # the one that calls
+        time.sleep(1.0)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors.splitlines()[-1]) == (130, "interrupted")
+        wait_until(lambda: not alive(process.pid), 5.0)
+    assert leftovers(tmp_path) == []
+
+
 @pytest.mark.parametrize(("robots", "after"), [(SEVERAL, "build"), (SINGLE, "clean")])
 def test_the_next_command_sweeps_what_a_killed_build_left(
     robots: tuple[str, ...], after: str, tmp_path: Path

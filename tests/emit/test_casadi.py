@@ -196,6 +196,54 @@ def test_hessians(robot: str, root: str, name: str, length: float) -> None:
     assert np.abs(H - H.T).max() <= 1e-12 * np.abs(H).max()
 
 
+@pytest.mark.parametrize("length", [1.0, 1.3])
+@pytest.mark.parametrize("name", TWICE)
+@pytest.mark.parametrize(("robot", "root"), HESSIANS)
+def test_jacobians_of_jacobians(robot: str, root: str, name: str, length: float) -> None:
+    """Against central differences of Jacobians, whole and times a direction from the right and from the
+    left.
+    """
+    f = twice(robot, root).casadi(name)
+    x, y = symbolic(f)
+    given, every = arguments(twice(robot, root), f, length), casadi.vertcat(*x)
+    J = casadi.vec(casadi.jacobian(y, every))
+    found = np.array(casadi.Function("JJ", x, [casadi.jacobian(J, every)])(*given))
+    expected = central(flat(casadi.Function("J", x, [J])), np.concatenate(given))
+    scale = np.abs(expected).max()
+    assert np.abs(found - expected).max() <= 1e-8 * scale
+    rng = np.random.default_rng(5)
+    right, left = casadi.DM(rng.standard_normal(every.numel())), casadi.DM(rng.standard_normal(J.numel()))
+    for products, wanted in (
+        (casadi.jtimes(J, every, right), expected @ np.array(right)),
+        (casadi.jtimes(J, every, left, True), expected.T @ np.array(left)),
+    ):
+        result = np.array(casadi.Function("P", x, [products])(*given))
+        assert np.abs(result - wanted).max() <= 1e-7 * scale
+
+
+@pytest.mark.parametrize("integrator", ["cvodes", "idas", "rk", "collocation"])
+def test_sensitivities_of_integrators(integrator: str) -> None:
+    """Forward and reverse, of the end of a motion by its beginning and its torques."""
+    m = twice("double_pendulum_continuous", "fixed")
+    q, v, tau = (casadi.MX.sym(name, 2) for name in ("q", "v", "tau"))
+    rate = casadi.vertcat(v, m.casadi("aba")(q, v, tau))
+    ode = {"x": casadi.vertcat(q, v), "p": tau, "ode": rate}
+    accurate = {"abstol": 1e-12, "reltol": 1e-12} if integrator in ("cvodes", "idas") else {}
+    end = casadi.integrator("end", integrator, ode, 0.0, 0.1, accurate)
+    x, p = casadi.MX.sym("x", 4), casadi.MX.sym("p", 2)
+    last, given = end(x0=x, p=p)["xf"], casadi.vertcat(x, p)
+    at = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    expected = central(lambda z: np.array(end(x0=z[:4], p=z[4:])["xf"]).ravel(), at)
+    direction, weights = np.array([0.2, -0.4, 0.3, 0.1, 0.5, -0.6]), np.array([0.3, -0.2, 0.5, 0.7])
+    forward = casadi.jtimes(last, given, casadi.DM(direction))
+    reverse = casadi.jtimes(last, given, casadi.DM(weights), True)
+    found = casadi.Function("S", [x, p], [casadi.jacobian(last, given), forward, reverse])(at[:4], at[4:])
+    scale = 1e-5 * np.abs(expected).max()
+    np.testing.assert_allclose(np.array(found[0]), expected, rtol=0.0, atol=scale)
+    np.testing.assert_allclose(np.array(found[1]).ravel(), expected @ direction, rtol=0.0, atol=scale)
+    np.testing.assert_allclose(np.array(found[2]).ravel(), weights @ expected, rtol=0.0, atol=scale)
+
+
 @pytest.mark.parametrize("robot", ["joints", "balls", "double_pendulum"])
 def test_entries_of_q_twice(robot: str, tmp_path: Path) -> None:
     """What turns derivatives in the tangent space into those by entries of q, differentiated by central
@@ -235,8 +283,11 @@ def test_nothing_is_differentiated_numerically() -> None:
     with pytest.raises(RuntimeError, match=r"derivative"):
         casadi.jacobian(f(q), q)
     x, y = symbolic(m.casadi("aba"))
-    with pytest.raises(RuntimeError):
+    refused = "Derivatives cannot be calculated for (jac|adj1)_double_pendulum_ca_casadi_aba"
+    with pytest.raises(RuntimeError, match=refused):
         casadi.hessian(casadi.sum1(y), casadi.vertcat(*x))
+    with pytest.raises(RuntimeError, match=refused):
+        casadi.jacobian(casadi.vec(casadi.jacobian(y, casadi.vertcat(*x))), casadi.vertcat(*x))
 
 
 def test_one_call_of_jac_a_jacobian() -> None:

@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 
 import rbdc.planning.candidates
-import rbdc.planning.generation
-import rbdc.planning.policy
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
+from rbdc.emit.backend import Form
 from rbdc.emit.c.columns import column_weight, kernel, plan_of, solve
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
+from rbdc.planning import calibration
 from rbdc.planning.candidates import chosen, left_to_solve
 from rbdc.resources import resolve
 from rbdc.spatial import Force
@@ -33,8 +33,8 @@ from tests.support_trees import random_tree
 def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neither straight-line code nor a kernel along paths is taken for less work."""
     monkeypatch.setattr(rbdc.planning.candidates, "ALWAYS_IN_COLUMNS", 0)
-    never = dict.fromkeys(rbdc.planning.policy.WORTH_WINDOWS, 0.0)
-    monkeypatch.setattr(rbdc.planning.generation, "WORTH_WINDOWS", never)
+    never = {**calibration.RATES, Form.WINDOWS: calibration.Rate(1e9, 1e9)}
+    monkeypatch.setattr(calibration, "RATES", never)
     tree = random_tree(seed)
     module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"in_columns{seed}")
     manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
@@ -64,7 +64,7 @@ def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Functio
 def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     model, _, programs = prepared("ur5", "aba_derivatives")
     plan = plan_of(programs, model.nv, DOUBLE)
-    assert plan.blocks == -(-3 * model.nv // DOUBLE.lanes)
+    assert plan.blocks == -(-3 * model.nv // DOUBLE.single_lanes)
     # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis,
     # under the one at right angles to it.
     assert set(plan.factor) == {(i, j) for i in range(model.nv) for j in range(i)} - {(5, 4)}
@@ -72,7 +72,9 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     assert len({plan.place(*entry) for entry in plan.stored}) == len(plan.stored)
     made = kernel(programs[0], plan)
     assert [a.name for a in made.outputs] == ["columns", "known", "factor", "pivots"]
-    assert all(place < model.nv * plan.blocks * DOUBLE.lanes for place in made.outputs[0].output_indices)
+    assert all(
+        place < model.nv * plan.blocks * DOUBLE.single_lanes for place in made.outputs[0].output_indices
+    )
 
 
 def test_blocks_of_zeros_are_left_out() -> None:

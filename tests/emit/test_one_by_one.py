@@ -5,17 +5,20 @@ calls, to the bit.
 from __future__ import annotations
 
 import ctypes
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from rbdc.emit.batch import batch
 from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, find_compiler
 from rbdc.planning import batches, generation
-from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.planning.batches import goes_one_by_one
+from rbdc.planning.generation import Generated, GenerationOptions, generate, over, planned_form
 from rbdc.resources import resolve
 from tests.support import Array, around
 
@@ -50,6 +53,29 @@ def test_the_faster_way_is_taken() -> None:
         assert (forced.files[file] == made.files[file]) is not one_by_one
 
 
+@pytest.mark.parametrize(
+    ("robot", "name", "one_by_one"),
+    [
+        pytest.param("hyq", "rnea_derivatives", True, marks=pytest.mark.slow),
+        pytest.param("hyq", "aba_jvp", False, marks=pytest.mark.slow),
+        ("hyq", "rnea_jvp", False),
+        ("hyq", "integrate", False),
+        ("simple_humanoid", "difference", True),
+        ("kuka_iiwa", "difference", True),
+        ("kuka_iiwa", "rnea_derivatives", False),
+        ("planar_floating", "integrate", False),
+        ("cartpole", "crba", False),
+    ],
+)
+def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None:
+    """One by one where that takes less time on processors of both makers by both compilers."""
+    root = "free-flyer" if robot in ("hyq", "simple_humanoid") else "fixed"
+    model = Model.from_urdf(resolve(robot), root_joint=root)
+    planned = planned_form(model, functions_of(model)[name], batch=True)
+    assert planned.samples and goes_one_by_one(planned) is one_by_one
+    assert not goes_one_by_one(replace(planned, function=over(planned.function, FLOAT))), "not measured"
+
+
 @pytest.mark.slow
 def test_humanoids_run_side_by_side() -> None:
     """The kernel of 23,000 operations that gives all sensitivities of 301 samples in less than 1 ms."""
@@ -65,7 +91,7 @@ def test_humanoids_run_side_by_side() -> None:
 def test_results_past_the_caches(kernel: bool, forces: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a kernel for blocks in lanes beside, and as the batch of what is too large for one."""
     monkeypatch.setattr(batch, "CACHED", CACHED)
-    monkeypatch.setattr(batches, "BLOCK_START", 1e9)
+    monkeypatch.setattr(generation, "goes_one_by_one", lambda planned: bool(planned.samples))
     monkeypatch.setattr(batches, "WORTH_PAST_CACHES", 0.0)
     if not kernel:
         monkeypatch.setattr(generation, "WORTH_A_BATCH", 0)

@@ -21,20 +21,22 @@ from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import has_windows
-from rbdc.emit.rolled.rolled import rolled_source
-from rbdc.emit.rolled.tables import Paths, rolled_model
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.availability import singular_joints
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model import Model
 from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.options import STYLES, BuildOptions
+from rbdc.options import BuildOptions, Style
 from rbdc.pipeline import build_package
 from rbdc.planning import generation
 from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.planning.loops.forms import rolled
+from rbdc.planning.loops.paths import Paths
+from rbdc.planning.loops.tree import Tree
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.model.screw_joint import Screw
@@ -186,7 +188,7 @@ def chain(length: int, kind: str = "revolute") -> Model:
 
 
 @pytest.mark.parametrize(("length", "kind"), [(43, "spherical"), (130, "revolute")])
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", list(Style))
 def test_style_of_what_cannot_be_unrolled(length: int, kind: str, style: str) -> None:
     """Loops along paths where there are such, otherwise over the model; only the latter where so asked."""
     model = chain(length, kind)
@@ -240,7 +242,7 @@ def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
 
 
 def test_unknown_style() -> None:
-    with pytest.raises(OptionError, match=r"--style 'curled'; there are unrolled, rolled, auto"):
+    with pytest.raises(OptionError, match=r"--style 'curled': there are unrolled, rolled, auto"):
         rbdc.build("cartpole", style="curled")
 
 
@@ -265,7 +267,11 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sources_of(model: Model, robot: str = "robot") -> list[FunctionSource]:
     catalogue = functions_of(model)
-    return [rolled_source(robot, catalogue[name], model, "0") for name in rollable()]
+    made = []
+    for name in rollable():
+        method, nest = rolled(model, catalogue[name])
+        made.append(loops_source(robot, catalogue[name].declaration, nest, "0", method))
+    return made
 
 
 def write(model: Model, folder: Path) -> list[str]:
@@ -351,9 +357,9 @@ def test_paths() -> None:
 
 def test_elimination_fills_between_coupled_branches() -> None:
     """Rows of M that a follower couples lie on one path, so that elimination finds all that it fills."""
-    rolled = rolled_model(mimic_tree("coupled"))
-    assert rolled.model.nv == 3 and len(rolled.paths.depth) == 6
-    inertia: Array = np.array(crba(rolled.model, [0.3, -0.2, 0.5]))
+    tree = Tree(mimic_tree("coupled"))
+    assert tree.nv == 3 and len(tree.paths.depth) == 6
+    inertia: Array = np.array(crba(tree.written, [0.3, -0.2, 0.5]))
     for row in range(3):
-        above = rolled.rows.above(row)
+        above = tree.rows.above(row)
         assert all(abs(inertia[row, column]) < 1e-15 for column in range(row) if column not in above)

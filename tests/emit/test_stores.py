@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores
+from rbdc.emit.c.stores import Store, is_worth_clearing, stores
+from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
 from rbdc.ir.operations import ADD, MUL
+
+LONGEST = DOUBLE.single_lanes
 
 
 def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list[int]]:
@@ -24,7 +27,8 @@ def lanes(places: tuple[int, ...] = (), scalars: int = 0) -> tuple[Program, list
 def stored(program: Program, number: int = 0, home: int = 0, cleared: tuple[str, ...] = ()) -> list[Store]:
     homes = dict.fromkeys(program.results[0], home)
     return sorted(
-        (s for made in stores(program, homes, number, cleared).values() for s in made), key=lambda s: s.place
+        (s for made in stores(program, homes, number, cleared, LONGEST).values() for s in made),
+        key=lambda s: s.place,
     )
 
 
@@ -65,7 +69,7 @@ def test_each_chunk_stores_its_own() -> None:
 def test_a_store_waits_for_the_last_of_its_values() -> None:
     program, entries = lanes()
     homes = dict.fromkeys(entries, 0)
-    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, ()).items()} == {
+    assert {key: [s.place for s in made] for key, made in stores(program, homes, 0, (), LONGEST).items()} == {
         entries[0]: [0],
         entries[4]: [1],
         entries[8]: [5],
@@ -81,15 +85,17 @@ def constants(values: list[float]) -> tuple[Program, Array, list[int]]:
     return finish("f", [Array("x", 1)], [output], builder, [entries], [Section("", "")], {}), output, entries
 
 
-def test_runs_of_constants_go_together() -> None:
-    program, _, _ = constants([1.0, 2.0, 9.0, 3.0, 9.0, *(0.0 for _ in range(LONGEST)), 4.0])
+def test_runs_of_zeros_go_together_and_other_constants_alone() -> None:
+    program, _, _ = constants([1.0, 1.0, 9.0, 0.0, 9.0, *(0.0 for _ in range(LONGEST + 2)), 4.0])
     assert [(s.place, len(s.values)) for s in stored(program)] == [
-        (0, 2),
+        (0, 1),
+        (1, 1),
         (2, 1),
         (3, 1),
         (4, 1),
         (5, LONGEST),
-        (5 + LONGEST, 1),
+        (5 + LONGEST, 2),
+        (7 + LONGEST, 1),
     ]
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from pathlib import Path
 
 import pytest
 from jinja2 import Environment, nodes
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
+PAGE = (TEMPLATES / "README.md").read_text(encoding="utf-8")
 PAGES = ("benchmark.html.jinja", "explain.html.jinja", "report.html.jinja", "study.html.jinja")
 """Those of reports; the package reads them elsewhere."""
 FILES = [path for path in sorted(TEMPLATES.glob("*.jinja")) if path.name not in PAGES]
@@ -53,6 +56,30 @@ def is_optional_part(condition: nodes.Node) -> bool:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_templates_lay_out(path: Path) -> None:
     assert refused(path.read_text(encoding="utf-8")) == []
+
+
+def rows_of_the_page() -> list[tuple[list[str], list[str]]]:
+    """Of each row of the table the names of templates and of what is beside them in Python."""
+    rows = re.findall(r"^\| ([a-z ]*`.*?) \| .*? \| (.*?) \|$", PAGE, re.MULTILINE)
+    return [(re.findall("`(.*?)`", templates), re.findall("`(.*?)`", python)) for templates, python in rows]
+
+
+def test_the_page_names_every_template_and_no_other() -> None:
+    there = [path.name.removesuffix(".jinja") for path in TEMPLATES.glob("*.jinja")]
+    named = [name for templates, _ in rows_of_the_page() for name in templates]
+    assert [name for name in named if not fnmatch.filter(there, name)] == []
+    assert [own for own in there if not any(fnmatch.fnmatch(own, name) for name in named)] == []
+
+
+def test_what_else_the_page_names_exists() -> None:
+    package = TEMPLATES.parent / "codegen" / "rbdc"
+    for name in (name for _, python in rows_of_the_page() for name in python):
+        assert list(package.glob(name.rstrip("/"))), name
+    files = re.findall(r"`(?:pytest )?((?:codegen|tests)/[^`<\s]*)`", PAGE)
+    assert len(files) > 5 and all((TEMPLATES.parent / file).exists() for file in files), files
+    source = "\n".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
+    views = re.findall(r"`([A-Z][a-z]+[A-Z]\w+)`", PAGE)
+    assert len(views) > 3 and all(f"class {view}(" in source or f"class {view}:" in source for view in views)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.emit.rolled.rolled import FORMS
 from rbdc.functions.catalogue import known
 from rbdc.functions.declarations import Kind
 from rbdc.functions.record import PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
+from rbdc.planning.loops.forms import FORMS
 from rbdc.planning.policy import WORTH_FOLLOWING
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
@@ -27,19 +27,20 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
+    "planning/calibration.py": {"minverse", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
     "report/studies/second_order_claims.py": {"aba_second_derivatives"},
     "report/studies/step_sizes.py": {"rnea", "rnea_derivatives", "rnea_second_derivatives"},
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
 }
-"""Files that may quote functions, and which: a member of descriptions, what experiments of papers
-measure.
+"""Files that may quote functions, and which: a member of descriptions, measurements that planning rests
+on, what experiments of papers measure.
 """
 
 KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
-    "model_summary.py": {"q", "v"},
+    "analysis/model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},
 }

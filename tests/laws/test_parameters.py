@@ -12,17 +12,19 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.reference.manifold import integrate
+from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.registry import BACKENDS
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.functions.catalogue import functions_of
+from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
 from rbdc.model.parameters import with_parameters, with_rows
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
-from rbdc.planning.candidates import chosen
+from rbdc.planning.candidates import along_paths, chosen
 from rbdc.planning.limb_lanes import lane_model
 from tests.cli.test_bad_input import run
 from tests.laws.test_lanes import creature
+from tests.laws.test_second_derivatives import check
 from tests.support import UNOPTIMISED, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_tree
 
@@ -50,6 +52,30 @@ def test_the_same_as_a_rebuild(seed: int) -> None:
         found, expected = evaluated(model, name, given), evaluated(rebuilt, name, given)
         for got, wanted in zip(found, expected, strict=True):
             assert_close(got, wanted, 1e-13, what=name)
+
+
+@pytest.mark.parametrize(
+    ("seed", "size", "loops"),
+    slow_but([(2, 2, False), (8, 3, True), (3, 2, True)], [(2, 2, False), (3, 2, True)]),
+)
+def test_second_derivatives_take_them(seed: int, size: int, loops: bool) -> None:
+    """Straight-line code and loops along paths, the latter also in the frame of a free root."""
+    tree = replace(random_tree(seed, size=size), name=f"second_by_parameters{seed}")
+    model = with_rows(tree, (), (tree.frames[-1].name,))
+    assert (along_paths(model, functions_of(model)["rnea_second_derivatives"]) is not None) == loops
+    module = build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False)
+    rng = np.random.default_rng(seed)
+    entries = np.array([random_inertia(rng).scalars() for _ in model.parameters], dtype=float)
+    check(module, with_parameters(model, [float(x) for x in entries.ravel()]), entries)
+
+
+def test_kernels_along_paths_have_constants() -> None:
+    """So that functions which take the parameters are none of them."""
+    record = functions_of(read("simple_humanoid", BuildOptions(parameters=())))["minverse"]
+    assert record.declaration.required[-1].name == "parameters"
+    assert not has_windows(read("simple_humanoid", BuildOptions(parameters=())), record)
+    plain = read("simple_humanoid", BuildOptions())
+    assert has_windows(plain, functions_of(plain)["minverse"])
 
 
 def test_a_module_takes_them() -> None:

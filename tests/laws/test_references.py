@@ -169,6 +169,16 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
             )
 
 
+def test_the_coriolis_matrix_has_the_christoffel_symbols_of_the_inertia() -> None:
+    """C_ij = sum_k (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) v_k / 2 where directions commute; complex-step."""
+    model = tree("coupled")
+    q, v = np.random.default_rng(8).normal(size=(2, model.nv))
+    steps = 1e-30j * np.eye(model.nv)
+    by_q = np.array([np.imag(reference_of("crba")(model, list(q + step))) / 1e-30 for step in steps])
+    symbols = (by_q.transpose(1, 2, 0) + by_q.transpose(1, 0, 2) - by_q) / 2.0
+    assert_close(reference_of("coriolis")(model, q.tolist(), v.tolist()), symbols @ v, 1e-14)
+
+
 def test_every_function_has_a_reference() -> None:
     known = functions_of(tree(0))
     assert all(METHODS[name] for name in known)

@@ -11,12 +11,13 @@ import pytest
 
 from rbdc import Joint, Link, Model
 from rbdc.algorithms.reference.derivatives.idsva_so import rnea_second_derivatives
-from rbdc.algorithms.reference.derivatives.rows import Row, apart, picked, side_by_side, together
+from rbdc.algorithms.reference.rows import Row, apart, picked, side_by_side, together
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.evaluation import Part
 from rbdc.spatial import Scalar, Vector3
 from rbdc.verification.expected import References
-from rbdc.verification.package import TOLERANCES, Checked, questions
+from rbdc.verification.package import TOLERANCES
+from rbdc.verification.questions import Checked, questions
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding, values_of
 from tests.support import Array
 from tests.support_trees import random_inertia, random_tree

@@ -67,11 +67,13 @@ def agree(found: tuple[Array, ...], expected: list[Array], tolerance: float, wha
         assert_close(tensor, right, tolerance, scale, f"{what}, tensor {k}")
 
 
-def check(module: ModuleType, model: Model) -> None:
-    """All four tensors of inverse and of forward dynamics, with external forces and without."""
+def check(module: ModuleType, model: Model, *parameters: Array) -> None:
+    """All four tensors of inverse and of forward dynamics, with external forces and without. parameters: what
+    the module takes for the model's inertias.
+    """
     q, v, x = state(module)
     drawn = np.random.default_rng(1).standard_normal((module.njoints, 6))
-    for fext, given in ((drawn, (drawn,)), (0.0 * drawn, ())):
+    for fext, given in ((drawn, (*parameters, drawn)), (0.0 * drawn, parameters)):
         qq, _, mq, qv, vv, _ = complex_step(rnea_derivatives, model, q, v, x, fext)
         agree(module.rnea_second_derivatives(q, v, x, *given), [qq, vv, qv, mq], 1e-10, "inverse dynamics")
         qq, _, inverse, qv, vv, _ = complex_step(aba_derivatives, model, q, v, x, fext)

@@ -20,10 +20,12 @@ from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.adjoint import value_of as recorded_value
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, value_of
+from rbdc.verification.rounded import REPLICAS, Rounding
 from tests.support import assert_close, slow_but
 from tests.support_trees import random_tree
 
 STEP = 1e-100
+STATES, DIRECTIONS = 3, 2
 
 
 def expression(x: Any, y: Any) -> Any:
@@ -37,6 +39,28 @@ def test_every_operation_carries_its_rate_along() -> None:
     stepped = expression(complex(x, STEP * dx), complex(y, STEP * dy))
     assert value_of(made) == pytest.approx(stepped.real, rel=1e-15)
     assert rate_of(made) == pytest.approx(stepped.imag / STEP, rel=1e-14)
+
+
+def test_rates_stand_side_by_side() -> None:
+    """Values of NumPy arrays and of rounded scalars with a row of rates: each as alone."""
+    rng = np.random.default_rng(2)
+    x, y = rng.uniform(0.5, 1.5, (2, STATES))
+    dx, dy = rng.standard_normal((2, DIRECTIONS, 1, 1))
+    alone = [
+        [rate_of(expression(Tangent(x[k], dx[j, 0, 0]), Tangent(y[k], dy[j, 0, 0]))) for k in range(STATES)]
+        for j in range(DIRECTIONS)
+    ]
+    assert_close(rate_of(expression(Tangent(x, dx), Tangent(y, dy)))[:, 0], alone, 1e-14)
+    exact = Rounding(0.0, 0)
+    u, w = (exact.of(np.broadcast_to(z, (1 + REPLICAS, STATES))) for z in (x, y))
+    for replica in np.moveaxis(rate_of(expression(Tangent(u, dx), Tangent(w, dy))).values, 1, 0):
+        assert_close(replica, alone, 1e-14)
+    for constant in (x, u):  # a scalar without a rate, on the left of one that has it
+        mixed = [constant * Tangent(y, dy), constant - Tangent(y, dy), constant / Tangent(y, dy)]
+        expected = [x * dy[:, 0], -dy[:, 0] + 0.0 * x, -x / y**2 * dy[:, 0]]
+        for found, right in zip(mixed, expected, strict=True):
+            rate = np.asarray(getattr(rate_of(found), "values", rate_of(found)))
+            assert_close(np.broadcast_to(rate[:, 0], right.shape), right, 1e-14)
 
 
 def test_rates_have_rates() -> None:

@@ -26,7 +26,8 @@ from rbdc.pipeline import read
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
-from rbdc.verification.package import Checked, verify_package
+from rbdc.verification.package import verify_package
+from rbdc.verification.questions import Checked
 from tests.laws import test_second_derivatives as second
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature
@@ -250,5 +251,5 @@ def test_what_is_refused() -> None:
     assert large.nv > 16
     with pytest.raises(UnsupportedError, match="world's frame.*--fext-frame local"):
         generate(large, "large", ["rnea_second_derivatives"], "0", lambda _: None)
-    with pytest.raises(OptionError, match="--fext-frame 'inertial'; there are local, world"):
+    with pytest.raises(OptionError, match="--fext-frame 'inertial': there are local, world"):
         read("cartpole", BuildOptions(fext_frame="inertial"))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from rbdc.model.joints import JointType, Operations, RolledJoint, RolledWords
+from rbdc.model.joints import JointType
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.scalars import cos, sin
 
@@ -46,48 +46,3 @@ class Screw(JointType):
 
     def difference(self, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> list[Scalar]:
         return [q1[0] - q0[0]]
-
-    def rolled_frame(self) -> Rotation:
-        turned = Rotation.from_z_to(self.axis)
-        return Rotation(turned.x, turned.y, self.axis)
-
-    def rolled_constants(self) -> tuple[float, ...]:
-        return (self.pitch,)
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        two = f"2.0{words.f}"
-        given = (
-            ()
-            if words.second is None
-            else (
-                f"const {words.real} second = {words.second};",
-                "dw.z += second;",
-                "acceleration.z += b->pitch * second;",
-            )
-        )
-        return RolledJoint(
-            placement=(
-                "turn_about_z(at, cosine[turn], sine[turn], &X[i]);",
-                f"X[i].p = add_scaled(at->p, b->pitch * ({words.position}), at->z);",
-                "++turn;",
-            ),
-            columns=("motion_add_scaled(rotation(&X[i], X[i].z), b->pitch, translation(X[i].z))",),
-            torque=(f"own[0] {words.assign} {words.scale}(f.angular.z + b->pitch * f.linear.z);",),
-            moving=(
-                "dw.x += w.y * rate;",
-                "dw.y -= w.x * rate;",
-                f"acceleration.x += {two} * b->pitch * rate * w.y;",
-                f"acceleration.y -= {two} * b->pitch * rate * w.x;",
-                *given,
-                "w.z += rate;",
-            ),
-            helpers=frozenset({"turn_about_z", "rotation", "translation"}),
-            angle=True,
-            constants=("pitch",),
-            placement_cost=Operations(additions=9, multiplications=16, negations=1, calls=2),
-            columns_cost=Operations(additions=9, multiplications=12),
-            moving_cost=Operations(additions=5, multiplications=8),
-            second_cost=Operations(additions=2, multiplications=1),
-            torque_cost=Operations(additions=1, multiplications=1),
-        )

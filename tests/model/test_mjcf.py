@@ -305,6 +305,18 @@ def test_what_mujoco_refuses(tmp_path: Path) -> None:
         Model.from_file(tmp_path / "scene.xml")
 
 
+def test_what_mujoco_says_is_whole(tmp_path: Path) -> None:
+    """It names the file last."""
+    mesh = tmp_path / "in a folder of meshes with a long name" / "the left side of the hand.stl"
+    asset = f'<asset><mesh name="hand" file="{mesh}"/></asset>'
+    (tmp_path / "scene.xml").write_text(
+        f'<mujoco>{asset}<worldbody><geom type="mesh" mesh="hand"/></worldbody></mujoco>'
+    )
+    with pytest.raises(DescriptionError, match=mesh.name) as refused:
+        Model.from_file(tmp_path / "scene.xml")
+    assert "..." not in str(refused.value) and len(str(refused.value).splitlines()) == 1
+
+
 def test_without_mujoco(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "scene.xml").write_text(SCENES["ball"])
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)

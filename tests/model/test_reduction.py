@@ -13,6 +13,7 @@ import pytest
 
 import rbdc
 from rbdc import Inertia, Model, Rotation
+from rbdc.algorithms.derivatives import forward_derivatives as ahead
 from rbdc.algorithms.derivatives import rnea_derivatives as body_up
 from rbdc.algorithms.dynamics import forward_dynamics as solves
 from rbdc.algorithms.dynamics.coriolis import coriolis
@@ -87,7 +88,7 @@ def test_joint_space_outputs_are_unchanged(seed: int, last: int) -> None:
     for solve in (solves.by_factors, solves.by_articulated_bodies):
         same(solve(small, q, v, a, carried), aba(model, q, v, a, given), tolerance, solve.__name__)
     expected = aba_derivatives(model, q, v, a, given)
-    for method in (solves.derivatives_by_factors, solves.derivatives_by_inverse_factor):
+    for method in (ahead.derivatives_by_factors, ahead.derivatives_by_inverse_factor):
         same(method(small, q, v, a, carried), expected, tolerance, method.__name__)
 
 

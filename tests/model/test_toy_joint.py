@@ -25,12 +25,9 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.kinematics import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
-from rbdc.emit.rolled.tables import rolled_model
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import presets, rollable
-from rbdc.model.joints import JOINT_TYPES, JointType, Revolute, RolledJoint, RolledWords
-from rbdc.options import BuildOptions
-from rbdc.pipeline import build_package
+from rbdc.model.joints import JOINT_TYPES, JointType, Revolute
 from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
 from rbdc.runtime._arrays import random_configuration
@@ -215,44 +212,20 @@ def test_reductions_leave_a_type_of_which_they_know_nothing_as_it_is() -> None:
     assert not groups(reduced(replace(arms, bodies=bodies)))
 
 
-def test_rolled_tables_have_types_in_the_order_of_the_catalogue_then_others() -> None:
-    assert [own.kind for own in rolled_model(screw_model("free-flyer")).joint_types] == [
-        "revolute",
-        "spherical",
-        "floating",
-        "screw",
-    ]
-
-
-class Plain(Screw):
-    """A screw without a rolled form."""
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        return super(Screw, cls).rolled(words)
-
-
-def test_what_a_type_does_not_have_is_an_error(tmp_path: Any) -> None:
-    with pytest.raises(TypeError, match=r"Odd.sampling is 'oddly', none of revolute"):
+def test_what_a_type_does_not_have_is_an_error() -> None:
+    with pytest.raises(TypeError, match=r"Odd.sampling has 'oddly', none of revolute"):
 
         class Odd(Screw):
             sampling: ClassVar[str] = "oddly"
 
     with pytest.raises(UnsupportedError, match="no description makes a joint of type screw"):
         Screw.described(Vector3(0.0, 0.0, 1.0))
-    model = screw_model()
-    bodies = [replace(body, joint=Plain(Vector3(0.0, 0.0, 1.0), 0.1)) for body in model.bodies[:1]]
-    alone = replace(model, bodies=tuple(bodies), nq=1, nv=1, frames=())
-    with pytest.raises(
-        UnsupportedError, match="a joint of type screw has no rolled form; build with --style unrolled"
-    ):
-        build_package(alone, BuildOptions(functions=("rnea",), style="rolled", out=tmp_path, name="plain"))
 
 
 @pytest.mark.parametrize("own", JOINT_TYPES, ids=lambda own: own.kind)
 def test_a_joint_is_drawn_as_its_class_says(own: type[JointType]) -> None:
     lower, upper = np.full(own.nq, -np.inf), np.full(own.nq, np.inf)
-    q = random_configuration(np.random.default_rng(0), [(own.sampling, 0)], lower, upper)
+    q = random_configuration(np.random.default_rng(0), own.draws(), lower, upper)
     joint = own.described(Vector3(0.0, 0.0, 1.0))
     rotation: Array = np.array(joint.placement(list(q)).rotation.rows())
     assert q.shape == (own.nq,) and np.any(q != joint.neutral())

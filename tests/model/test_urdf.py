@@ -310,3 +310,11 @@ def test_names_are_taken_as_they_stand(tmp_path: Path) -> None:
     )
     assert found.frames[1].name == '";\n{{x}}'
     assert found.bodies[0].joint_name == "while"
+
+
+@pytest.mark.parametrize("limit", ['<limit effort="1" velocity="1"/>', LIMIT.replace("-1", "1")])
+def test_equal_limits_of_a_joint_that_moves_are_a_warning(tmp_path: Path, limit: str) -> None:
+    """A URDF that leaves them out says 0 and 0."""
+    (note,) = model(tmp_path, pair(limit)).notes
+    place = "1" if "lower" in limit else "0"
+    assert f"moves, but has equal limits, {place}: taken as given; mend them" in note.message

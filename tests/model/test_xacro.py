@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from rbdc import Model
 from rbdc.errors import DescriptionError, OptionError, UnsupportedError
+from rbdc.model.formats.xacro import SECONDS
 from tests.cli.test_bad_input import run
 from tests.support_urdf import INERTIAL, LIMIT, pair
 
@@ -86,3 +88,42 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     (tmp_path / "r.urdf").write_text(ROBOT)
     with pytest.raises(UnsupportedError, match=r"pip install 'rbdc\[xacro\]'"):
         Model.from_file(tmp_path / "r.urdf")
+
+
+@pytest.mark.parametrize("expression", ["9**9**9", "len([0 for _ in range(10**12)])"])
+def test_an_expression_that_never_ends(
+    expression: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rbdc.model.formats.xacro.SECONDS", 2.0)
+    (tmp_path / "r.urdf").write_text(ROBOT.replace("2 * reach", expression))
+    start = time.monotonic()
+    result = run("build", str(tmp_path / "r.urdf"), "--out", str(tmp_path / "out"))
+    assert time.monotonic() - start < 20.0
+    assert (result.exit_code, len(result.stderr.splitlines())) == (2, 1)
+    assert "r.urdf: xacro has not expanded it in 2 s and was ended; look for an expression" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_process_that_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that takes all memory does."""
+    killed = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    (tmp_path / "program.py").write_text(killed)
+    monkeypatch.setattr("rbdc.model.formats.xacro._PROGRAM", tmp_path / "program.py")
+    (tmp_path / "r.urdf").write_text(ROBOT)
+    with pytest.raises(DescriptionError, match=r"r\.urdf: xacro ended with status -9"):
+        Model.from_file(tmp_path / "r.urdf")
+
+
+def test_what_xacro_says_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "s.urdf").write_text(
+        ROBOT.replace('<link name="base"/>', '${xacro.warning("mind the gap") or ""}<link name="base"/>')
+    )
+    notes = Model.from_file(tmp_path / "s.urdf").notes
+    assert any(note.message.startswith("xacro: warning: mind the gap") for note in notes), notes
+
+
+def test_the_page_tells_the_limit() -> None:
+    page = (Path(__file__).parents[2] / "robots" / "README.md").read_text(encoding="utf-8")
+    assert "A xacro file is a program" in page and f"ended after {SECONDS:g} seconds" in " ".join(
+        page.split()
+    )

@@ -47,12 +47,12 @@ def test_only_the_changed_function_is_compiled_again(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("rbdc.native.shared.compile_object", recorded)
     first = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
-    assert len(compiled) == len(DECLARATIONS) + 1
+    assert len(compiled) == len(DECLARATIONS) + 2
     compiled.clear()
     assert compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS) == first
     assert compiled == []
     changed = compile_package(c_files(comment="changed"), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
-    assert compiled == [f"{ROBOT}_mix.c"] and changed.extension != first.extension
+    assert sorted(compiled) == ["_package.c", f"{ROBOT}_mix.c"] and changed.extension != first.extension
     compiled.clear()
     compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), ("-O2",))
     assert len(compiled) == len(DECLARATIONS), "flags are part of the key; the glue has flags of its own"
@@ -133,4 +133,4 @@ def test_headers_of_python_are_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_the_cache_is_where_the_objects_are(store: Path) -> None:
     native = compile_package(c_files(), ROBOT, DECLARATIONS, find_compiler(), FLAGS)
     assert native.extension.is_relative_to(store)
-    assert cache.clear() == (len(DECLARATIONS) + 2, [])
+    assert cache.clear() == (len(DECLARATIONS) + 3, [])

@@ -87,6 +87,33 @@ def test_an_edited_file_is_kept_beside_the_new_one(out: Path) -> None:
     assert (robot / "a.c.orig2").read_text() == "mine again"
 
 
+@pytest.mark.parametrize("edit", ["noted", "without its hash", "empty hash", "other lines"])
+def test_an_edited_manifest_is_kept(edit: str, out: Path) -> None:
+    robot, manifest = out / "robot", out / "robot" / "manifest.json"
+    put(robot, a_c="old")
+    own, (seal,) = manifest.read_text(), re.findall(r', "manifest_sha256": "(.*?)"', manifest.read_text())
+    edited = {
+        "noted": own.replace("{", '{"note": "measured on Monday", ', 1),
+        "without its hash": own.replace(f', "manifest_sha256": "{seal}"', ""),
+        "empty hash": own.replace(seal, ""),
+        "other lines": own.replace(", ", ",\r\n"),
+    }[edit].encode()
+    manifest.write_bytes(edited)
+    (warning,) = put(robot, a_c="new")
+    assert warning == f"{manifest} was not as rbdc wrote it: kept as manifest.json.orig"
+    assert (robot / "manifest.json.orig").read_bytes() == edited
+    assert names(robot) == ["a.c", "manifest.json", "manifest.json.orig"]
+    (robot / "manifest.json.orig").unlink()
+    assert put(robot, a_c="newer") == [], "the new one is rbdc's"
+    manifest.write_bytes(edited)
+    done = remove_packages(out)
+    assert (done.removed, done.kept, done.problems) == ([], {robot: ["a.c", "manifest.json"]}, [])
+    (robot / "a.c").write_text("old")
+    done = remove_packages(out)
+    assert (done.removed, done.kept) == ([robot], {robot: ["manifest.json"]})
+    assert manifest.read_bytes() == edited
+
+
 @pytest.mark.parametrize("kind", ["file", "folder", "link", "broken_link"])
 def test_what_is_in_the_way_of_a_new_file_is_kept(kind: str, out: Path, tmp_path: Path) -> None:
     robot = out / "robot"
@@ -257,6 +284,8 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
         (robot / "notes").write_text("mine")
         (robot / "only_old.py").write_text("edited")
         (robot / f"{ROBOT}.h").write_text("edited too")
+        with (robot / "manifest.json").open("a") as manifest:
+            manifest.write("\n\n")
         command = [sys.executable, "-c", KILLED, str(built["new"]), str(robot), str(step)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert (robot / "notes").read_text() == "mine"
@@ -268,6 +297,7 @@ def test_a_kill_at_any_moment_leaves_the_old_or_the_new_or_nothing_that_loads(tm
         else:
             assert (module.value, module.more) in {("old", "old"), ("new", "new")}
         assert "edited too" in {path.read_text() for path in robot.glob(f"{ROBOT}.h*")}
+        assert any(path.read_text().endswith("\n\n") for path in robot.glob("manifest.json*"))
         refuse_foreign(robot)
         install(built["new"], robot)
         assert rbdc.load(robot).more == "new"

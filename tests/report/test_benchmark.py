@@ -167,7 +167,7 @@ def test_every_robot_and_function_has_its_row(measured: tuple[Path, Result]) -> 
         assert row["entries"]["casadi"]["minimum_nanoseconds"] == min(
             m["nanoseconds"]["minimum"] for m in casadi
         )
-        assert len(casadi) == (2 if row["function"].endswith("derivatives") else 1)
+        assert len(casadi) == (3 if row["function"].endswith("derivatives") else 1)
         assert "pinocchio" not in row["absent"]
         assert report["robots"][row["robot"]]["peers"]["absent"]["pinocchio"] == "not asked for"
 
@@ -201,6 +201,15 @@ def test_the_page_is_made_of_the_report(measured: tuple[Path, Result]) -> None:
         assert f"{own['peak_percent']['vector']:.3g} %" in page
         assert f"{own['errors']['rms_rel']:.1e}" in page
     assert "<strong>atlas</strong> is absent: its description does not ship" in page
+
+
+def test_cells_of_the_page_carry_the_headings_of_their_columns(measured: tuple[Path, Result]) -> None:
+    text = (measured[0] / "benchmark.html").read_text()
+    tables = re.findall(r'<table class="stacked">.*?</table>', text, re.DOTALL)
+    assert len(tables) == 1 + 2 * len({row["function"] for row in report_of(measured[0])["rows"]})
+    for table in tables:
+        for row in re.findall(r"<tr.*?</tr>", table[table.index("<tbody>") :], re.DOTALL):
+            assert re.findall(r"<th>([^<]*)</th>", table)[1:] == re.findall(r'data-head="([^"]*)"', row)
 
 
 def test_names_of_descriptions_are_escaped(measured: tuple[Path, Result]) -> None:

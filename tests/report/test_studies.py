@@ -56,8 +56,11 @@ def test_sensitivity(tmp_path: Path) -> None:
     relative = report["methods"][-1]
     assert relative["undefined"] > 0 and relative["largest"] > 1.0, "spikes where the coordinate vanishes"
     verdicts = [claim["verdict"] for claim in report["claims"]]
-    assert verdicts[:3] == ["reproduced"] * 3
-    assert all(verdict.startswith("not comparable: ") for verdict in verdicts[3:])
+    assert verdicts[:2] == ["reproduced"] * 2
+    assert verdicts[2].startswith("not comparable: ")
+    assert verdicts[3] == "not reproduced", "the torque does not vanish with the coordinate"
+    assert "the torque 245.5, 245.5 of at most 245.5 N m" in report["claims"][3]["found"]
+    assert all(verdict.startswith("not comparable: ") for verdict in verdicts[4:])
     assert [entry["row"] for entry in report["figure_4"]] == [20, 30, 42]
     page = (folder / "study.html").read_text()
     assert page == sensitivity_page(report)

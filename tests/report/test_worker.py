@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import ctypes
+from typing import Any
+
 import numpy as np
 import pytest
 
+from rbdc.native.shared import Unit, shared_library
+from rbdc.native.toolchain import Compiler, find_compiler
+from rbdc.report.measure.roofline import timer_library
 from rbdc.report.measure.timing import together
-from rbdc.report.measure.worker import LINE, OFFSETS, PAGE, placed
+from rbdc.report.measure.worker import LINE, OFFSETS, PAGE, Method, Timer, placed, room
+
+
+@pytest.fixture
+def compiler() -> Compiler:
+    return find_compiler("gcc")
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
     sizes = [3, 0, 361, 8]
     for k in range(OFFSETS):
-        arrays = placed(sizes, dtype, k * PAGE // OFFSETS)
+        arrays = placed(room(sizes, dtype), sizes, dtype, k * PAGE // OFFSETS)
         assert [x.size for x in arrays] == sizes
         assert {x.dtype for x in arrays} == {np.dtype(dtype)}
         begin = [x.ctypes.data for x in arrays]
@@ -24,6 +35,33 @@ def test_results_begin_where_they_are_asked_to(dtype: str) -> None:
         for x, number in zip(arrays, range(1, 5), strict=True):
             x.fill(number)
         assert [set(x.tolist()) for x in arrays] == [{1.0}, set(), {3.0}, {4.0}], "none over another"
+
+
+def test_places_share_their_memory_and_hold_zeros_at_the_start_of_a_pass(compiler: Compiler) -> None:
+    """What was left at one offset is gone when a pass begins at the next, so that a method that leaves zeros
+    alone finds them. All places together take little more than one: large results stay in the caches.
+    """
+    text = """
+    void probe(void *context, const double *const *in, double *const *out);
+    void probe(void *context, const double *const *in, double *const *out) {
+        int i; (void)context; (void)in;
+        for (i = 0; i < 600; ++i) out[0][i] += 1.0;
+    }
+    """
+    library = str(shared_library("probe.so", [Unit("probe.c", text, {}, ("-O0",))], compiler, 1).path)
+    entry: dict[str, Any] = {"library": library, "call": "probe", "fetch": None, "archive": None, "code": []}
+    method = Method({**entry, "dtype": "float64"}, [600, 1])
+    timer = Timer(str(timer_library(compiler)), [np.zeros((1, 1))])
+    begin = []
+    for _ in range(OFFSETS):
+        timer.hot(method, 3)
+        pointers = method.next_place()
+        begin.append(pointers[0])
+        assert not any((ctypes.c_double * 600).from_address(pointers[0]))
+        timer.hot(method, 2)
+        assert method.results(timer.rows[0])[0].tolist() == [1.0] * 600
+    assert max(begin) - min(begin) < PAGE
+    assert len({next_place()[0] for next_place in [method.next_place] * OFFSETS}) == OFFSETS
 
 
 def test_times_of_several_processes_are_as_of_one() -> None:

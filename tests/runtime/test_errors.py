@@ -155,6 +155,8 @@ def test_indices_and_names_of_numpy_are_taken(tiny: ModuleType) -> None:
             r"mix: argument num_threads is array\(\[1, 1\]\); give a positive integer",
         ),
         ("samples", np.array([1, 1]), TypeError, "mix: argument num_threads is "),
+        ("samples", True, TypeError, "mix: argument num_threads is True; give a positive integer"),
+        ("lanes", True, TypeError, "mix: argument num_threads is True; give a positive integer"),
     ],
 )
 def test_layouts_refused(

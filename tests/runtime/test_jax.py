@@ -176,6 +176,8 @@ def test_refusals() -> None:
         _ = m.jax.minverse
     with jax.enable_x64(False), pytest.raises(TypeError, match=r"q is of float32; .*jax_enable_x64"):
         m.jax.rnea(q, zero, zero)
+    with pytest.raises(TypeError, match=r'takes float64: give x.astype\("float64"\), or build with'):
+        m.jax.rnea(q.astype(np.float32), zero, zero)
     without = build_module("double_pendulum", functions=("rnea",))
     with pytest.raises(AttributeError, match="jax was not built; build with --targets c,batch,jax"):
         _ = without.jax.rnea
@@ -193,6 +195,13 @@ def test_single_precision() -> None:
     with jax.enable_x64(False):
         np.testing.assert_array_equal(m.jax.rnea(q, q, q), m.rnea(q, q, q))
         J = jax.jacfwd(m.jax.rnea)(q, q, q)
+    remedy = r'takes float32: give x.astype\("float32"\)'
+    with pytest.raises(
+        TypeError, match=f"q is of float64; this module {remedy}, or build with --dtype float64$"
+    ):
+        m.jax.rnea(q.astype(np.float64), q, q)
+    with pytest.raises(TypeError, match=f"q is of bool; this module {remedy}$"):
+        m.jax.rnea(q > 0.0, q, q)
     np.testing.assert_allclose(J, m.rnea_derivatives(q, q, q)[0], rtol=1e-6, atol=1e-6)
 
 

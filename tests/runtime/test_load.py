@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -80,9 +82,38 @@ def test_a_damaged_package_leaves_nothing_behind(tmp_path: Path, damage: str) ->
     file = folder / ("_native.abi3.so" if damage == "extension" else "__init__.py")
     file.write_bytes(b"not a library (")
     before = set(sys.modules)
-    with pytest.raises(LoadError, match="build it again for this interpreter"):
+    with pytest.raises(LoadError, match="build it again for this interpreter") as refused:
         rbdc.load(folder)
+    assert "//" not in str(refused.value)
     assert not [name for name in set(sys.modules) - before if name.startswith("_rbdc_generated_")]
+
+
+@pytest.mark.parametrize("kept", [0.99, 0.5, 4096, 40, 16])
+@pytest.mark.parametrize("name", ["_native.abi3.so", "libtiny_casadi.so"])
+def test_a_library_that_is_cut_off(tmp_path: Path, name: str, kept: float) -> None:
+    """It would end the process with SIGBUS."""
+    folder = build_tiny(tmp_path / ROBOT, extra=("libtiny_casadi.so",))
+    content = (folder / name).read_bytes()
+    (folder / name).write_bytes(content[: int(kept if kept > 1 else kept * len(content))])
+    code = f"import rbdc\ntry: rbdc.load({str(folder)!r})\nexcept rbdc.LoadError as error: print(error)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    remedy = f"{name} is cut off: it has .* bytes of at least .*; make the package again with: rbdc build\n"
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(f"{re.escape(str(folder))}: {remedy}", done.stdout), done.stdout
+
+
+def test_an_extension_of_another_package(tmp_path: Path) -> None:
+    files = c_files()
+    source = f"{ROBOT}_mix.c"
+    files[source] = files[source].replace("2 * q[i]", "3 * q[i]")
+    (tmp_path / "other").mkdir()
+    other = build_tiny(tmp_path / "other" / ROBOT, files)
+    folder = build_tiny(tmp_path / ROBOT)
+    shutil.copyfile(other / "_native.abi3.so", folder / "_native.abi3.so")
+    message = "the compiled extension is not the one that was built with this package; make the package again"
+    with pytest.raises(LoadError, match=message):
+        rbdc.load(folder)
+    np.testing.assert_array_equal(rbdc.load(other).mix(Q, V), 3 * Q + V)
 
 
 def test_a_package_is_imported_without_the_generator(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pydoc
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -42,12 +44,32 @@ class _Page(HTMLParser):
         self.words += data
 
 
+PLAIN: Any = vars(pydoc)["plaintext"]
+"""Of the renderers of pydoc the one without bold letters, which its stub lacks."""
+
+
 def test_repr(tiny: ModuleType) -> None:
     folder = Path(str(tiny.__file__)).parent
     expected = f"<tiny: rigid-body dynamics, nq 2, nv 2, float64, {tiny.variant}, 4 functions, from {folder}>"
     assert repr(tiny) == expected
     assert "mix(q (2,), v (2,), fext (2, 6) or None) -> tau (2,)" in repr(tiny.mix)
     assert "where(q (2,), frame, reference) -> w (3,)" in repr(tiny.where)
+
+
+def test_help(tiny: ModuleType) -> None:
+    """Nothing private, nothing of NumPy's: the attributes with their shapes, and every function."""
+    page = pydoc.render_doc(tiny, renderer=PLAIN)
+    listed = page.split("FUNCTIONS\n")[1].split("DATA\n")[0]
+    assert "_named." not in page and "_runtime." not in page and "ndarray" not in page
+    assert (
+        "mix(q, v, fext=None, *, out=None, layout='samples', num_threads=1) method of tiny.Function" in listed
+    )
+    assert all(f"    {name}(" in listed for name in (*tiny.functions, "random_configuration", "to_mujoco"))
+    assert "q_neutral (2,), v_zero (2,): the neutral configuration" in page
+    assert "method of tiny.Function instance" in pydoc.render_doc(tiny.mix, renderer=PLAIN)
+    public = {name for name in vars(tiny) if not name.startswith("_")} - {"np", "sys", "inf"}
+    described = page.split("Attributes:")[1].split("PACKAGE CONTENTS")[0]
+    assert all(re.search(rf"\b{name}\b", described) for name in public - set(tiny.__all__))
 
 
 def test_html(tiny: ModuleType) -> None:

@@ -1,4 +1,6 @@
-"""Mutants of generated C: one constant, sign or term of one file changed."""
+"""Mutants of generated C: one constant, sign or term, number of a table, copy or argument of one file
+changed.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,18 @@ from dataclasses import dataclass
 _LITERAL = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?(?![\w.])")
 _SIGN = re.compile(r"(?<=[\w)\]]) ([+-]) (?=[\w(])")
 _TERM = re.compile(r"(?<=[\w)\]]) [+-] \w+(?: \* \w+)?(?=[ ;)])")
+_COPY = re.compile(r"\b(?:memcpy|\w+_copy_past)\([^;]*\);")
+_ARGUMENTS = re.compile(r"(?<=[(,] )?\b[\w.]+(?:\[\d+\])?, [\w.]+(?:\[\d+\])?(?=[,)])")
+_NEIGHBOURS = re.compile(r"(?<![\w.])\d+, \d+(?![\w.])")
+_TABLE = re.compile(
+    r"^(?:static )?const [\w ]+\w(?:\[\w*(?: \+ 1)?\])+ = \{(.*?)\};", re.DOTALL | re.MULTILINE
+)
 _ADDRESS = re.compile(r"\[[^\[\]]*\]")
 _NO_ARITHMETIC = re.compile(r".*for \(| *(?:static )?(?:const )?(?:int|size_t|uintptr_t) |[^=]*\*[^=]* = ")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+Place = tuple[int, int, str]
+"""Where something can be changed, and what."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +36,18 @@ class Mutant:
 
 
 def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
-    """Without end, from the files of functions."""
+    """Without end, from the files of functions: any file, any kind of change that it has, any place."""
     rng = random.Random(seed)
-    places = {name: _places(text) for name, text in files.items()}
+    places = {name: _by_kind(text) for name, text in files.items()}
     names = sorted(name for name, found in places.items() if found)
     while True:
         name = rng.choice(names)
-        start, end, kind = rng.choice(places[name])
+        kind = rng.choice(sorted(places[name]))
+        start, end, _ = rng.choice(places[name][kind])
         old = files[name][start:end]
         new = _changed(old, kind)
+        if new == old:
+            continue
         yield Mutant(
             name,
             files[name][:start] + new + files[name][end:],
@@ -41,25 +55,54 @@ def mutants(files: dict[str, str], seed: int) -> Iterator[Mutant]:
         )
 
 
-def _places(text: str) -> list[tuple[int, int, str]]:
-    """Where something can be changed, and what: the arithmetic inside functions. Addresses are left as they
-    are, for a change there shows itself by a crash, and not only of the mutant.
-    """
-    blank = _COMMENT.sub(lambda found: " " * len(found.group()), text)
-    blank = _ADDRESS.sub(lambda found: "[" + "_" * (len(found.group()) - 2) + "]", blank)
-    places: list[tuple[int, int, str]] = []
-    offset = 0
-    for line in blank.splitlines(keepends=True):
+def _by_kind(text: str) -> dict[str, list[Place]]:
+    blank = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
+    found: dict[str, list[Place]] = {}
+    for place in (*_arithmetic(blank), *_tables(blank), *_statements(blank)):
+        found.setdefault(place[2], []).append(place)
+    return found
+
+
+def _arithmetic(text: str) -> Iterator[Place]:
+    """Inside functions, but for addresses."""
+    blank = _ADDRESS.sub(lambda found: "[" + "_" * (len(found.group()) - 2) + "]", text)
+    for offset, line in _lines(blank):
         if line.startswith("    ") and " = " in line and not _NO_ARITHMETIC.match(line):
             for kind, pattern in (("constant", _LITERAL), ("sign", _SIGN), ("term", _TERM)):
-                places += [(offset + m.start(), offset + m.end(), kind) for m in pattern.finditer(line)]
+                yield from ((offset + m.start(), offset + m.end(), kind) for m in pattern.finditer(line))
+
+
+def _tables(text: str) -> Iterator[Place]:
+    """Numbers of constant arrays outside of functions."""
+    for table in _TABLE.finditer(text):
+        for kind, pattern in (("number", _LITERAL), ("neighbours", _NEIGHBOURS)):
+            for m in pattern.finditer(text, table.start(1), table.end(1)):
+                yield m.start(), m.end(), kind
+
+
+def _statements(text: str) -> Iterator[Place]:
+    """Copies, and calls with arguments that are names."""
+    for offset, line in _lines(text):
+        if line.startswith("    ") and "for (" not in line:
+            yield from ((offset + m.start(), offset + m.end(), "copy") for m in _COPY.finditer(line))
+            if re.match(r" +(?:if \(n > 0\) )?\w+\(.*\);$", line):
+                for m in _ARGUMENTS.finditer(line):
+                    yield offset + m.start(), offset + m.end(), "arguments"
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Each line and where it begins."""
+    offset = 0
+    for line in text.splitlines(keepends=True):
+        yield offset, line.rstrip("\n")
         offset += len(line)
-    return places
 
 
 def _changed(old: str, kind: str) -> str:
-    if kind == "constant":
+    if kind in ("constant", "number"):
         return repr(float(old) * (1.0 + 1e-6) if float(old) else 1e-6)
     if kind == "sign":
         return old.replace("+", "%").replace("-", "+").replace("%", "-")
-    return ""
+    if kind in ("neighbours", "arguments"):
+        return ", ".join(reversed(old.split(", ")))
+    return ";" if kind == "copy" else ""

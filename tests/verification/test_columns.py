@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rbdc.algorithms.reference import columns
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives import carpentier_mansard, columns, forward_derivatives, idsva
+from rbdc.algorithms.reference.derivatives import carpentier_mansard, forward_derivatives, idsva
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.model import Model
 from rbdc.options import BuildOptions

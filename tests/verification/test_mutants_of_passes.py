@@ -78,7 +78,7 @@ def test_mutants_of_model_passes_are_refused(robot: str, tmp_path: Path, passes:
         if not differs(right, results(model)):
             continue
         try:
-            build_package(model, BuildOptions(out=tmp_path / "out", **options))  # type: ignore[arg-type]
+            build_package(model, BuildOptions(out=tmp_path / "out", **options))
             survivors.append(mutant.change)
         except VerificationError:
             refused += 1

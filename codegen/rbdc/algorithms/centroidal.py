@@ -24,9 +24,10 @@ from dataclasses import dataclass, replace
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import composite_inertias
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
-from rbdc.algorithms.joint_coordinates import Matrix, joint_velocities, reduce_columns, transposed
-from rbdc.algorithms.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.momentum import Moment, parent_poses, subtree_moments, total_mass
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Coupling, Limits, Model
 from rbdc.model.joints import FreeFlyer
@@ -139,10 +140,7 @@ def _momentum_by_q(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace
     velocities, rates = body_velocities(model, v, placements, trace), joint_velocities(model, v)
     inertias = composite_inertias(model, placements, trace)
     momenta = [body.inertia @ velocity for body, velocity in zip(model.bodies, velocities, strict=True)]
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        if parent != WORLD:
-            momenta[parent] = momenta[parent] + placements[index].act_force(momenta[index])
+    momenta = subtree_sums(model, placements, momenta, Placement.act_force)
     columns = []
     for index, (body, pose) in enumerate(
         zip(model.bodies, parent_poses(model, placements, trace), strict=True)

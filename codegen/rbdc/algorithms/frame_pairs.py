@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.frames import express, frame_columns, frame_matrix
-from rbdc.algorithms.joint_coordinates import Matrix, dof_table, first_dofs, transposed, zeros
+from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Force, Motion, Scalar
 from rbdc.spatial.scalars import sqrt, where_less

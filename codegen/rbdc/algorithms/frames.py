@@ -10,14 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.joint_coordinates import (
-    Matrix,
-    joint_positions,
-    joint_velocities,
-    reduce_columns,
-    transposed,
-    zeros,
-)
+from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model

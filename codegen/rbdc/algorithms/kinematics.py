@@ -1,33 +1,14 @@
-"""Placements, velocities and accelerations of the bodies: the forward pass that every algorithm shares."""
+"""Placements of bodies and links in one frame: that of a free root, or the world."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.joint_coordinates import joint_positions, joint_velocities
+from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.axis_rotations import RotationProduct
-
-
-def joint_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
-    """lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
-    placements = []
-    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        placement = body.placement_at(own)
-        trace(body.name, "X = X_T X_J(q): joint placement", f"X{index}", placement.scalars())
-        placements.append(placement)
-    return placements
-
-
-def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
-    """0_M_i: each body's frame in the world."""
-    world: list[Placement] = []
-    for index, (body, placement) in enumerate(zip(model.bodies, joint_placements(model, q), strict=True)):
-        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
-        trace(body.name, "0_X_i = 0_X_parent X: placement in the world", f"W{index}", world[-1].scalars())
-    return world
 
 
 def in_one_frame(model: Model, placements: Sequence[Placement], trace: Trace = silent) -> list[Placement]:
@@ -67,20 +48,6 @@ def free_root(model: Model) -> int | None:
     """The free body on which all of the tree hangs; None where it hangs otherwise."""
     roots = model.children(WORLD)
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None
-
-
-def body_velocities(
-    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
-) -> list[Motion]:
-    """v_i = X v_parent + S qdot, in each body's own frame."""
-    velocities: list[Motion] = []
-    for index, (body, rate) in enumerate(zip(model.bodies, joint_velocities(model, v), strict=True)):
-        velocity = body.joint.motion(rate)
-        if body.parent != WORLD:
-            velocity = placements[index].act_inverse(velocities[body.parent]) + velocity
-        trace(body.name, "v = X v_parent + S qdot", f"v{index}", velocity.scalars())
-        velocities.append(velocity)
-    return velocities
 
 
 def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from rbdc.algorithms.tools.linear import dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints import JointType
@@ -38,7 +39,7 @@ def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scala
 
 def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
     units = ([1.0 if k == j else 0.0 for k in range(joint.nv)] for j in range(joint.nv))
-    return [sum((x * y for x, y in zip(gradient, joint.rate(q, unit), strict=True)), 0.0) for unit in units]
+    return [dot(gradient, joint.rate(q, unit)) for unit in units]
 
 
 def difference(

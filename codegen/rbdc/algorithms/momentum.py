@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.crba import composite_inertias
-from rbdc.algorithms.joint_coordinates import Matrix, reduce_columns, transposed
-from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Symmetric3, Vector3
@@ -56,21 +57,15 @@ def subtree_moments(
     """Mass and first moment of each subtree in the frame of its root, and the first moment of all that moves
     in the world, each times a factor.
     """
-    moments = [Moment.of(body.inertia, factor) for body in model.bodies]
+    own = [Moment.of(body.inertia, factor) for body in model.bodies]
+    moments = subtree_sums(model, placements, own, lambda x, moment: moment.moved(x))
     whole = Vector3.zero()
+    formula = "h = m c + sum of R h_child + m_child P: first moment of the subtree"
     for index in reversed(range(model.njoints)):
         body = model.bodies[index]
-        trace(
-            body.name,
-            "h = m c + sum of R h_child + m_child P: first moment of the subtree",
-            f"h{index}",
-            moments[index].first.scalars(),
-        )
-        moved = moments[index].moved(placements[index])
+        trace(body.name, formula, f"h{index}", moments[index].first.scalars())
         if body.parent == WORLD:
-            whole = whole + moved.first
-        else:
-            moments[body.parent] = moments[body.parent] + moved
+            whole = whole + moments[index].moved(placements[index]).first
     return moments, whole
 
 

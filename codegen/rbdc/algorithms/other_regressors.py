@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.joint_coordinates import Matrix, transposed
-from rbdc.algorithms.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Scalar

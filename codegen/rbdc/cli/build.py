@@ -11,20 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.support import (
-    EXPECTED,
-    Failure,
-    Progress,
-    fext_option,
-    message_of,
-    model_options,
-    parameter_options,
-)
+from rbdc.cli.options import takes
+from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, show_warnings
 from rbdc.errors import OptionError
+from rbdc.options import BuildOptions
 
 if TYPE_CHECKING:
     from rbdc.build_result import BuildResult
-    from rbdc.options import BuildOptions
 
 
 class _Build(click.Command):
@@ -51,67 +44,7 @@ class _Build(click.Command):
     "python -c \"import rbdc; print(rbdc.load('generated/kuka_iiwa').nq)\"",
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
-@model_options
-@parameter_options
-@fext_option
-@click.option("--name", help="The module's name; by default made from the description's.")
-@click.option("--functions", help="Comma-separated names of functions, in place of a preset.")
-@click.option(
-    "--preset", default="control", show_default=True, help="control, optimisation or full: see below."
-)
-@click.option(
-    "--fuse",
-    multiple=True,
-    help="Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
-)
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True
-)
-@click.option(
-    "--dtype",
-    default="float64",
-    show_default=True,
-    help="float64; float32: single precision throughout, about 1e-6.",
-)
-@click.option(
-    "--targets",
-    default="c,batch",
-    show_default=True,
-    help="c; batch: many samples at once in vectors, else in a loop; casadi, jax: for these.",
-)
-@click.option(
-    "--style", default="unrolled", show_default=True, help="unrolled, rolled (loops: small code) or auto."
-)
-@click.option(
-    "--tensor-layout",
-    default="dense",
-    show_default=True,
-    help="dense; sparse: of second derivatives the entries that are not always zero.",
-)
-@click.option(
-    "--march",
-    default="native",
-    show_default=True,
-    help="native: for this processor; portable: for every one, in several variants.",
-)
-@click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
-@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
-@click.option(
-    "--jobs", type=int, help="Processes at once that generate or compile; by default one per processor."
-)
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Generate and verify even if nothing changed; the same C is not compiled again.",
-)
-@click.option(
-    "--no-verify",
-    "verify",
-    is_flag=True,
-    flag_value=False,
-    default=True,
-    help="Install what was compiled without comparing it with the recursions of the literature.",
-)
+@takes()
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Generate and compile a module for each DESCRIPTION: a URDF file, or a robot that ships with rbdc.
@@ -120,43 +53,9 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     changed, by the hashes in manifest.json. What you added stays; a generated file that you edited is kept as
     NAME.orig.
     """
-    from rbdc.options import BuildOptions
-
     if given["name"] is not None and len(descriptions) > 1:
         raise OptionError("--name names one module; build the descriptions one at a time")
-    options = BuildOptions(
-        name=given["name"],
-        functions=None if given["functions"] is None else names_in(given["functions"]),
-        preset=given["preset"],
-        fuse=tuple(names_in(group) for group in given["fuse"]),
-        root_joint=given["root_joint"],
-        mimic=given["mimic"],
-        joint_order=given["joint_order"],
-        gravity=given["gravity"],
-        snap=given["snap"],
-        allow_invalid_inertia=given["allow_invalid_inertia"],
-        armature=given["armature"],
-        damping=given["damping"],
-        springs=given["springs"],
-        xacro_arguments=given["xacro_arguments"],
-        lock=given["lock"],
-        base=given["base"],
-        frames=given["frames"],
-        parameters=given["parameters"],
-        payloads=given["payloads"],
-        fext_frame=given["fext_frame"],
-        out=given["out"],
-        dtype=given["dtype"],
-        targets=tuple(given["targets"].split(",")),
-        style=given["style"],
-        tensor_layout=given["tensor_layout"],
-        march=given["march"],
-        compiler=given["cc"],
-        cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
-        jobs=given["jobs"],
-        force=given["force"],
-        verify=given["verify"],
-    )
+    options = BuildOptions(**given)
     results, failures = _build_all(descriptions, options)
     if as_json:
         click.echo(json.dumps([{**asdict(r), "directory": str(r.directory)} for r in results], indent=2))
@@ -166,11 +65,6 @@ def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     if failures:
         messages = "\nrbdc: error: ".join(failed.message for failed in failures)
         raise Failure(messages, max(failed.exit_status for failed in failures))
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """The names in a comma-separated list."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _build_all(
@@ -187,8 +81,7 @@ def _build_all(
     else:
         results, failures = _build_in_processes(descriptions, options)
     for result in results:
-        for warning in result.warnings:
-            click.echo(f"warning: {warning}", err=True)
+        show_warnings(result.warnings)
     return results, failures
 
 
@@ -197,7 +90,7 @@ def _build_in_processes(
 ) -> tuple[list[BuildResult], list[Failed]]:
     """All of them, whichever fail: results and failures, each in the order of the descriptions."""
     from rbdc.pipeline import sweep_leftovers
-    from rbdc.workers import spread_apart
+    from rbdc.processes import spread_apart
 
     with Progress(f"{len(descriptions)} robots") as progress:
         try:

@@ -22,8 +22,9 @@ from rbdc.cli.compare import benchmark, compare, experiment
 from rbdc.cli.explain import explain
 from rbdc.cli.info import info, list_robots
 from rbdc.cli.studies import inertia_inverse, second_order, sensitivity
-from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of, three_numbers
+from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of
 from rbdc.cli.wheel import wheel
+from rbdc.model.options import THREE_NUMBERS
 
 _PIPE_CLOSED = 128 + SIGPIPE
 
@@ -41,7 +42,7 @@ class _Commands(click.Group):
         except click.BadOptionUsage as error:
             if error.option_name != "--gravity":
                 raise
-            raise Failure(message_of(three_numbers())) from error
+            raise Failure(f"--gravity: {THREE_NUMBERS}") from error
 
 
 @click.group(

@@ -10,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import Failure, Progress, model_options, parameter_options
+from rbdc.cli.options import takes
+from rbdc.cli.support import Failure, Progress
 from rbdc.errors import OptionError, ToolchainError
+from rbdc.options import READING
 
 if TYPE_CHECKING:
     from rbdc.report.options import CompareOptions
     from rbdc.report.present.baseline import Verdict
+
+_gate_time = click.option(
+    "--gate-time",
+    type=float,
+    metavar="FACTOR",
+    help="Fail where our code takes more than FACTOR times as long as in the baseline, beyond what peers do.",
+)
 
 NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
 
@@ -24,8 +33,7 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
     epilog="Example: rbdc compare kuka_iiwa --functions rnea,rnea_derivatives --out reports/kuka_iiwa"
 )
 @click.argument("description", required=False)
-@model_options
-@parameter_options
+@takes(*READING, "parameters", "payloads", "compiler", "cflags", "jobs")
 @click.option(
     "--serial", metavar="SIZES", help="In place of a description serial chains: FROM:TO bodies, or N,N,..."
 )
@@ -40,7 +48,8 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
 @click.option("--functions", help="Comma-separated names of functions; by default all.")
 @click.option(
     "--methods",
-    help="Comma-separated methods or families (single, analytical, ad, numerical, peer); by default all.",
+    help="Comma-separated methods or families (single, analytical, ad, numerical; peer: all methods of the "
+    "--peers); by default all.",
 )
 @click.option(
     "--peers",
@@ -75,19 +84,22 @@ NEEDED = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[repor
 @click.option(
     "--baseline",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="An earlier report.json: worse figures fail.",
+    help="An earlier report.json: worse figures fail; times are shown beside it.",
 )
+@_gate_time
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the report; by default reports/<name>.",
 )
-@click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc.")
-@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
-@click.option("--jobs", type=int, help="Compiler processes at once; by default one per processor.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def compare(
-    description: str | None, baseline: Path | None, out: Path | None, as_json: bool, **given: Any
+    description: str | None,
+    baseline: Path | None,
+    gate_time: float | None,
+    out: Path | None,
+    as_json: bool,
+    **given: Any,
 ) -> None:
     """Compare the accuracy, time and size of all methods and peers on a DESCRIPTION, or over families of
     serial chains and trees.
@@ -98,30 +110,31 @@ def compare(
     _, terminal, write = _report_modules()
     asked = {name: given.pop(name) for name in ("serial", "binary", "branching")}
     if description is None:
-        _compare_families(asked, baseline, out or Path("reports") / "families", as_json, given)
+        if baseline is not None or gate_time is not None or given["batch"]:
+            raise OptionError("families take no --baseline, --gate-time and --batch: leave them out")
+        _compare_families(asked, out or Path("reports") / "families", as_json, given)
         return
     if asked["serial"] or asked["binary"]:
         raise OptionError(f"{ascii(description)[1:-1]} beside --serial or --binary: give one or the other")
     from rbdc.emit.names import module_name
     from rbdc.report.compare import compare as measure
-    from rbdc.report.present.baseline import Verdict, judge
+    from rbdc.report.present.baseline import Verdict, check_gate, judge
     from rbdc.report.present.document import document, wrong_results
 
     earlier = None if baseline is None else write.read_baseline(baseline)
+    check_gate(gate_time, earlier)
     with Progress(description) as progress:
         report = document(measure(description, _options(given), progress))
     folder = out or Path("reports") / module_name(Path(description).stem)
     paths = write.write(report, folder)
-    verdict = Verdict() if earlier is None else judge(report, earlier)
+    verdict = Verdict() if earlier is None else judge(report, earlier, gate_time)
     verdict.worse += wrong_results(report)
     _tell(report, verdict, paths, None if as_json else terminal.show)
     if verdict.worse:
         raise SystemExit(1)
 
 
-def _compare_families(
-    asked: dict[str, Any], baseline: Path | None, out: Path, as_json: bool, given: dict[str, Any]
-) -> None:
+def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, given: dict[str, Any]) -> None:
     """rbdc compare without a description."""
     from rbdc.report.families import (
         asked_alike,
@@ -140,8 +153,6 @@ def _compare_families(
         raise OptionError(
             "nothing to compare: give a description, or families by --serial 2:80 or --binary 2:80"
         )
-    if baseline is not None or given["batch"]:
-        raise OptionError("families take no --baseline and no --batch: leave them out")
     with Progress("families") as progress:
         report = families_report(families, asked_alike(_options(given)), progress)
     paths = write_families(report, out)
@@ -167,7 +178,7 @@ def _tell(
         click.echo(json.dumps(report, indent=1))
     else:
         show(report)
-    show_verdict(verdict)
+    show_verdict(verdict, stderr=show is None)
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
 
 
@@ -178,23 +189,8 @@ def _options(given: dict[str, Any]) -> CompareOptions:
     def names(text: str | None) -> tuple[str, ...] | None:
         return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
-    own = (
-        "functions",
-        "methods",
-        "peers",
-        "samples",
-        "checked",
-        "seconds",
-        "batch",
-        "batch_samples",
-        "cc",
-        "cflags",
-    )
-    build = BuildOptions(
-        compiler=given["cc"],
-        cflags=None if given["cflags"] is None else tuple(given["cflags"].split()),
-        **{key: value for key, value in given.items() if key not in own},
-    )
+    own = ("functions", "methods", "peers", "samples", "checked", "seconds", "batch", "batch_samples")
+    build = BuildOptions(**{key: value for key, value in given.items() if key not in own})
     return CompareOptions(
         build=build,
         functions=names(given["functions"]),
@@ -226,7 +222,7 @@ def _timing_options(command: Any, peers: str = "pinocchio-native,casadi") -> Any
         click.option(
             "--seconds", type=float, default=1.5, show_default=True, help="Timing of each function, about."
         ),
-        click.option("--cc", help="The C compiler; by default $CC, the newest clang, gcc or cc."),
+        takes("compiler"),
     ):
         command = option(command)
     return command
@@ -249,12 +245,13 @@ def _timing_options(command: Any, peers: str = "pinocchio-native,casadi") -> Any
     show_default=True,
     help="How many inputs are compared with the reference.",
 )
-@click.option("--cflags", help="Compiler flags in place of rbdc's, separated by blanks.")
+@takes("cflags")
 @click.option(
     "--baseline",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="An earlier benchmark.json: worse figures fail.",
+    help="An earlier benchmark.json: worse figures fail; times are shown beside it.",
 )
+@_gate_time
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -267,6 +264,7 @@ def benchmark(
     robots: tuple[str, ...],
     root_joint: str | None,
     baseline: Path | None,
+    gate_time: float | None,
     out: Path,
     as_json: bool,
     **given: Any,
@@ -284,14 +282,15 @@ def benchmark(
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import wrong_in_any
     from rbdc.report.benchmark_suite import entrants
-    from rbdc.report.present.baseline import Verdict, judge_benchmark
+    from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
 
     chosen = entrants(robots, root_joint)
     earlier = None if baseline is None else write.read_baseline(baseline, "benchmark")
+    check_gate(gate_time, earlier)
     with Progress("benchmark") as progress:
         report = measure(chosen, _options({**_DEFAULTS, **given}), progress)
     paths = write.write_benchmark(report, out)
-    verdict = Verdict() if earlier is None else judge_benchmark(report, earlier)
+    verdict = Verdict() if earlier is None else judge_benchmark(report, earlier, gate_time)
     own, peers = wrong_in_any(report)
     verdict.worse += own
     verdict.notes += peers
@@ -308,7 +307,7 @@ def experiment() -> None:
 
 
 @experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
-@_timing_options
+@partial(_timing_options, peers="pinocchio-native")
 @click.option("--quick", is_flag=True, help="One small robot, unoptimised code: to see that it works.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("reports"), show_default=True

@@ -6,13 +6,15 @@ from typing import Any
 
 import click
 
-from rbdc.cli.support import model_options
+from rbdc.cli.options import takes
+from rbdc.cli.support import show_warnings
 from rbdc.errors import OptionError
+from rbdc.options import READING, BuildOptions
 
 
 @click.command(epilog="Example: rbdc explain double_pendulum --neglect 1e-3")
 @click.argument("description")
-@model_options
+@takes(*READING)
 @click.option(
     "--format",
     "form",
@@ -34,10 +36,12 @@ def explain(description: str, form: str, neglect: float, **given: Any) -> None:
     Derived from the DESCRIPTION by Euler and Lagrange, with SymPy, apart from all that is generated. Robots
     of up to four revolute and prismatic joints; --lock fixes some of a larger one's.
     """
-    from rbdc.closed_form.presentation import explain as explained
-    from rbdc.options import BuildOptions
+    from rbdc.analysis.presentation import explain as explained
+    from rbdc.model.notes import warnings_of
     from rbdc.pipeline import read
 
     if not 0.0 <= neglect < 1.0:
         raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, as 1e-3")
-    click.echo(explained(read(description, BuildOptions(**given)), form, neglect), nl=False)
+    model = read(description, BuildOptions(**given))
+    show_warnings(warnings_of(model))
+    click.echo(explained(model, form, neglect), nl=False)

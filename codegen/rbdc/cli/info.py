@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.support import model_options
+from rbdc.cli.options import takes
+from rbdc.cli.support import show_warnings
+from rbdc.options import READING, BuildOptions
 
 if TYPE_CHECKING:
     from rbdc.model import Model
-    from rbdc.options import BuildOptions
     from rbdc.planning.pass_statistics import Stage
 
 
 @click.command(epilog="Example: rbdc info panda --mimic coupled")
 @click.argument("description")
-@model_options
+@takes(*READING)
 @click.option("--passes", "with_passes", is_flag=True, help="Also what each model pass saves; takes seconds.")
 @click.option("--branches", "with_branches", is_flag=True, help="Also the branches of the tree.")
 @click.option(
@@ -32,12 +33,11 @@ def info(
     description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.identifiability_summary import as_data as identified
-    from rbdc.identifiability_summary import show as show_identified
+    from rbdc.analysis.identifiability_summary import as_data as identified
+    from rbdc.analysis.identifiability_summary import show as show_identified
+    from rbdc.analysis.model_summary import as_data, show, show_branches, show_passes
     from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
-    from rbdc.model_summary import as_data, show, show_branches, show_passes
-    from rbdc.options import BuildOptions
     from rbdc.pipeline import read
 
     options = BuildOptions(**given)
@@ -61,8 +61,7 @@ def info(
             show_branches(model)
         if with_base:
             show_identified(identified(model))
-        for warning in warnings_of(model):
-            click.echo(f"warning: {warning}", err=True)
+        show_warnings(warnings_of(model))
 
 
 def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list[Stage], list[list[str]]]:

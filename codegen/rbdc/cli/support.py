@@ -1,21 +1,18 @@
-"""Parts that the commands share: errors as messages, the options of a model, progress."""
+"""Parts that the commands share: errors and warnings as messages, progress."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from threading import current_thread, main_thread
 from typing import Any, TextIO
 
 import click
 
-from rbdc.errors import OptionError, RbdcError
-from rbdc.model.options import FrameOption
+from rbdc.errors import RbdcError
 
 
 class Failure(click.ClickException):
@@ -91,220 +88,10 @@ def message_of(error: Exception) -> str:
     return str(error)
 
 
-def number(word: str) -> float:
-    """A number of --gravity; its name stands in the help."""
-    try:
-        return float(word)
-    except ValueError:
-        raise three_numbers(f" {word!a}") from None
-
-
-def three_numbers(given: str = "") -> OptionError:
-    """The error of a --gravity that has a word which is no number, or too few."""
-    from rbdc.model.options import THREE_NUMBERS
-
-    return OptionError(f"--gravity{given}: {THREE_NUMBERS}")
-
-
-def numbers_of_joints(option: str, given: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """A number for each joint that an option names: `joint=value,...`, or a file with a JSON object of the
-    same.
-    """
-    found: dict[str, float] = {}
-    for text in given:
-        pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
-        if not all(equals for _, equals, _ in pairs):
-            found |= _numbers_in_file(option, text)
-            continue
-        for joint, _, word in pairs:
-            found[joint.strip()] = _number_of(option, text, word)
-    return tuple(found.items())
-
-
-def frame_of(text: str) -> tuple[str, str, FrameOption]:
-    """A frame by `name@link:x y z,roll pitch yaw`: its name, its link, its placement."""
-    name, at, rest = text.partition("@")
-    link, colon, numbers = rest.rpartition(":")
-    words = numbers.replace(",", " ").split()
-    try:
-        values = [float(word) for word in words]
-    except ValueError:
-        values = []
-    if not (at and colon and name and link and len(values) in (3, 6)):
-        raise OptionError(
-            f"--frame {text!a}: give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, as tool@hand:0 0 0.1,0 0 1.57"
-        )
-    x, y, z, roll, pitch, yaw = [*values, 0.0, 0.0, 0.0][:6]
-    return name, link, (x, y, z, roll, pitch, yaw)
-
-
-def xacro_argument(text: str) -> tuple[str, str]:
-    """Name and value of `name:=value`."""
-    name, assigned, value = text.partition(":=")
-    if not (name.strip() and assigned):
-        raise OptionError(f"--xacro-arg {text!a}: give NAME:=VALUE")
-    return name.strip(), value
-
-
-def _numbers_in_file(option: str, path: str) -> dict[str, float]:
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
-        raise OptionError(
-            f"{option} {path!a}: {reason}; give joint=value,... or a JSON file of an object"
-        ) from error
-    if not isinstance(content, dict):
-        raise OptionError(f'{option} {path!a}: the file holds no object such as {{"joint": 0.1}}')
-    return {str(joint): _number_of(option, path, value) for joint, value in content.items()}
-
-
-def _number_of(option: str, text: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise OptionError(f"{option} {text!a}: {value!a} is not a number; give joint=value,...") from None
-
-
-def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that bear on how a description becomes a model."""
-    for option in (*_rearranging(), *_reading()):
-        command = option(command)
-    return command
-
-
-def parameter_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that make arguments of inertial parameters."""
-    for option in (
-        click.option(
-            "--payload",
-            "payloads",
-            multiple=True,
-            metavar="FRAME",
-            help="Likewise of what is fixed to a frame.",
-        ),
-        click.option(
-            "--parameters",
-            callback=lambda *given: None if given[-1] is None else _inertial(given[-1]),
-            metavar="inertial[@LINK,...]",
-            help="Inertial parameters of moving links as a further argument: 10 numbers each.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def _inertial(text: str) -> tuple[str, ...]:
-    """The links of `inertial@link,...`; none of `inertial`, which means all."""
-    kind, at, listed = text.partition("@")
-    links = tuple(link.strip() for link in listed.split(",") if link.strip())
-    if kind != "inertial" or bool(at) != bool(links):
-        raise OptionError(f"--parameters {text!a}: give inertial, or inertial@LINK,...")
-    return links
-
-
-def _rearranging() -> tuple[Callable[..., Any], ...]:
-    """Those that change what a description says of its links and joints."""
-    return (
-        click.option(
-            "--frame",
-            "--tool",
-            "frames",
-            multiple=True,
-            callback=lambda *given: tuple(frame_of(text) for text in given[-1]),
-            metavar="NAME@LINK:XYZ[,RPY]",
-            help="Add a frame without mass, fixed to LINK: m, rad.",
-        ),
-        click.option("--base", metavar="LINK", help="Root the tree at this link."),
-        click.option(
-            "--lock",
-            multiple=True,
-            callback=lambda *given: numbers_of_joints("--lock", given[-1]),
-            metavar="JOINT=VALUE,...|FILE",
-            help="Fix joints at these values (rad, m); a JSON file as for --armature.",
-        ),
-        click.option(
-            "--damping",
-            type=click.Choice(["report", "include"]),
-            default="report",
-            show_default=True,
-            help="Viscous damping of joints: only warned of, or part of the dynamics.",
-        ),
-        click.option(
-            "--springs",
-            type=click.Choice(["refuse", "report"]),
-            default="refuse",
-            show_default=True,
-            help="Springs of joints, which no function has: an error, or left out with a warning.",
-        ),
-        click.option(
-            "--xacro-arg",
-            "xacro_arguments",
-            multiple=True,
-            callback=lambda *given: tuple(xacro_argument(text) for text in given[-1]),
-            metavar="NAME:=VALUE",
-            help="An argument of a xacro file, in place of its default.",
-        ),
-        click.option(
-            "--armature",
-            multiple=True,
-            callback=lambda *given: numbers_of_joints("--armature", given[-1]),
-            metavar="JOINT=VALUE,...|FILE",
-            help="What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
-        ),
-    )
-
-
-def _reading() -> tuple[Callable[..., Any], ...]:
-    """Those on how it is taken."""
-    return (
-        click.option(
-            "--allow-invalid-inertia",
-            is_flag=True,
-            help="Warn of moving bodies whose inertia has a negative principal moment, and take it as given.",
-        ),
-        click.option(
-            "--snap",
-            type=float,
-            default=1e-11,
-            show_default=True,
-            help="Take entries of joint rotations this close to 0, 1 or -1 as exactly that; 0: as written.",
-        ),
-        click.option(
-            "--gravity",
-            type=number,
-            nargs=3,
-            default=(0.0, 0.0, -9.81),
-            show_default=True,
-            help="Three numbers, m/s^2, world axes.",
-        ),
-        click.option(
-            "--joint-order",
-            type=click.Choice(["name", "file"]),
-            default="name",
-            show_default=True,
-            help="Siblings by joint name, as Pinocchio, or as in the file.",
-        ),
-        click.option(
-            "--mimic",
-            type=click.Choice(["independent", "coupled"]),
-            default="independent",
-            show_default=True,
-            help="Mimic joints as joints of their own, or following their leaders.",
-        ),
-        click.option(
-            "--root-joint", type=click.Choice(["fixed", "free-flyer"]), default="fixed", show_default=True
-        ),
-    )
-
-
-fext_option = click.option(
-    "--fext-frame",
-    default="local",
-    show_default=True,
-    help="External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
-)
-"""The frame of external forces, of commands that build."""
+def show_warnings(warnings: Iterable[str]) -> None:
+    """Warnings, a line of standard error for each."""
+    for warning in warnings:
+        click.echo(f"warning: {warning}", err=True)
 
 
 class Progress:

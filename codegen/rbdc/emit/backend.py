@@ -16,6 +16,7 @@ from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
+from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
 
@@ -37,7 +38,7 @@ class Package:
 
     version: of rbdc. known: every function that rbdc can build for the model. scalar: the type that all
     functions compute with. portable: the C library is compiled in several variants, one of which is chosen at
-    run time.
+    run time. warnings: those of the build that the package keeps.
     """
 
     model: Model
@@ -46,6 +47,7 @@ class Package:
     known: tuple[str, ...] = ()
     scalar: ScalarType = DOUBLE
     portable: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class PlannedFunction:
     programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional
     input. For COLUMNS the programs that prepare the solve, likewise. For PATHS those that loops along the
     paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
-    there are none: the tables of the model say all. samples: the scalar programs (for CLIMB the steps) of
+    there are none, but `loops`. samples: the scalar programs (for CLIMB the steps) of
     a kernel for several samples at once, empty where the batch is a loop over samples. one_by_one: it is a
     loop all the same, and the kernel is for blocks in lanes alone. large: it is a loop with so many results
     that they are written past the caches where these cannot hold them. program: one scalar straight-line
@@ -72,6 +74,7 @@ class PlannedFunction:
     large: bool = False
     program: Program | None = None
     uses: tuple[PlannedFunction, ...] = ()
+    loops: LoopNest | None = None
 
     @property
     def declaration(self) -> FunctionDeclaration:

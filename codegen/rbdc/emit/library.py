@@ -94,6 +94,7 @@ def render_manifest(
             "multiplications": s.cost.multiplications,
             "divisions": s.cost.divisions,
             "calls": s.cost.calls,
+            "vectors": s.cost.vectors,
             "statements": s.statements,
             **compiled.sizes.get(s.declaration.name, {}),
         }

@@ -12,14 +12,12 @@ from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
 from rbdc.emit.paths.target import WindowsTarget
 from rbdc.emit.python.target import PythonTarget
-from rbdc.emit.rolled.target import RolledTarget
 from rbdc.emit.second_order.target import PathsTarget
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.ir.cost import Cost
 
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
-    "rolled": RolledTarget(),
     "windows": WindowsTarget(),
     "paths": PathsTarget(),
     "batch": BatchTarget(),

@@ -14,7 +14,7 @@ from rbdc.errors import OptionError
 from rbdc.functions.declarations import Kind
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import Evaluate, JointSpace, Parametric
+from rbdc.functions.evaluation import JointSpace
 from rbdc.functions.inputs import inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
@@ -48,22 +48,16 @@ def _in_world(function: Function) -> Function:
 
 def _parametric(model: Model, function: Function) -> Function:
     """The function with the inertial parameters as one input more, before the optional one, if its result
-    depends on them: what does is computed on the joint-space model.
+    depends on them: what does is computed on the joint-space model. Loops over tables and kernels along paths
+    have the inertias as constants.
     """
     if not any(isinstance(evaluate, JointSpace) for evaluate in function.methods.values()):
         return function
     declaration = function.declaration
     optional = [p for p in declaration.inputs if p.optional]
     inputs = (*declaration.required, inertial_parameters(model), *optional)
-    methods = {name: _taking(evaluate) for name, evaluate in function.methods.items()}
-    to_solve = None if function.to_solve is None else _taking(function.to_solve)
-    policy = replace(function.policy, rolled={})
-    declaration = replace(declaration, inputs=inputs)
-    return replace(function, declaration=declaration, methods=methods, to_solve=to_solve, policy=policy)
-
-
-def _taking(evaluate: Evaluate) -> Evaluate:
-    return Parametric(evaluate) if isinstance(evaluate, JointSpace) else evaluate
+    policy = replace(function.policy, rolled={}, windows="")
+    return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
 
 
 def known() -> dict[str, Function]:

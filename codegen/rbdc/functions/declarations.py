@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from math import prod
 from typing import Any
 
@@ -16,8 +16,11 @@ REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
 
 
-LAYOUTS = ("dense", "sparse")
-"""Of tensors: every entry; those that are not zero whatever the inputs."""
+class TensorLayout(StrEnum):
+    """Every entry of a tensor, or those that are not zero whatever the inputs."""
+
+    DENSE = "dense"
+    SPARSE = "sparse"
 
 
 EXTERNAL_FORCES = "fext"

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from rbdc.algorithms.derivatives.forward_derivatives import (
+    derivatives_by_factors,
+    derivatives_by_inverse_factor,
+    derivatives_of_branches,
+    derivatives_to_solve,
+)
 from rbdc.algorithms.derivatives.jvp import (
     aba_tangent_by_articulated_bodies,
     aba_tangent_by_factors,
@@ -12,12 +18,6 @@ from rbdc.algorithms.derivatives.vjp import (
     aba_adjoint_by_articulated_bodies,
     aba_adjoint_by_factors,
     rnea_adjoint,
-)
-from rbdc.algorithms.dynamics.forward_dynamics import (
-    derivatives_by_factors,
-    derivatives_by_inverse_factor,
-    derivatives_of_branches,
-    derivatives_to_solve,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.dynamics import by_shape, lagrangian
@@ -69,6 +69,7 @@ def _matrices(model: Model) -> list[Function]:
                 counted_by_pass=True,
                 rolled={"idsva": "inverse_dynamics_derivatives"},
                 windows="inverse_dynamics_derivatives",
+                one_by_one_in_limbs=True,
             ),
             references={
                 **lagrangian(model, "sensitivity:sensitivities"),

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from rbdc.algorithms.joint_coordinates import flat
+from rbdc.algorithms.tools.linear import flat
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS
 from rbdc.model import Model
@@ -68,7 +68,7 @@ def on_joint_space(algorithm: Callable[..., Any]) -> Evaluate:
     """An algorithm on the joint-space model, never with limbs in lanes: what it gives is not over the entries
     of v, so that signs of joints cannot be taken back.
     """
-    return lambda model, inputs, trace: arrays(_call(algorithm, reduced(model), inputs, trace))
+    return JointSpace(algorithm).__call__
 
 
 @runtime_checkable
@@ -94,7 +94,8 @@ class JointSpace:
     where it is cheapest.
 
     `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the
-    joint-space models it takes.
+    joint-space models it takes. With inertial parameters at run time among the inputs it is evaluated on the
+    joint-space model of what is constant, to which they are added.
     """
 
     algorithm: Callable[..., Any]
@@ -103,40 +104,23 @@ class JointSpace:
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
-        return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
-
-    def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on a joint-space model with limbs alike."""
-        return arrays(_call(self.in_lanes or self.algorithm, model, inputs, trace))
-
-
-@dataclass(frozen=True)
-class Parametric:
-    """A joint-space algorithm that takes inertial parameters at run time: on the joint-space model of what is
-    constant, to which they are added.
-    """
-
-    constant: JointSpace
-
-    @property
-    def space(self) -> Space:
-        """That of the constant part."""
-        return self.constant.space
-
-    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """An `Evaluate` with the input `PARAMETERS`."""
-        small = replace(reduced(constant_part(model), self.space), parameters=model.parameters)
-        given, others = _with_parameters(small, inputs)
-        return arrays(_call(self.constant.algorithm, given, others, trace))
+        if PARAMETERS not in inputs:
+            return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
+        constant = replace(reduced(constant_part(model), self.space), parameters=model.parameters)
+        return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
 
     def for_lanes(self, model: JointSpaceModel, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on the joint-space model of the constant part with limbs alike, which has the rows."""
-        given, others = _with_parameters(model, inputs)
-        return self.constant.for_lanes(given, others, trace)
+        """The same on a joint-space model with limbs alike, which has the rows of inertial parameters."""
+        algorithm = self.in_lanes or self.algorithm
+        return arrays(_call(algorithm, *_with_parameters(model, inputs), trace))
 
 
 def _with_parameters(model: JointSpaceModel, inputs: Inputs) -> tuple[JointSpaceModel, Inputs]:
-    """A constant part with what is given at run time, and the other inputs."""
+    """The model with the inertial parameters that are given at run time, where there are any, and the other
+    inputs.
+    """
+    if PARAMETERS not in inputs:
+        return model, inputs
     given = in_chosen_frames(model, model.parameters, inputs[PARAMETERS])
     others = {name: value for name, value in inputs.items() if name != PARAMETERS}
     return replace(given, parameters=()), others

@@ -36,9 +36,10 @@ class Policy:
     leader: the name of a function whose method it takes. dense_right_sides: the right-hand sides of
     `Function.to_solve` have entries in most rows, so that columns side by side are worth while on smaller
     models. counted_by_pass: `rbdc info` shows its operations after each pass over the model. rolled: its
-    rolled forms (`rbdc.emit.rolled`), by the names of the methods that the manifest gives. windows: it has
-    a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`. sample_by_sample: a choice in it
-    depends on the sample, so that its batch is a loop.
+    forms as loops (`rbdc.planning.loops.forms`), by the names of the methods that the manifest gives.
+    windows: it has a kernel along ancestor paths, by its name in `rbdc.emit.paths.kernels`. sample_by_sample:
+    a choice in it depends on the sample, so that its batch is a loop. one_by_one_in_limbs: where four limbs
+    run in lanes in a single call, its samples take less time one by one than side by side.
     """
 
     leader: str | None = None
@@ -47,6 +48,7 @@ class Policy:
     rolled: Mapping[str, str] = field(default_factory=dict)
     windows: str = ""
     sample_by_sample: bool = False
+    one_by_one_in_limbs: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rbdc.errors import UnsupportedError
 
 _REGISTER = 64
 """Bytes of the longest vector registers; compilers split what is as long where registers are shorter."""
+
+SINGLE_CALL_BYTES = 32
+"""Bytes of the longest vectors of code for one sample. Processors of Intel's with longer registers leave one
+of their vector ports while a vector of 64 bytes is in flight, which costs some 45 ns a call.
+"""
 
 _TOO_LARGE = (2.0 - 2.0**-24) * 2.0**127
 """From here on numbers are infinite in single precision."""
@@ -40,6 +46,11 @@ class ScalarType:
         return _REGISTER // self.size
 
     @property
+    def single_lanes(self) -> int:
+        """How many of them a vector holds at most in code for one sample."""
+        return SINGLE_CALL_BYTES // self.size
+
+    @property
     def block(self) -> str:
         """That number in words."""
         return {8: "eight", 16: "sixteen"}[self.lanes]
@@ -62,6 +73,13 @@ class ScalarType:
         if not math.isfinite(number):
             raise ValueError(f"{number} in generated code")
         return repr(float(number) if self.bits == DOUBLE.bits else self._rounded(number)) + self.suffix
+
+    def bits_of(self, number: float) -> str:
+        """The bits of a number as a hexadecimal literal: of positive numbers the greater one has the greater,
+        and NaN the greatest.
+        """
+        kind = "d" if self.bits == DOUBLE.bits else "f"
+        return "0x" + struct.pack(f">{kind}", number).hex()
 
     def _nearest(self, number: float) -> float:
         """The number of the type that is nearest to a double below its largest."""
@@ -94,5 +112,13 @@ FLOAT = ScalarType("float", "math.h", "", "f", 4, "float32", "int", 23)
 COMPLEX = ScalarType("double _Complex", "complex.h", "c", "", 16, "complex128", "", 52)
 """For complex-step differentiation: no comparisons and no atan2."""
 
-SCALARS = {scalar.dtype: scalar for scalar in (DOUBLE, FLOAT)}
+
+class Precision(StrEnum):
+    """The numbers of a generated module, by NumPy's names."""
+
+    DOUBLE = "float64"
+    SINGLE = "float32"
+
+
+SCALARS: dict[str, ScalarType] = {Precision(scalar.dtype): scalar for scalar in (DOUBLE, FLOAT)}
 """The types of generated modules by the name that --dtype takes."""

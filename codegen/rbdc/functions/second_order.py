@@ -17,7 +17,7 @@ from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_secon
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.trace import Trace
 from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import LAYOUTS, FunctionDeclaration, Kind, Parameter
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter, TensorLayout
 from rbdc.functions.derivatives import WITH_FORWARD_DYNAMICS
 from rbdc.functions.evaluation import Evaluate, Inputs, JointSpace, on_joint_space
 from rbdc.functions.inputs import (
@@ -199,7 +199,7 @@ def in_layout(model: Model, function: Function, layout: str) -> Function:
 
     Raises UnsupportedError where it has a sparse one that the model has not.
     """
-    if layout == LAYOUTS[0] or function.sparse is None:
+    if layout == TensorLayout.DENSE or function.sparse is None:
         return function
     if model.coupled:
         raise UnsupportedError(

@@ -85,13 +85,15 @@ class Section:
 class Array:
     """A named array argument of a program with `size` doubles, or `size` vectors of `width` lanes.
 
-    output_indices: of an output whose entries do not lie one after the other, where each lies.
+    output_indices: of an output whose entries do not lie one after the other, where each lies. adds: the
+    entries of an output are added to what is there.
     """
 
     name: str
     size: int
     width: int = 1
     output_indices: tuple[int, ...] = ()
+    adds: bool = False
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, floor, isfinite
-from typing import TYPE_CHECKING, Unpack
+from typing import Any
 
 from rbdc.errors import OptionError
 from rbdc.model.description import Joint, Limits, Link
 from rbdc.model.tree import Model
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
-
-if TYPE_CHECKING:
-    from rbdc.model.options import ModelKeywords
 
 SERIAL = 1.0
 BINARY = 2.0
@@ -24,7 +21,7 @@ _BASE = "base"
 _LENGTH, _MASS, _THIN, _ACROSS = 1.0, 1.0, 0.0025, 1.015 / 12.0
 
 
-def tree(size: int, branching: float = SERIAL, **options: Unpack[ModelKeywords]) -> Model:
+def tree(size: int, branching: float = SERIAL, **options: Any) -> Model:
     """The tree of `size` revolute joints with this branching factor, the mean number of children of a body.
 
     As `autoTree` of Featherstone's spatial_v2 makes it: body i = 1, 2, ... hangs from body

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import Unpack
+from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
-from rbdc.model.options import JointNumbers, ModelKeywords, ModelOptions, gravity_of
+from rbdc.model.options import Gravity, JointNumbers, ModelOptions
 from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
@@ -20,13 +20,12 @@ ROOT_JOINT_NAME = "root_joint"
 _UNIT_TOLERANCE = 1e-12
 
 
-def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
+def lump(description: Description, **keywords: Any) -> Model:
     """The model of a description; keywords as in `Model.assemble`.
 
     Raises OptionError for an unknown option value, DescriptionError for a description that makes no robot.
     """
-    options = ModelOptions(**keywords)
-    options.check()
+    options = ModelOptions.of(keywords)
     field, gravity_notes = _gravity(description, options)
     description = _with_armature(description, options.armature)
     if options.lock or options.base is not None or options.frames:
@@ -72,14 +71,12 @@ def lump(description: Description, **keywords: Unpack[ModelKeywords]) -> Model:
     )
 
 
-def _gravity(
-    description: Description, options: ModelOptions
-) -> tuple[tuple[float, float, float], list[Note]]:
+def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:
     """Gravity by the options, or, where these have the standard one, by the description, with a note."""
-    given = gravity_of(options.gravity)
+    given = options.gravity
     if description.gravity in (None, given) or given != ModelOptions.gravity:
         return given, []
-    field = gravity_of(description.gravity)
+    field = ModelOptions(gravity=description.gravity).gravity
     return field, [Note(f"gravity is the description's: {' '.join(map(repr, field))}")]
 
 

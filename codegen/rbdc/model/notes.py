@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rbdc.model.tree import Model
 
 
 def warnings_of(model: Model) -> list[str]:
     """The notes of a model, each with its place."""
-    place = place_of(model)
+    return _noted(model, place_of(model))
+
+
+def kept_warnings(model: Model) -> list[str]:
+    """The notes of a model as a package keeps them: of the place the file's name alone, for a package is the
+    same wherever its description lies.
+    """
+    return _noted(model, Path(place_of(model)).name)
+
+
+def _noted(model: Model, place: str) -> list[str]:
     return [
         f"{place}{f':{note.line}' if note.line is not None else ''}: {note.message}" for note in model.notes
     ]

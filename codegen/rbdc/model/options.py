@@ -2,118 +2,241 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypedDict
+from enum import StrEnum
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Self
 
-from rbdc.errors import OptionError
 from rbdc.model.xml import shown
+from rbdc.option_fields import (
+    SWITCH,
+    TEXT,
+    Option,
+    Reading,
+    Recorded,
+    arguments,
+    choice,
+    each,
+    entries,
+    number,
+    options_of,
+)
 
-ROOT_JOINTS = ("fixed", "free-flyer")
-MIMIC_MODES = ("independent", "coupled")
-JOINT_ORDERS = ("name", "file")
-DAMPING_MODES = ("report", "include")
-SPRING_MODES = ("refuse", "report")
 THREE_NUMBERS = "give three finite numbers (m/s^2, world axes), as 0 0 -9.81"
+_FRAME = "give NAME@LINK:XYZ or NAME@LINK:XYZ,RPY, as tool@hand:0 0 0.1,0 0 1.57"
+_FRAME_IN_PARTS = "give a name, a link and x y z roll pitch yaw, finite numbers (m, rad)"
+_PAIRS = "give joint=value,... or a JSON file of an object"
 
+
+class RootJoint(StrEnum):
+    """What carries the root link: nothing moves it, or it is free."""
+
+    FIXED = "fixed"
+    FREE_FLYER = "free-flyer"
+
+
+class MimicMode(StrEnum):
+    """Mimic joints with coordinates of their own, or with those of their leaders."""
+
+    INDEPENDENT = "independent"
+    COUPLED = "coupled"
+
+
+class JointOrder(StrEnum):
+    """Siblings by the names of their joints, as Pinocchio, or as the description lists them."""
+
+    NAME = "name"
+    FILE = "file"
+
+
+class DampingMode(StrEnum):
+    """Viscous damping of joints: a warning, or part of the dynamics."""
+
+    REPORT = "report"
+    INCLUDE = "include"
+
+
+class SpringMode(StrEnum):
+    """Springs of joints, whose forces no function has: an error, or left out with a warning."""
+
+    REFUSE = "refuse"
+    REPORT = "report"
+
+
+Gravity = tuple[float, float, float]
+"""Gravity in m/s^2, in the world's axes."""
 JointNumbers = tuple[tuple[str, float], ...]
 """A number for each of some joints, by name."""
-
-
 FrameOption = tuple[float, float, float, float, float, float]
 """x, y, z (m) and roll, pitch, yaw (rad) of a frame that is added."""
+AddedFrame = tuple[str, str, FrameOption]
+"""A frame that is added: its name, the link that it is fixed to, its placement in it."""
 
 
-class ModelKeywords(TypedDict, total=False):
-    """The options as keyword arguments; see `ModelOptions`."""
+def _gravity(given: Any) -> Gravity:
+    try:
+        words = given.replace(",", " ").split() if isinstance(given, str) else entries(given)
+        numbers = [number(word) for word in words]
+    except ValueError:
+        numbers = []
+    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
+        raise ValueError(THREE_NUMBERS)
+    x, y, z = numbers
+    return x, y, z
 
-    root_joint: str
-    mimic: str
-    joint_order: str
-    gravity: tuple[float, float, float]
-    allow_invalid_inertia: bool
-    armature: JointNumbers
-    damping: str
-    springs: str
-    xacro_arguments: tuple[tuple[str, str], ...]
-    lock: JointNumbers
-    base: str | None
-    frames: tuple[tuple[str, str, FrameOption], ...]
+
+def _joint_numbers(least: float, remedy: str) -> Reading[JointNumbers]:
+    """A number for each joint that is named: `joint=value,...`, a file with a JSON object, or both in turn;
+    a mapping, or pairs. least: what the numbers must be at least.
+    """
+
+    def read(given: Any) -> JointNumbers:
+        found: dict[str, float] = {}
+        for entry in given.items() if isinstance(given, Mapping) else entries(given):
+            found |= dict(_named_numbers(entry))
+        for joint, value in found.items():
+            if not (math.isfinite(value) and value >= least):
+                raise ValueError(f"{shown(joint)}={value}: {remedy}")
+        return tuple(found.items())
+
+    return Reading(read, "JOINT=VALUE,...|FILE", repeated=True, record=dict)
+
+
+def _named_numbers(given: Any) -> list[tuple[str, float]]:
+    """Joints and numbers of one entry of what an option was given."""
+    if isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str):
+        return [(given[0], number(given[1]))]
+    if not isinstance(given, (str, PathLike)):
+        raise ValueError(_PAIRS)
+    pairs = [part.rpartition("=") for part in fspath(given).split(",") if part.strip()]
+    if all(equals for _, equals, _ in pairs):
+        return [(joint.strip(), number(word)) for joint, _, word in pairs]
+    try:
+        content = json.loads(Path(given).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
+        raise ValueError(f"{reason}; {_PAIRS}") from None
+    if not isinstance(content, dict):
+        raise ValueError('the file holds no object such as {"joint": 0.1}')
+    return [(joint, number(value)) for joint, value in content.items()]
+
+
+def _frame(given: Any) -> AddedFrame:
+    """A frame by `name@link:x y z,roll pitch yaw`, or by its name, its link and three or six numbers."""
+    remedy = _FRAME if isinstance(given, str) else _FRAME_IN_PARTS
+    if isinstance(given, str):
+        name, _, rest = given.partition("@")
+        link, _, numbers = rest.rpartition(":")
+        given = (name, link, numbers.replace(",", " ").split())
+    try:
+        name, link, numbers = given
+        values = [number(value) for value in numbers]
+    except (TypeError, ValueError):
+        raise ValueError(remedy) from None
+    if not (isinstance(name, str) and isinstance(link, str) and name and link and len(values) in (3, 6)):
+        raise ValueError(remedy)
+    if not all(map(math.isfinite, values)):
+        raise ValueError(_FRAME_IN_PARTS)
+    x, y, z, roll, pitch, yaw = [*values, 0.0, 0.0, 0.0][:6]
+    return name, link, (x, y, z, roll, pitch, yaw)
+
+
+def _xacro_arguments(given: Any) -> tuple[tuple[str, str], ...]:
+    """Names and values: texts `name:=value`, a mapping, or pairs."""
+    found = []
+    for entry in given.items() if isinstance(given, Mapping) else entries(given):
+        name, value = (entry.partition(":=")[::2]) if isinstance(entry, str) else _pair(entry)
+        if not name.strip() or (isinstance(entry, str) and ":=" not in entry):
+            raise ValueError("give NAME:=VALUE")
+        found.append((name.strip(), value))
+    return tuple(dict(found).items())
+
+
+def _pair(entry: Any) -> tuple[str, str]:
+    pair = entry if isinstance(entry, (tuple, list)) else ()
+    if len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+        raise ValueError("give NAME:=VALUE, or a mapping of texts")
+    return pair[0], pair[1]
 
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """Options of a model.
+    """Options of a model. Every field takes what its option takes on the command line.
 
-    root_joint: "fixed" or "free-flyer".
-    mimic: "independent" or "coupled".
-    joint_order: "name" (depth first, siblings by joint name, as Pinocchio) or "file" (siblings as listed).
-    gravity: m/s^2 in the world's axes.
-    allow_invalid_inertia: a moving body whose inertia has a negative principal moment gets a note in place of
-        an error.
-    armature: by joint the inertia that its motor adds to each of its coordinates (kg m^2 or kg), in place of
-        the description's.
-    damping: "report" (a note), or "include": viscous damping counts in the dynamics.
-    springs: "refuse" joints with springs, whose forces no function has, or "report": leave them out, with a
-        note.
-    xacro_arguments: of a xacro file, in place of their defaults: name, value.
-    lock: joints that are fixed, at these values of their coordinates (rad, m).
-    base: the link at which the tree is rooted, in place of the description's root.
-    frames: links without mass that are added: name, the link that they are fixed to, placement in it.
+    Raises OptionError for a value that an option does not have.
     """
 
-    root_joint: str = "fixed"
-    mimic: str = "independent"
-    joint_order: str = "name"
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
-    allow_invalid_inertia: bool = False
-    armature: JointNumbers = ()
-    damping: str = "report"
-    springs: str = "refuse"
-    xacro_arguments: tuple[tuple[str, str], ...] = ()
-    lock: JointNumbers = ()
-    base: str | None = None
-    frames: tuple[tuple[str, str, FrameOption], ...] = ()
+    root_joint: Option[RootJoint] = Option(
+        choice(RootJoint), RootJoint.FIXED, "The joint between the world and the root link."
+    )
+    mimic: Option[MimicMode] = Option(
+        choice(MimicMode),
+        MimicMode.INDEPENDENT,
+        "Mimic joints as joints of their own, or following their leaders.",
+    )
+    joint_order: Option[JointOrder] = Option(
+        choice(JointOrder), JointOrder.NAME, "Siblings by joint name, as Pinocchio, or as in the file."
+    )
+    gravity: Option[Gravity] = Option(
+        Reading(_gravity, "NUMBER...", words=3), (0.0, 0.0, -9.81), "Three numbers, m/s^2, world axes."
+    )
+    allow_invalid_inertia: Option[bool] = Option(
+        SWITCH,
+        False,
+        "Warn of moving bodies whose inertia has a negative principal moment, and take it as given.",
+    )
+    armature: Option[JointNumbers] = Option(
+        _joint_numbers(0.0, "give a finite number that is not negative (kg m^2, kg)"),
+        (),
+        "What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    damping: Option[DampingMode] = Option(
+        choice(DampingMode),
+        DampingMode.REPORT,
+        "Viscous damping of joints: only warned of, or part of the dynamics.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    springs: Option[SpringMode] = Option(
+        choice(SpringMode),
+        SpringMode.REFUSE,
+        "Springs of joints, which no function has: an error, or left out with a warning.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(
+        Reading(_xacro_arguments, "NAME:=VALUE", repeated=True, record=dict),
+        (),
+        "An argument of a xacro file, in place of its default.",
+        "--xacro-arg",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    lock: Option[JointNumbers] = Option(
+        _joint_numbers(-math.inf, "give a finite number (rad, m)"),
+        (),
+        "Fix joints at these values (rad, m); a JSON file as for --armature.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    base: Option[str | None] = Option(
+        TEXT._replace(metavar="LINK"), None, "Root the tree at this link.", recorded=Recorded.UNLESS_DEFAULT
+    )
+    frames: Option[tuple[AddedFrame, ...]] = Option(
+        each(Reading(_frame, ""), "NAME@LINK:XYZ[,RPY]"),
+        (),
+        "Add a frame without mass, fixed to LINK: m, rad.",
+        "--frame",
+        "--tool",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
 
-    def check(self) -> None:
-        """Raise OptionError for a value that an option does not have."""
-        for option, value, known in (
-            ("--root-joint", self.root_joint, ROOT_JOINTS),
-            ("--mimic", self.mimic, MIMIC_MODES),
-            ("--joint-order", self.joint_order, JOINT_ORDERS),
-            ("--damping", self.damping, DAMPING_MODES),
-            ("--springs", self.springs, SPRING_MODES),
-        ):
-            if value not in known:
-                raise OptionError(f"{option} {value!r} is none of {', '.join(known)}")
-        for joint, at in self.lock:
-            if not math.isfinite(at):
-                raise OptionError(f"--lock {shown(joint)}={at}: give a finite number (rad, m)")
-        for name, _, numbers in self.frames:
-            if len(numbers) != 6 or not all(map(math.isfinite, numbers)):
-                raise OptionError(
-                    f"--frame {shown(name)}: give x y z roll pitch yaw, finite numbers (m, rad)"
-                )
-        for joint, armature in self.armature:
-            if not (math.isfinite(armature) and armature >= 0.0):
-                remedy = "give a finite number that is not negative (kg m^2, kg)"
-                raise OptionError(f"--armature {shown(joint)}={armature}: {remedy}")
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """The options by their names. Raises OptionError for a name that no option has."""
+        return cls(**arguments(cls, given))
 
-
-def gravity_of(given: object) -> tuple[float, float, float]:
-    """Gravity (m/s^2, in the world's axes) as three floats, from any sequence of numbers; OptionError unless
-    they are three and finite.
-    """
-    try:
-        numbers = (
-            [float(g) for g in given]
-            if isinstance(given, Iterable) and not isinstance(given, (str, bytes))
-            else []
-        )
-    except (TypeError, ValueError, OverflowError):
-        numbers = []
-    if len(numbers) != 3 or not all(map(math.isfinite, numbers)):
-        raise OptionError(f"--gravity {shown(repr(given))}: {THREE_NUMBERS}")
-    x, y, z = numbers
-    return x, y, z
+    def of_model(self) -> dict[str, Any]:
+        """The options of a model by name, for `Model.assemble` and its relatives."""
+        return {name: getattr(self, name) for name in options_of(ModelOptions)}

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from rbdc.errors import OptionError
-from rbdc.model.description import Description, Joint, Limits, Link
+from rbdc.model.description import Description, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED
 from rbdc.model.lumping import joint_type
 from rbdc.model.options import FrameOption, JointNumbers, ModelOptions
@@ -77,7 +77,17 @@ def _locked(description: Description, given: JointNumbers, *, coupled: bool) -> 
             joint if joint.mimic is None or joint.mimic.leader not in values else replace(joint, mimic=None)
         )
         made.append(_fixed(joint, values[joint.name]) if joint.name in values else free)
-    return replace(description, joints=tuple(made))
+    notes = [note for name, value in values.items() for note in _beyond_limits(joints[name], value)]
+    return replace(description, joints=tuple(made), notes=(*description.notes, *notes))
+
+
+def _beyond_limits(joint: Joint, value: float) -> list[Note]:
+    """A warning where a joint is locked at a value that it cannot take."""
+    lower, upper = joint.limits.lower, joint.limits.upper
+    if lower <= value <= upper:
+        return []
+    problem = f'--lock: joint "{shown(joint.name)}" is fixed at {value:.6g}, beyond its limits'
+    return [Note(f"{problem}, {lower:.6g} and {upper:.6g}", joint.line)]
 
 
 def _followers(joints: Mapping[str, Joint], values: Mapping[str, float]) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any
 
 from rbdc.model.description import Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
@@ -12,8 +12,6 @@ from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia,
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from rbdc.model.options import ModelKeywords
 
 WORLD = -1
 """The parent index of a body that hangs from the fixed world."""
@@ -118,9 +116,7 @@ class Model:
     world_forces: bool = False
 
     @staticmethod
-    def assemble(
-        name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Unpack[ModelKeywords]
-    ) -> Model:
+    def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
         """A model built in code from links and joints; the same validation and lumping as for a file.
 
         Args:
@@ -129,7 +125,7 @@ class Model:
             options: root_joint and the others of `rbdc.model.options.ModelOptions`.
 
         Raises:
-            OptionError: an option has none of these values.
+            OptionError: there is no such option, or it does not have this value.
             DescriptionError: where the links and joints are not a proper tree with physical inertias.
         """
         from rbdc.model.description import Description
@@ -138,7 +134,7 @@ class Model:
         return lump(Description(name, tuple(links), tuple(joints)), **options)
 
     @staticmethod
-    def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:
+    def from_file(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
         """The model of a URDF, xacro, MJCF or D-H file; arguments as in `assemble`, `snap` as in
         `read_urdf`.
 
@@ -147,12 +143,13 @@ class Model:
         """
         from rbdc.model.formats.reading import read_description
         from rbdc.model.lumping import lump
+        from rbdc.model.options import ModelOptions
 
-        given = options.get("xacro_arguments", ())
-        return lump(read_description(path, snap, given), **options)
+        given = ModelOptions.of(options)
+        return lump(read_description(path, snap, given.xacro_arguments), **options)
 
     @staticmethod
-    def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Unpack[ModelKeywords]) -> Model:
+    def from_urdf(path: str | PathLike[str], *, snap: float = 0.0, **options: Any) -> Model:
         """The model of a URDF file; arguments as in `assemble`, `snap` as in `read_urdf`.
 
         Raises DescriptionError with file and line.
@@ -220,3 +217,14 @@ class Model:
             if body.coupling is None:
                 q[self.q_slice(index)] = body.joint.neutral()
         return q
+
+    def draws(self) -> list[tuple[str, int]]:
+        """How to draw a configuration: words of `rbdc.model.joints.base.SAMPLINGS`, each with the first of
+        the entries of q that it draws.
+        """
+        return [
+            (way, body.index_q + place)
+            for body in self.bodies
+            if body.coupling is None
+            for way, place in body.joint.draws()
+        ]

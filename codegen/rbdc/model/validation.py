@@ -115,6 +115,9 @@ class _Check:
             )
         if joint.kind in _WITH_AXIS and abs(length - 1.0) > 1e-4:
             self.notes.append(Note(f"{name} has an axis of length {length:.6g}: normalised", joint.line))
+        self.limits(joint, name)
+
+    def limits(self, joint: Joint, name: str) -> None:
         limits = joint.limits
         if any(math.isnan(x) for x in (limits.lower, limits.upper, limits.velocity, limits.effort)):
             self.fail(f"{name} has a limit that is not a number", "give numbers", joint.line)
@@ -124,6 +127,9 @@ class _Check:
                 "swap them",
                 joint.line,
             )
+        if limits.lower == limits.upper and joint.kind in _ONE_DOF:
+            problem = f"{name} moves, but has equal limits, {limits.lower:.6g}: taken as given"
+            self.notes.append(Note(f"{problem}; mend them, or describe it as fixed", joint.line))
         if limits.velocity < 0 or limits.effort < 0:
             self.fail(
                 f"{name} has a negative velocity or effort limit", "give it without the sign", joint.line

@@ -153,8 +153,17 @@ def line_of(element: etree._Element) -> int | None:
 
 def shown(text: str) -> str:
     """Text from a description inside a message: one line, bounded, printable."""
-    printable = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    printable = _printable(text)
     return printable if len(printable) <= 80 else printable[:77] + "..."
+
+
+def on_one_line(text: str) -> str:
+    """What another program says of a description: one line, whole, printable."""
+    return _printable(" ".join(text.split()))
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def _one_line(text: str | None) -> str:

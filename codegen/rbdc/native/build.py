@@ -14,6 +14,7 @@ from cffi import FFI
 from rbdc.emit.render import render
 from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.native.cache import key
 from rbdc.native.install import EXTENSION
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
@@ -24,6 +25,7 @@ _OWN = (
     "int rbdc_all_finite(size_t n, const {scalar} *x)",
     "const char *rbdc_variants(void)",
     "int rbdc_has(const char *name)",
+    "const char *rbdc_package(void)",
 )
 """Prototypes of the functions that the extension has beside the robot's."""
 _SUMS = 16
@@ -34,7 +36,8 @@ _SUMS = 16
 class Native:
     """The result of compiling: the extension's path in the cache; per C file its code bytes, of all variants
     together, and its stack bytes, of the variant that takes most; the variants with the code bytes of each;
-    what all of it is called in the cache; and the text of the extension's own C.
+    what all of it is called in the cache; the text of the extension's own C; and the hash of the package's C,
+    which the extension carries.
     """
 
     extension: Path
@@ -43,6 +46,7 @@ class Native:
     variants: dict[Variant, int]
     artefacts: tuple[str, ...]
     glue: str
+    package: str
 
 
 def extension_source(
@@ -96,10 +100,11 @@ def compile_package(
         for v in variants
         for name, text in sources.items()
     ]
-    glue = extension_source(robot, declarations, variants)
-    units.append(
-        Unit("_native.c", glue, headers, ("-O2", "-fPIC", *least_flags(compiler), "-I", _python_headers()))
-    )
+    glue, package = extension_source(robot, declarations, variants), package_hash(files)
+    identity = render("package_hash.c.jinja", hash=package)
+    least = ("-O2", "-fPIC", *least_flags(compiler))
+    units.append(Unit("_native.c", glue, headers, (*least, "-I", _python_headers())))
+    units.append(Unit("_package.c", identity, {}, (*least, *WARNING_FLAGS)))
     library = shared_library(EXTENSION, units, compiler, jobs)
     figures = {(name, v): library.figures[v.file(robot, name)] for name in sources for v in variants}
     return Native(
@@ -108,8 +113,14 @@ def compile_package(
         {name: max(figures[name, v].stack_bytes for v in variants) for name in sources},
         {v: sum(figures[name, v].code_bytes for name in sources) for v in variants},
         library.artefacts,
-        glue,
+        glue + identity,
+        package,
     )
+
+
+def package_hash(files: Mapping[str, str]) -> str:
+    """Of the C of a package, by name: two packages with the same are computed by the same functions."""
+    return key(*(part for name, text in sorted(files.items()) for part in (name, text)))
 
 
 def _python_headers() -> str:

@@ -215,5 +215,4 @@ def own_code() -> str:
                 found.append((entry.name, entry.read_bytes()))
         return found
 
-    entries = [entry for package in ("rbdc", "rbdc.templates") for entry in walk(files(package))]
-    return key(*(part for entry in entries for part in entry))
+    return key(*(part for entry in walk(files("rbdc")) for part in entry))

@@ -1,8 +1,9 @@
 """Installing a generated package into a folder, and removing it, without touching the user's files.
 
-manifest.json lists every other file that rbdc wrote with its SHA-256. A file is rbdc's while it has that
-content; everything else in the folder, a generated file that was edited included, is the user's. Of it
-nothing is ever removed or written over: what is in the way of a new file is kept beside it as NAME.orig.
+manifest.json lists every file that rbdc wrote with its SHA-256, its own as it is with that entry empty. A
+file is rbdc's while it has that content; everything else in the folder, a generated file or a manifest that
+was edited included, is the user's. Of it nothing is ever removed or written over: what is in the way of a new
+file is kept beside it as NAME.orig.
 
 A package that comes to where nothing is moves into place whole. Into a folder with an older one its files are
 moved one by one, after they have all been written aside: manifest.json and __init__.py go first and come
@@ -27,6 +28,8 @@ from rbdc.native.cache import file_hash, held
 from rbdc.native.scratch import scratch, sweep
 
 MANIFEST, EXTENSION, EXTENSION_SOURCE = "manifest.json", "_native.abi3.so", "_native.c.txt"
+SEAL = "manifest_sha256"
+"""The entry of a manifest that is the SHA-256 of the manifest with this entry empty."""
 _INITIAL, _JOURNAL = "__init__.py", ".rbdc-unfinished.json"
 _SUFFIX = ".new"
 _MOST_NAMED = 10
@@ -48,6 +51,16 @@ class Cleaned:
 def recorded(contents: Mapping[str, bytes]) -> dict[str, str]:
     """The entry `files` of a manifest: the SHA-256 of each file by its name."""
     return {name: hashlib.sha256(contents[name]).hexdigest() for name in sorted(contents)}
+
+
+def sealed(manifest: str) -> str:
+    """The text of a manifest whose entry `SEAL` is empty, with the hash in it."""
+    seal = hashlib.sha256(manifest.encode()).hexdigest()
+    return manifest.replace(_entry(""), _entry(seal), 1)
+
+
+def _entry(seal: str) -> str:
+    return f'"{SEAL}": "{seal}"'
 
 
 def install(package: Path, destination: Path) -> list[str]:
@@ -108,7 +121,6 @@ def _replace(new: Path, destination: Path) -> list[str]:
     ours = {name: old.get(name, set()) | {files.get(name, "")} for name in {*old, *files}}
     _note(ours, new / _JOURNAL)
     (new / _JOURNAL).replace(destination / _JOURNAL)
-    (destination / MANIFEST).unlink(missing_ok=True)
     aside = _make_room(destination, ours, files)
     stay = _others(destination, {*files, *(kept for _, kept in aside)})
     for name in [*sorted(files, key=lambda name: (name == _INITIAL, name)), MANIFEST]:
@@ -121,10 +133,10 @@ def _replace(new: Path, destination: Path) -> list[str]:
 
 
 def _make_room(destination: Path, ours: Record, files: Collection[str]) -> list[tuple[str, str]]:
-    """Remove what is rbdc's and does not come again, and __init__.py before all; set aside what is the user's
-    and in the way: the names before and after.
+    """Remove what is rbdc's and does not come again, manifest.json and __init__.py before all; set aside what
+    is the user's and in the way: the names before and after.
     """
-    aside = []
+    aside = [] if _remove_manifest(destination) else [_set_aside(destination / MANIFEST)]
     for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
         path = destination / name
         if not _is_ours(path, ours[name]):
@@ -166,18 +178,29 @@ def _remove_package(folder: Path, done: Cleaned) -> None:
         return
     with held(folder):
         record = _record(folder) or {}
-        for name in sorted(record, key=lambda name: (name != _INITIAL, name)):
-            if _is_ours(folder / name, record[name]):
-                (folder / name).unlink()
+        ours = [name for name, hashes in record.items() if _is_ours(folder / name, hashes)]
+        for name in sorted(ours, key=lambda name: (name != _INITIAL, name)):
+            (folder / name).unlink()
         _remove_bytecode(folder)
-        for name in (MANIFEST, _JOURNAL):
-            (folder / name).unlink(missing_ok=True)
+        whole = _remove_manifest(folder)
+        (folder / _JOURNAL).unlink(missing_ok=True)
         kept = _others(folder, ())
         if not kept:
             folder.rmdir()
-    done.removed.append(folder)
+    if ours or whole:
+        done.removed.append(folder)
     if kept:
         done.kept[folder] = kept
+
+
+def _remove_manifest(folder: Path) -> bool:
+    """Remove manifest.json if it is as rbdc wrote it; whether there is none now."""
+    path, seal = folder / MANIFEST, _manifest(folder).get(SEAL)
+    if isinstance(seal, str) and not path.is_symlink():
+        text = path.read_bytes().decode(errors="replace")
+        if _entry(seal) in text and text == sealed(text.replace(_entry(seal), _entry(""), 1)):
+            path.unlink()
+    return not os.path.lexists(path)
 
 
 def _manifest(folder: Path) -> dict[str, Any]:

@@ -78,7 +78,7 @@ APX_F.
 @cache
 def macros(compiler: Compiler, flags: tuple[str, ...] = ()) -> frozenset[str]:
     """The names of the macros that the compiler defines under these flags."""
-    text = run([compiler.path, *compiler.arguments, *flags, "-dM", "-E", "-x", "c", os.devnull])
+    text = run([*compiler.command, *flags, "-dM", "-E", "-x", "c", os.devnull])
     return frozenset(line.split()[1] for line in text.splitlines() if line.startswith("#define "))
 
 

@@ -9,12 +9,14 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from subprocess import TimeoutExpired
 
 from rbdc import processes
 from rbdc.errors import TimeLimitError, ToolchainError
+from rbdc.native.target import quieting_arguments, refuse_other_machine
 
 CANDIDATES = (*(f"clang-{version}" for version in range(40, 13, -1)), "clang", "gcc", "cc")
 """Compilers in order of preference.
@@ -35,19 +37,34 @@ OPTIMISATION_FLAGS = (
     "-fno-tree-slp-vectorize",
 )
 
-MARCHES = {"native": ("-march=native",), "portable": ()}
-"""For the processor at hand, or for every one of its kind: then each variant adds flags of its own."""
+
+class March(StrEnum):
+    """For the processor at hand, or for every one of its kind."""
+
+    NATIVE = "native"
+    PORTABLE = "portable"
+
+
+MARCHES: dict[str, tuple[str, ...]] = {March.NATIVE: ("-march=native",), March.PORTABLE: ()}
+"""The flags of each; for every processor each variant adds its flags."""
 
 _REFUSED = ("-o", "--output", "-x", "-M", "-save-temps", "--save-temps", "-dump")
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A C compiler: its path, first line of --version, and arguments that always follow ($CC="gcc -m64")."""
+    """A C compiler: its path, first line of --version, and arguments that always follow: those of the command
+    that names it ($CC="gcc -m64"), and those without which it warns of this processor.
+    """
 
     path: str
     version: str
     arguments: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words that every call of the compiler begins with."""
+        return (self.path, *self.arguments)
 
 
 @dataclass(frozen=True)
@@ -62,7 +79,7 @@ class Compiled:
 def find_compiler(command: str | None = None) -> Compiler:
     """The compiler named by `command`, by $CC, or the newest clang, gcc or cc, whichever is installed.
 
-    Raises ToolchainError naming what was looked for.
+    Raises ToolchainError naming what was looked for, or where it makes code for another machine.
     """
     asked = command or os.environ.get("CC", "").strip()
     candidates = (asked,) if asked else CANDIDATES
@@ -70,9 +87,12 @@ def find_compiler(command: str | None = None) -> Compiler:
         words = [candidate] if shutil.which(candidate) else _words(candidate)
         found = shutil.which(words[0]) if words else None
         if found is not None:
-            path, *words[1:] = _here([found, *words[1:]])
+            path, *arguments = _here([found, *words[1:]])
+            version = _version(path)
+            refuse_other_machine(path, arguments, words[0])
+            arguments += quieting_arguments(path, tuple(arguments))
             # The arguments go into the version, by which caches tell compilers apart.
-            return Compiler(path, " ".join([_version(path), *words[1:]]), tuple(words[1:]))
+            return Compiler(path, " ".join([version, *arguments]), tuple(arguments))
     raise ToolchainError(
         f"no C compiler: looked for {asked or 'clang, gcc, cc'}; install gcc or clang, or name one with --cc"
     )
@@ -116,7 +136,7 @@ def compile_object(
     """Compile one source into an object beside it, in so many seconds at most."""
     target = source.with_suffix(".o")
     usage = "-fstack-usage"
-    command = [compiler.path, *compiler.arguments, *flags, usage, "-c", source.name, "-o", target.name]
+    command = [*compiler.command, *flags, usage, "-c", source.name, "-o", target.name]
     run(command, source.parent, seconds)
     _check_made(target, command)
     return Compiled(target, code_bytes(target), _stack_bytes(target.with_suffix(".su")))
@@ -126,7 +146,7 @@ def link(compiler: Compiler, objects: Sequence[Path], target: Path) -> None:
     """Link objects into a shared library whose functions call each other directly, not through the loader."""
     direct = ["-Wl,-Bsymbolic"] if sys.platform == "linux" else []
     made, given = target.absolute(), [str(path.absolute()) for path in objects]
-    command = [compiler.path, *compiler.arguments, "-shared", *direct, *given, "-o", str(made), "-lm"]
+    command = [*compiler.command, "-shared", *direct, *given, "-o", str(made), "-lm"]
     run(command, made.parent)
     _check_made(made, command)
 
@@ -159,7 +179,8 @@ def run(command: Sequence[str], folder: Path | None = None, seconds: float | Non
         shown = both if len(both) <= 4000 else both[:4000] + "\n..."
         raise ToolchainError(
             f"the compiler failed with exit status {status}; check the compiler and its flags\n"
-            f"command: {shlex.join(command)}\noutput:\n{shown}"
+            f"command: {shlex.join(command)}\noutput:\n{shown}",
+            both,
         )
     return output
 

@@ -11,7 +11,6 @@ from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
-from rbdc.emit.rolled.joints import is_rollable
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
@@ -21,7 +20,8 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.batches import goes_one_by_one, has_large_results, single_work
+from rbdc.planning.batches import goes_one_by_one, has_large_results
+from rbdc.planning.calibration import nanoseconds
 from rbdc.planning.candidates import (
     along_paths,
     finished,
@@ -32,16 +32,17 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
+from rbdc.planning.loops.forms import rolled
 from rbdc.planning.policy import (
     MAXIMUM_DOF,
     SECOND_ORDER_IN_LANES,
     TRIED_SECOND_ORDER,
     WORTH_A_BATCH,
     WORTH_ROLLING,
-    WORTH_WINDOWS,
 )
 from rbdc.planning.tracing import frame_step_programs
-from rbdc.workers import spread, uncollected
+from rbdc.planning.work import operations_of, single_work
+from rbdc.processes import spread, uncollected
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class GenerationOptions:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
     not depend on it. layout: of tensors, dense or sparse. side_by_side: batches run the kernels for several
-    samples where single calls take less time too, for comparisons.
+    samples where single calls take less time too, for comparisons. warnings: those that the package keeps.
     """
 
     style: str = "unrolled"
@@ -63,6 +64,7 @@ class GenerationOptions:
     processes: int = 1
     layout: str = "dense"
     side_by_side: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 PLAIN = GenerationOptions()
@@ -94,7 +96,9 @@ def generate(
     The same arguments give the same bytes, by any number of processes.
     """
     catalogue, fuse, backends = functions_of(model), options.fuse, backends_of(options.targets)
-    package = Package(model, robot, version, tuple(catalogue), options.scalar, options.portable)
+    package = Package(
+        model, robot, version, tuple(catalogue), options.scalar, options.portable, options.warnings
+    )
     for backend in backends:
         backend.check(package, [catalogue[name].declaration for name in names])
     framed = tuple(name for name in names if catalogue[name].declaration.framed)
@@ -148,35 +152,49 @@ def _source(
     """The text of a function by all targets: straight-line, or rolled where the style says so, `auto` by the
     operations that it took; of more degrees of freedom than are unrolled along paths, or else rolled.
     """
-    model, loops, style = package.model, PlannedFunction(function, Form.LOOPS), options.style
+    model, style = package.model, options.style
     large, kernel = model.nv > MAXIMUM_DOF, has_windows(model, function)
-    has_loops = bool(function.policy.rolled) and (style == "rolled" or is_rollable(model))
+    has_loops = bool(function.policy.rolled)
     if has_loops and (style == "rolled" or (large and (style == "auto" or not kernel))):
-        return emitted(package, _with_program(model, loops, backends), backends)
+        return emitted(package, _with_program(model, _rolled(model, function), backends), backends)
     if large and kernel:
         return emitted(
             package, _with_program(model, PlannedFunction(function, Form.WINDOWS), backends), backends
         )
     batch = any(backend.needs_samples for backend in backends)
-    planned = _in_windows_if_cheaper(model, _planned(model, function, batch=batch))
-    one_by_one = not options.side_by_side and goes_one_by_one(model, planned)
+    planned = planned_form(model, function, batch=batch)
+    one_by_one = not options.side_by_side and goes_one_by_one(planned)
     planned = replace(planned, one_by_one=one_by_one)
     planned = replace(planned, large=batch and has_large_results(model, planned))
     planned = _with_program(model, planned, backends)
     source = emitted(package, planned, backends)
-    worth = has_loops and style == "auto" and source.cost.operations > WORTH_ROLLING
-    return emitted(package, replace(loops, program=planned.program), backends) if worth else source
+    if not (has_loops and style == "auto" and source.cost.operations > WORTH_ROLLING):
+        return source
+    return emitted(package, replace(_rolled(model, function), program=planned.program), backends)
+
+
+def _rolled(model: Model, function: Function) -> PlannedFunction:
+    """The function as loops over the tables of the model."""
+    method, loops = rolled(model, function)
+    return PlannedFunction(function, Form.LOOPS, method, loops=loops)
+
+
+def planned_form(model: Model, function: Function, *, batch: bool = False) -> PlannedFunction:
+    """The function in the form that takes least time, without loops over the model; `batch`: with programs
+    for several samples where these are worth while.
+    """
+    return _in_windows_if_cheaper(model, _planned(model, function, batch=batch))
 
 
 def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
-    """The function in windows where that takes less time than straight-line code; its batch stays as it
-    is.
+    """The function in windows where that takes less time than straight-line code or columns, by the table of
+    `rbdc.planning.calibration`; its batch stays as it is.
     """
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
-    windows, kind = replace(planned, form=Form.WINDOWS, programs=()), planned.function.policy.windows
-    worth = single_work(model, windows) <= WORTH_WINDOWS[kind] * single_work(model, planned)
-    return windows if worth else planned
+    windows = replace(planned, form=Form.WINDOWS, programs=())
+    time, other = (nanoseconds(one.form, operations_of(model, one)) for one in (windows, planned))
+    return windows if time < other else planned
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 WORTH_ROLLING = 16_000
 """`auto` rolls a function whose straight-line program has more operations than this.
 
@@ -98,64 +96,18 @@ both.
 WORTH_LANES = 0.8
 """Limbs run in lanes if that takes less than this part of the work."""
 
-WORTH_WINDOWS: Mapping[str, float] = {
-    "inverse_dynamics_derivatives": 1.15,
-    "forward_dynamics_derivatives": 1.0,
-    "inverse_inertia": 1.05,
-}
-"""A function that has a kernel along ancestor paths takes it if that has no more than this many operations on
-registers for each of straight-line code, or of the work of the form in columns.
+MOSTLY_COPIED = 2.0
+"""Functions without sines of joint angles and with fewer operations than this for each number of a sample
+that comes in or goes out spend their time on moving numbers, which side by side are transposed twice:
+`integrate` and `difference` of most robots.
 
-Measured for the derivatives of inverse dynamics, gcc 12 and clang 19, AVX-512: along paths 0.155 to 0.165 ns
-an operation on every robot, in straight-line code 0.155 on a quadruped (HyQ, 30 KB) and 0.18 to 0.2 on
-humanoids, whose 130 to 310 KB must be fetched. Times along paths in parts of those of straight-line code:
-Atlas 0.86 (clang) and 0.94 (gcc) at a ratio of operations of 1.07, Unitree G1 0.81 and 0.88 at 0.95, the
-simple humanoid 0.92 and 1.04 at 1.21, TIAGo 1.45 and 1.5 at 1.68, HyQ 1.9 and 2.2 at 2.
-
-Of forward dynamics, in parts of the form in columns: Atlas 0.74 (clang) and 0.97 (gcc) at 0.90, Unitree G1
-0.71 and 0.89 at 0.86, the simple humanoid 0.76 and 0.94 at 0.97, a human of 43 joints 0.89 and 1.10 at 1.19,
-HyQ 1.34 and 1.68 at 1.16; from emptied caches the humanoids 0.32 to 0.43. The inverse of M: Atlas 0.61 and
-0.71 at 0.73, Talos 0.64 and 0.69 at 0.71, Unitree G1 0.56 and 0.59 at 0.71, the human 0.73 and 0.82 at 1.03,
-HyQ 1.49 and 1.64 at 1.10, TIAGo 1.28 at 1.87; from emptied caches the first four 0.34 to 0.47.
+Measured, time of a sample one by one over that side by side, by clang 19 and by gcc 12, batches of 64 and
+512, a Zen 3 core (AVX2): iiwa, UR5 and panda (0.3 operations) 0.55 to 0.80 and 0.11 to 0.48, a cart and pole
+0.74 to 0.86 and 0.33 to 0.69, a humanoid with a free root (1.4) 0.74 to 0.78 and 0.18 to 0.34; HyQ and Solo12
+with one (2.3 to 2.5) 1.00 to 1.13 and 0.30 to 0.51, joints of three freedoms (3.7 and 4.2) 1.25 to 2.0 and
+0.6 to 0.66. On a Zen 4 core with AVX-512 `integrate` took 0.3 to 0.4 on arms, 0.7 to 1.0 on quadrupeds. A
+cart and pole's M (0.3 operations, but a cosine) takes 1.25 to 2.1 and 1.0 to 1.1.
 """
-
-BLOCK_OPERATION = 2.0
-"""What a block of samples side by side takes for each operation of the program of a sample, in operations of
-a single call; with the six figures below it says where samples go one by one.
-
-Measured on 324 functions of iiwa, UR5, panda, HyQ, Solo12, a humanoid and three robots of two to ten joints,
-clang 19 and gcc 12, eight doubles in a register of AVX-512, batches of 64 and 2048. Arms run side by side 1.1
-to 3.9 times as fast as one by one, but for `integrate` (0.3 to 0.4). Robots whose limbs run in lanes in a
-single call do so 1.0 to 2.5 times, but for the derivatives of inverse dynamics (Solo12 0.56 to 1.0, HyQ 0.87
-to 1.1), `coriolis` (0.8 to 1.1), rnea_vjp of Solo12 (0.8 and 1.04) and `integrate` (0.7 to 1.0); a cart and
-pole 0.6 to 1.9 times. To the time of the faster way the choice adds 1.4 % on average of the fastest of all
-passes, where side by side throughout adds 6.5; on all but the cart at most 1.25 times (`coriolis` of HyQ by
-clang, 1.0 by gcc).
-
-Blocks in lanes are not transposed: there one by one, which would be, is never faster (coriolis of HyQ, 181 ns
-and some 50 for the transposition against 210).
-"""
-
-BLOCK_LIMBS = 1.0
-"""The same for each operation that it has more than a single call with limbs in lanes."""
-
-BLOCK_ENTRY = 12.0
-"""The same for each number of a sample that comes in or goes out."""
-
-BLOCK_START = 300.0
-"""The same for each block."""
-
-CALL_ENTRY = 1.4
-"""What a single call takes for each result, in operations."""
-
-CALL_ELEMENTARY = 6.0
-"""The same for each sine or cosine of the joint angles. Those of `integrate` and `difference`, of other
-angles, wait in one chain whatever else there is: calls of two humanoids take the 21 ns of HyQ's, side by side
-28 to 34 in place of 17 to 26.
-"""
-
-CALL_ELEMENTARIES = 40.0
-"""The same for the first of them."""
 
 WORTH_PAST_CACHES = 0.2
 """With so many results for each operation a loop over samples writes them past the caches where a call has

@@ -13,13 +13,13 @@ from rbdc.functions.catalogue import known
 from rbdc.options import Progress
 from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.compare import compare
-from rbdc.report.options import CompareOptions
+from rbdc.report.options import PEERS, CompareOptions
+from rbdc.report.present.baseline import BENCHMARK_SCHEMA
 from rbdc.report.present.document import document, wrong_results
-from rbdc.report.present.schema import BENCHMARK_SCHEMA
 from rbdc.report.present.summary import summary
 
-METHODS = ("generated", "peer", "casadi")
-"""Methods and families of every function."""
+METHODS = ("generated", *PEERS)
+"""Methods of every function."""
 DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
 """Methods of derivatives; CasADi's own choice is one of them."""
 COMPILERS = ("gcc",)

@@ -7,12 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.references import reference_of
 from rbdc.options import BuildOptions, Progress
+from rbdc.report.accuracy.inputs import draw
 from rbdc.report.compare import compare
 from rbdc.report.measure.results import Comparison, Residue, TableRow
+from rbdc.report.methods.numerical_differentiation import STEPS
+from rbdc.report.methods.records import FunctionRecord
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
+
+Array = NDArray[np.float64]
 
 ROBOTS = {
     "KUKA": ("kuka_iiwa", "fixed"),
@@ -22,31 +30,46 @@ ROBOTS = {
 """Robot and root joint by column: the robots of rbdc nearest to the paper's KUKA LWR, HyQ and Atlas."""
 
 
+GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
+DIFFERENCE, CENTRAL, COMPLEX = "finite-difference", "central-difference", "complex-step"
+
+
 @dataclass(frozen=True)
 class _Row:
     """A row of the table: its label, the function, and the paper's times by robot, in microseconds.
 
-    methods: the first that was measured fills the row; empty for the generated one.
+    methods: the first that was measured fills the row; empty for the generated one. beside: families of
+    methods that compute what the row says, whose fastest is shown beside it.
     """
 
     label: str
     function: str
     paper: tuple[float, float, float]
     methods: tuple[str, ...] = ()
+    beside: tuple[str, ...] = (ROLLED, PEER)
 
 
 ROWS = (
     _Row("ID", "rnea", (1.20, 2.14, 5.51)),
     _Row("analytical derivatives of ID", "rnea_derivatives", (3.34, 7.01, 16.72)),
-    _Row("finite differences of ID", "rnea_derivatives", (21.26, 88.52, 452.46), ("finite-difference",)),
+    _Row("finite differences of ID", "rnea_derivatives", (21.26, 88.52, 452.46), (DIFFERENCE,), ()),
     _Row("FD", "aba", (1.78, 4.28, 9.81)),
     _Row("analytical derivatives of FD", "aba_derivatives", (5.78, 14.24, 45.20)),
-    _Row("finite differences of FD", "aba_derivatives", (22.67, 94.23, 470.14), ("finite-difference",)),
-    _Row("M^-1, dedicated algorithm", "minverse", (1.82, 4.86, 12.70), ("unrolled-carpentier",)),
-    _Row("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29)),
+    _Row("finite differences of FD", "aba_derivatives", (22.67, 94.23, 470.14), (DIFFERENCE,), ()),
+    _Row("M^-1, dedicated algorithm", "minverse", (1.82, 4.86, 12.70), ("unrolled-direct",), (PEER,)),
+    _Row(
+        "M^-1, Cholesky factorisation",
+        "minverse",
+        (1.88, 5.82, 28.29),
+        ("unrolled-cholesky", "unrolled-inverse_factor"),
+        (ROLLED,),
+    ),
 )
+"""Both rows of M^-1 are straight-line code through the same passes, whichever of them is generated. Pinocchio
+has the dedicated algorithm, the loops have Cholesky's factorisation.
+"""
 
-METHODS = ("analytical", "finite-difference", "peer")
+METHODS = ("analytical", DIFFERENCE, PEER)
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 
 
@@ -59,7 +82,8 @@ def table_one(
     functions = tuple(dict.fromkeys(row.function for row in ROWS))
     for column, (robot, root) in enumerate(robots.values()):
         build = replace(options.build, root_joint=root)
-        asked = replace(options, build=build, functions=functions, methods=options.methods or METHODS)
+        methods = options.methods or METHODS
+        asked = replace(options, build=build, functions=functions, methods=methods, every_form=True)
 
         def labelled(text: str, robot: str = robot) -> None:
             progress(f"{robot}: {text}")
@@ -70,16 +94,16 @@ def table_one(
     return rows, reports
 
 
-def _measured(report: dict[str, Any], robot: str, row: _Row, paper: float) -> TableRow:
+def _measured(report: Mapping[str, Any], robot: str, row: _Row, paper: float) -> TableRow:
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
     times = {m["method"]: m["nanoseconds"]["minimum"] for m in measured["methods"]}
-    wanted = next((name for name in row.methods if name in times), "generated")
+    wanted = next((name for name in row.methods if name in times), GENERATED)
 
     def fastest(family: str) -> float | None:
         chosen = [times[m["method"]] for m in measured["methods"] if family in (m["family"], m["method"])]
-        return min(chosen) if chosen and not row.methods else None
+        return min(chosen) if chosen and family in row.beside else None
 
-    return TableRow(robot, row.label, times[wanted], fastest("rolled"), fastest("peer"), paper)
+    return TableRow(robot, row.label, times[wanted], fastest(ROLLED), fastest(PEER), paper)
 
 
 def precision(
@@ -90,17 +114,40 @@ def precision(
     Without gravity, velocity, acceleration and torque the derivatives by q and v vanish.
     """
     build: BuildOptions = replace(options.build, gravity=(0.0, 0.0, 0.0))
-    comparison = compare(robot, replace(options, build=build, functions=DERIVATIVES, at_rest=True), progress)
-    return _residues(comparison), document(comparison)
+    asked = replace(options, build=build, functions=DERIVATIVES, at_rest=True)
+    comparison = compare(robot, asked, progress)
+    states = draw(comparison.model, asked.samples, at_rest=True)
+    return _residues(comparison, states), document(comparison)
 
 
-def _residues(comparison: Comparison) -> list[Residue]:
+def _residues(comparison: Comparison, states: Mapping[str, Array]) -> list[Residue]:
     found = []
     for one in comparison.functions:
+        truncated = (0.0, _truncated(comparison, one, states))
         for k, output in enumerate(one.function.declaration.outputs[:2]):
             for method, outputs in one.outputs.items():
                 values = outputs[k]
                 largest = float(np.max(np.abs(values), initial=0.0))
                 zeros = int((values == 0.0).sum())
-                found.append(Residue(one.name, output.name, method, largest, zeros, values.size))
+                truncation = {DIFFERENCE: truncated[k], CENTRAL: 0.0, COMPLEX: 0.0}.get(method)
+                found.append(Residue(one.name, output.name, method, largest, zeros, values.size, truncation))
     return found
+
+
+def _truncated(comparison: Comparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
+    """The largest truncation error of one-sided differences by v at rest, in exact arithmetic.
+
+    What is differentiated is quadratic in v there, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the
+    quotient is h f(q, e_k). By q every difference is zero, for f is; central ones are zero by both, for f is
+    even in v.
+    """
+    model = comparison.model
+    base = functions_of(model)[str(one.function.comparison.derivative_of)]
+    inputs = [states[p.name][: comparison.options.checked].T for p in base.declaration.required]
+    q, v, last = ([entry.copy() for entry in x] for x in inputs)
+    largest = 0.0
+    for k in range(model.nv):
+        moving = [np.ones_like(x) if i == k else x for i, x in enumerate(v)]
+        for entry in reference_of(base)(model, q, moving, last):
+            largest = max(largest, float(np.max(np.abs(entry))))
+    return STEPS[DIFFERENCE] * largest

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import rbdc
 from rbdc.errors import OptionError
 from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
-from rbdc.model.options import ModelOptions
 from rbdc.options import Progress
 from rbdc.report.compare import compare
 from rbdc.report.measure.scaling import crossings, growth
@@ -88,8 +87,7 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
             progress(f"{label}: {text}")
 
         options = asked(family, size)
-        given: Any = {f.name: getattr(options.build, f.name) for f in fields(ModelOptions)}
-        model = tree(size, family.branching, **given)
+        model = tree(size, family.branching, **options.build.of_model())
         report = document(compare(model, options, labelled))
         entries.append({"family": family.name, "size": size, "depth": depth(model), **_kept(report)})
         settings = {key: report[key] for key in ("machine", "compiler", "settings")}

@@ -12,6 +12,10 @@ PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppa
 PEERS = (NATIVE, PINOCCHIO, CPPADCODEGEN, CASADI)
 """Pinocchio compiled for this processor from its headers, the library of its pip package, CppADCodeGen
 through Pinocchio, and CasADi."""
+NOT_ASKED = "not asked for"
+"""Reason of the absence of a peer that the options leave out."""
+PEER = "peer"
+"""Word of --methods for every method of the peers."""
 USUAL_PEERS = (PINOCCHIO, CASADI)
 """Those of `rbdc compare`: no minutes of compiling before a first comparison."""
 BEST_PEERS = (NATIVE, CASADI)
@@ -51,13 +55,23 @@ class CompareOptions:
     every_form: bool = False
 
     def wants(self, method: str, family: str) -> bool:
-        """Whether a method is to be measured; the generated one always is."""
+        """Whether a method is to be measured; the generated one always is. The word peer stands for every
+        method of the peers.
+        """
         peer = peer_of(method)
         if peer is not None and peer not in self.peers:
             return False
-        return (
-            self.methods is None or family == "generated" or method in self.methods or family in self.methods
-        )
+        if self.methods is None or family == "generated":
+            return True
+        return bool({method, family, *(() if peer is None else (PEER,))} & {*self.methods})
+
+    def missed(self, peer: str, family: str) -> str | None:
+        """Why no method of a peer is to be measured; None where there is one."""
+        if peer not in self.peers:
+            return NOT_ASKED
+        if self.wants(peer, family) or any(peer_of(method) == peer for method in self.methods or ()):
+            return None
+        return f"--methods {','.join(self.methods or ())} leaves it out; {PEER} stands for all of --peers"
 
     @property
     def batch_sizes(self) -> list[int]:

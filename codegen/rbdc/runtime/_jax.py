@@ -69,10 +69,17 @@ class JaxFunctions(Functions):
             if array.dtype.kind in "iu":
                 array = array.astype(own)
             if array.dtype != own:
-                remedy = 'jax.config.update("jax_enable_x64", True), or build with --dtype float32'
-                self._refuse_dtype(name, argument, str(array.dtype), remedy)
+                self._refuse_dtype(name, argument, str(array.dtype), self._remedy(array))
             converted.append(array)
         return converted
+
+    def _remedy(self, array: Any) -> str:
+        """How an array of another type becomes one that the module takes."""
+        own = self._module.dtype
+        if own == np.float64 and not jax.config.jax_enable_x64:
+            return 'jax.config.update("jax_enable_x64", True), or build with --dtype float32'
+        other = f", or build with --dtype {array.dtype}" if str(array.dtype) in ("float64", "float32") else ""
+        return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:
         """Make a function known to JAX. Raises AttributeError where the package has no library for it."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import shutil
+import json
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from rbdc.errors import LoadError
+from rbdc.runtime.integrity import refuse_swapped, refuse_truncated
 
 _LOCK = threading.RLock()  # a second thread must not see a module that is still being executed
 
@@ -27,7 +26,8 @@ def load(path: str | PathLike[str]) -> ModuleType:
     stays usable.
 
     Raises:
-        LoadError: no generated package there, or it was compiled for another interpreter or machine.
+        LoadError: no generated package there; it was compiled for another interpreter or machine; a library
+            of it is cut off, or its extension is that of another package.
     """
     if "\0" in fspath(path):
         raise LoadError(f"{fspath(path)!a}: not a path; give the folder of a generated package")
@@ -44,29 +44,14 @@ def load(path: str | PathLike[str]) -> ModuleType:
             f"{fspath(path)}: the package holds no compiled extension; make it again with: rbdc build --force"
         )
     stamp = extension.stat()
-    identity = (
-        f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + manifest.read_bytes()
-    )
+    about = manifest.read_bytes()
+    identity = f"{folder}\0{stamp.st_ino}\0{stamp.st_mtime_ns}\0{stamp.st_size}\0".encode() + about
     digest = hashlib.sha256(identity).digest()
     name = f"_rbdc_generated_{digest[:12].hex()}"
     with _LOCK:
         if name not in sys.modules:
-            _execute(name, folder, _spelled(extension, digest[:8]), fspath(path))
+            _execute(name, folder, _spelled(extension, digest[:8]), fspath(path), about)
         return sys.modules[name]
-
-
-@contextmanager
-def loaded(folder: Path) -> Iterator[ModuleType]:
-    """The generated package in a folder that is about to move or to go: at the end the module is forgotten,
-    and so is the bytecode that Python wrote there, which names the folder. Raises LoadError as `load` does.
-    """
-    module = load(folder)
-    try:
-        yield module
-    finally:
-        _forget(module.__name__)
-        sys.path_importer_cache.pop(str(folder.resolve()), None)
-        shutil.rmtree(folder / "__pycache__", ignore_errors=True)
 
 
 def _forget(name: str) -> None:
@@ -97,8 +82,8 @@ def _native(name: str, extension: str) -> ModuleType:
     return module
 
 
-def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
-    """Import the package under `name`; a failure leaves nothing in sys.modules."""
+def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) -> None:
+    """Import the package under `name`; a failure leaves nothing in sys.modules. about: its manifest."""
     spec = importlib.util.spec_from_file_location(
         name, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
@@ -107,7 +92,12 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
+        manifest = json.loads(about)
+        listed = [folder / file for file in manifest.get("files", ()) if file.endswith(".so")]
+        for library in [Path(extension), *(library for library in listed if library.is_file())]:
+            refuse_truncated(library)
         sys.modules[f"{name}._native"] = _native(f"{name}._native", extension)
+        refuse_swapped(sys.modules[f"{name}._native"], manifest)
         spec.loader.exec_module(module)
         if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
             vars(named)["loader"] = _restored
@@ -118,8 +108,11 @@ def _execute(name: str, folder: Path, extension: str, shown: str) -> None:
             raise
         if isinstance(error, refusal):  # which says how to mend it
             raise LoadError(f"{shown}: {error}") from error
+        if isinstance(error, LoadError):
+            raise LoadError(f"{shown}: {error}; make the package again with: rbdc build") from error
+        problem = str(error).replace(extension, Path(extension).name)
         raise LoadError(
-            f"{shown}: {error}; build it again for this interpreter with: rbdc build --force"
+            f"{shown}: {problem}; build it again for this interpreter with: rbdc build --force"
         ) from error
 
 

@@ -274,8 +274,12 @@ class ArticulatedInertia:
             self.coupling.apply_transposed(v.linear) + self.angular @ v.angular,
         )
 
-    def minus_product(self, left: list[Force], right: list[Force]) -> ArticulatedInertia:
-        """self - sum_k left_k right_k^T, where the sum is known to be symmetric."""
+    def minus_product(
+        self, left: Sequence[Force], right: Sequence[Force], freely: Sequence[Motion] = ()
+    ) -> ArticulatedInertia:
+        """self - sum_k left_k right_k^T, where the sum is known to be symmetric. What it leaves along those
+        directions of `freely` that are coordinate axes is known to be zero, and is exactly that.
+        """
         a, b, c = self.linear, self.coupling, self.angular
         for u, v in zip(left, right, strict=True):
             a = a - _outer_symmetric(u.linear, v.linear)
@@ -285,12 +289,14 @@ class ArticulatedInertia:
                 b.z - u.linear.scaled(v.angular.z),
             )
             c = c - _outer_symmetric(u.angular, v.angular)
-        return ArticulatedInertia(a, b, c)
+        rest = ArticulatedInertia(a, b, c)
+        for s in freely:
+            if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
+                rest = rest._without_axis(s)
+        return rest
 
-    def without_axis(self, s: Motion) -> ArticulatedInertia:
-        """The inertia after a joint about or along a coordinate axis gave way: its row and column of s are
-        exactly zero.
-        """
+    def _without_axis(self, s: Motion) -> ArticulatedInertia:
+        """The inertia with the row and the column of a coordinate axis zero."""
         linear, angular = ([x != 0.0 for x in part.scalars()] for part in (s.linear, s.angular))
         rows = [
             [0.0 if linear[i] or angular[j] else x for j, x in enumerate(row)]

@@ -21,45 +21,48 @@ class Tangent:
 
     __slots__ = ("rate", "value")
     level: ClassVar[int] = 1
+    __array_ufunc__ = None  # NumPy leaves the operation to this class: an array is one constant
 
     def __init__(self, value: Scalar, rate: Scalar) -> None:
         self.value, self.rate = value, rate
 
-    def _apart(self, other: Any) -> tuple[Scalar, Scalar] | None:
-        """Value and rate of another operand; None for one that computes itself."""
-        if type(other) is type(self):
-            return other.value, other.rate
-        return None if getattr(other, "level", 0) > self.level else (other, 0.0)
+    def _computed_by(self, other: Any) -> bool:
+        """Whether another operand computes with this one, not this one with it as a constant."""
+        return bool(getattr(other, "level", 0) > self.level)
 
     def __add__(self, other: Any) -> Any:
-        pair = self._apart(other)
-        return NotImplemented if pair is None else type(self)(self.value + pair[0], self.rate + pair[1])
+        if type(other) is type(self):
+            return type(self)(self.value + other.value, self.rate + other.rate)
+        return NotImplemented if self._computed_by(other) else type(self)(self.value + other, self.rate)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        pair = self._apart(other)
-        return NotImplemented if pair is None else type(self)(self.value - pair[0], self.rate - pair[1])
+        if type(other) is type(self):
+            return type(self)(self.value - other.value, self.rate - other.rate)
+        return NotImplemented if self._computed_by(other) else type(self)(self.value - other, self.rate)
 
     def __rsub__(self, other: Any) -> Any:
         return type(self)(other - self.value, 0.0 - self.rate)
 
     def __mul__(self, other: Any) -> Any:
-        if is_number(other):
-            return 0.0 if other == 0 else type(self)(self.value * other, self.rate * other)
-        pair = self._apart(other)
-        if pair is None:
-            return NotImplemented
-        return type(self)(self.value * pair[0], self.rate * pair[0] + self.value * pair[1])
+        if type(other) is type(self):
+            return type(self)(self.value * other.value, self.rate * other.value + self.value * other.rate)
+        if is_number(other) and other == 0:
+            return 0.0
+        return (
+            NotImplemented if self._computed_by(other) else type(self)(self.value * other, self.rate * other)
+        )
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        pair = self._apart(other)
-        if pair is None:
-            return NotImplemented
-        quotient = self.value / pair[0]
-        return type(self)(quotient, (self.rate - quotient * pair[1]) / pair[0])
+        if type(other) is type(self):
+            quotient = self.value / other.value
+            return type(self)(quotient, (self.rate - quotient * other.rate) / other.value)
+        return (
+            NotImplemented if self._computed_by(other) else type(self)(self.value / other, self.rate / other)
+        )
 
     def __rtruediv__(self, other: Any) -> Any:
         return type(self)(other, 0.0) / self

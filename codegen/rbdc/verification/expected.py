@@ -71,17 +71,14 @@ class References:
             in_space: self.perturbation.model(model, length) for in_space, length in lengths.items()
         }
         self._eliminated: dict[tuple[object, ...], Elimination] = {}
+        self._given: tuple[object, dict[str, list[Scalar]]] | None = None
 
     def expected(
         self, declaration: FunctionDeclaration, parts: Sequence[Part], inputs: Mapping[str, Array]
     ) -> list[Expected]:
         """The outputs of the parts, one after the other, at inputs (states, size) each."""
         states, outputs = len(next(iter(inputs.values()))), list(declaration.outputs)
-        given = {
-            p.name: self._perturbed(declaration.name, p, inputs[p.name])
-            for p in declaration.inputs
-            if p.name in inputs
-        }
+        given = self._perturbed_inputs(declaration, inputs)
         result: list[Expected] = []
         for part in parts:
             with np.errstate(all="ignore"):
@@ -90,6 +87,19 @@ class References:
             made = [_expected(_rows(p.held(x), states), p, self.tolerance, framed=framed) for x, p in own]
             result += self._solved(declaration, part, inputs, made)
         return result
+
+    def _perturbed_inputs(
+        self, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
+    ) -> dict[str, list[Scalar]]:
+        """Of the same inputs at another place they are the same objects, so that motions can be shared."""
+        if self._given is None or self._given[0] is not inputs:
+            given = {
+                p.name: self._perturbed(declaration, p, inputs[p.name])
+                for p in declaration.inputs
+                if p.name in inputs
+            }
+            self._given = (inputs, given)
+        return self._given[1]
 
     def _solved(
         self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
@@ -115,10 +125,13 @@ class References:
             self._eliminated = {key: found}
         return found
 
-    def _perturbed(self, function: str, parameter: Parameter, values: Array) -> list[Scalar]:
+    def _perturbed(
+        self, declaration: FunctionDeclaration, parameter: Parameter, values: Array
+    ) -> list[Scalar]:
         match parameter.kind:
             case Kind.CONFIGURATION:
-                return self.perturbation.configuration(self.model, values)
+                place = float(np.finfo(declaration.scalar.dtype).eps)
+                return self.perturbation.configuration(self.model, values, place)
             case Kind.VELOCITY | Kind.ACCELERATION | Kind.TANGENT | Kind.FORCE | Kind.WEIGHTS:
                 return self.perturbation.tangent(self.model, values)
             case Kind.WRENCHES:
@@ -127,7 +140,7 @@ class References:
                 return self.perturbation.parameters(values)
             case _:
                 given = f"{parameter.name} ({parameter.kind.value})"
-                raise UnsupportedError(f"{function}: verification cannot perturb the input {given}")
+                raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
 
 
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:

@@ -1,193 +1,177 @@
 """The verification of a compiled package: every function, every way of calling it, every variant that this
-processor can run.
+processor can run; in a process of its own, which wrong code may end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import shutil
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.errors import VerificationError
-from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
-from rbdc.functions.evaluation import Part
+from rbdc.algorithms.reference.frames import shared_motions
+from rbdc.emit.batch.batch import CACHED
+from rbdc.errors import LoadError, VerificationError
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Parameter
 from rbdc.model import Model
 from rbdc.model.xml import shown
-from rbdc.runtime.load import loaded
-from rbdc.runtime.robot import Entry
+from rbdc.processes import HelperEnded, helper, uncollected
+from rbdc.verification.calls import Call, Callee, Way
 from rbdc.verification.expected import Expected, References
-from rbdc.verification.states import name_of_state, sampled
-from rbdc.workers import uncollected
+from rbdc.verification.external_derivatives import Derivative, derivatives
+from rbdc.verification.past_caches import Difference
+from rbdc.verification.questions import Checked, Question, asked, questions
+from rbdc.verification.states import name_of_state
 
 Array = NDArray[np.floating[Any]]
-Call = Callable[..., Any]
-"""call(*inputs, *extra, **how) of one function: a generated module's own, or one of another variant."""
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
 """Of the size of every number of description and inputs; see `rbdc.verification`. Single precision has 6e-8,
 and some hundred roundings.
 """
-FRAMES = 3
-"""The first, the one in the middle, and the one that most joints carry; each in every reference."""
-SEED = 0
-"""Of the states."""
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A function of a package, and which functions of the catalogue it consists of."""
-
-    declaration: FunctionDeclaration
-    parts: tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Question:
-    """A function at some states: the inputs by name, (states, size) each, and if it takes them the frame, or
-    two of them, and the reference's index.
-    """
-
-    checked: Checked
-    inputs: Mapping[str, NDArray[np.float64]]
-    extra: tuple[int, ...]
-
-    def arrays(self) -> list[Array | None]:
-        """The inputs in their order, (states, *shape) each; None for an optional one that is not given."""
-        declaration = self.checked.declaration
-        given = self.inputs
-        return [
-            given[p.name].astype(declaration.scalar.dtype).reshape(-1, *p.shape) if p.name in given else None
-            for p in declaration.inputs
-        ]
-
-
-def verify_package(folder: Path, model: Model, functions: Sequence[Checked]) -> dict[str, float]:
+def verify_package(
+    folder: Path, model: Model, functions: Sequence[Checked], robot: str = ""
+) -> dict[str, float]:
     """The largest error of each function of the package in `folder`, in parts of its tolerance, against the
-    references on `model`.
+    references on `model`. `robot`: the name of the package, where it has libraries for CasADi to be compared.
 
     Raises VerificationError where one is beyond its tolerance: with the function, the way it was called, the
-    state and the error.
+    state and the error; and where a call ends the process. Raises LoadError where that cannot be started, or
+    cannot load the package.
     """
     references = References(model, TOLERANCES[functions[0].declaration.scalar.dtype])
-    with loaded(folder) as module:
-        return {checked.declaration.name: _verified(module, references, checked) for checked in functions}
+    try:
+        with helper(Callee(folder)) as ask, shared_motions():
+            compiled = Compiled(ask)
+            errors = {
+                checked.declaration.name: compiled.verified(references, checked)
+                for checked in asked(functions)
+            }
+            compiled.verify_derivatives(model, robot, [c.declaration for c in functions])
+            return errors
+    finally:
+        shutil.rmtree(folder / "__pycache__", ignore_errors=True)  # of a folder that is about to move
 
 
-def _verified(module: ModuleType, references: References, checked: Checked) -> float:
-    model, worst = references.model, 0.0
-    for question in questions(model, checked):
-        with uncollected():
-            outputs = references.expected(checked.declaration, _parts(question), question.inputs)
-        for way, results in answers(module, question):
-            for output, result in enumerate(results):
-                error = outputs[output].error(result) if np.all(result.shape) else np.zeros((1, 1))
-                if error.max() > 1.0:
-                    raise VerificationError(_message(model, question, way, output, outputs[output], result))
-                worst = max(worst, float(error.max()))
-    return worst
+class Compiled:
+    """A compiled package, which answers from another process."""
 
+    def __init__(self, ask: Callable[[Any], Any]) -> None:
+        self._ask_helper = ask
 
-def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Question]:
-    """With all inputs and without the optional one; functions of frames at several frames."""
-    declaration = checked.declaration
-    inputs = sampled(model, declaration, seed)
-    if not declaration.framed:
-        yield Question(checked, inputs, ())
-    frames = _frames(model) if declaration.framed else []
-    for k, frame in enumerate(frames):
-        others = (frames[k - 1],) if declaration.pair else ()
-        for reference in range(len(REFERENCES)):
-            yield Question(checked, inputs, (frame, *others, reference))
-    if declaration.optional is not None:
-        yield Question(
-            checked, {name: x for name, x in inputs.items() if name != declaration.optional.name}, ()
-        )
+    def _ask(self, message: object, words: str) -> Any:
+        """The answer to a message. Raises VerificationError with the words where there is none."""
+        try:
+            return self._ask_helper(message)
+        except HelperEnded as lost:
+            if lost.status >= 0:
+                raise LoadError(f"a process to call it ended with status {lost.status}") from lost
+            name = signal.Signals(-lost.status).name
+            raise VerificationError(f"{words} ends the process that called it, by {name}") from lost
 
+    def verified(self, references: References, checked: Checked) -> float:
+        """The largest error of a function, in parts of its tolerance."""
+        declaration, worst = checked.declaration, 0.0
+        ways: list[Way] = self._ask(declaration, f"{declaration.name}: loading the package")
+        asked_past = not checked.batched
+        for question in questions(references.model, checked):
+            with uncollected():
+                outputs = references.expected(declaration, question.parts(), question.inputs)
+            for way in ways:
+                if _suits(way, question):
+                    worst = max(worst, self._error(references.model, question, way, outputs))
+            if not asked_past:
+                self._verify_past_caches(question, ways)
+                asked_past = True
+        return worst
 
-def _frames(model: Model) -> list[int]:
-    depth = [len(model.support(frame.body)) for frame in model.frames]
-    return sorted({0, len(depth) // 2, depth.index(max(depth))})[:FRAMES]
+    def _error(self, model: Model, question: Question, way: Way, outputs: Sequence[Expected]) -> float:
+        """The largest error of a function called in one way. Raises VerificationError beyond 1."""
+        worst = 0.0
+        for output, result in enumerate(self._answers(question, way)):
+            error = outputs[output].error(result) if np.all(result.shape) else np.zeros((1, 1))
+            if error.max() > 1.0:
+                raise VerificationError(_message(model, question, way.words, output, outputs[output], result))
+            worst = max(worst, float(error.max()))
+        return worst
 
+    def _answers(self, question: Question, way: Way) -> list[Array]:
+        declaration = question.checked.declaration
+        call = Call(declaration, way, question.arrays(), question.extra)
+        found: list[Array] = self._ask(call, f"{declaration.name}, called with {way.words},")
+        return found
 
-def _parts(question: Question) -> tuple[Part, ...]:
-    if not question.extra:
-        return question.checked.parts
-    frame, *others, reference = question.extra
-    other = others[0] if others else None
-    return tuple(
-        replace(part, frame=frame, reference=REFERENCES[reference], other=other)
-        for part in question.checked.parts
-    )
+    def _verify_past_caches(self, question: Question, ways: Sequence[Way]) -> None:
+        """Of what has batches of its own, in every variant."""
+        declaration = question.checked.declaration
+        for way in (way for way in ways if way.kind == "batch"):
+            past = replace(way, kind="past")
+            call = Call(declaration, past, question.arrays(), question.extra, CACHED)
+            words = f"{declaration.name}, called with {way.words} whose results go past the caches,"
+            found: list[Difference | None] = self._ask(call, words)
+            for p, other in zip(declaration.outputs, found, strict=True):
+                if other is not None:
+                    raise VerificationError(
+                        f"{words} of {other.samples} samples: {_entry(p, other.entry)} of sample "
+                        f"{other.sample} is {other.got:.17g}, not {other.wanted:.17g} as in a small batch"
+                    )
 
+    def verify_derivatives(
+        self, model: Model, robot: str, declarations: Sequence[FunctionDeclaration]
+    ) -> None:
+        """Compare what the library for CasADi has of derivatives, if there is one."""
+        ways: list[Way] = self._ask(declarations[0], "loading the package")
+        if not any(way.kind == "casadi" for way in ways):
+            return
+        for derivative in derivatives(model, robot, declarations, self.evaluated):
+            symbol = derivative.external.symbol
+            found = self._ask(derivative.external, f"{symbol}, called as CasADi does,")
+            for output, result in enumerate(found):
+                if derivative.error(output, result).max(initial=0.0) > 1.0:
+                    raise VerificationError(_derivative_message(derivative, output, result))
 
-def answers(module: ModuleType, question: Question) -> Iterator[tuple[str, list[Array]]]:
-    """The answers of the package: words for the way of calling it, and each output, (samples, ...)."""
-    declaration, arrays = question.checked.declaration, question.arrays()
-    for variant, call in _variants(module, declaration):
-        samples = [
-            call([None if x is None else x[k] for x in arrays], question.extra)
-            for k in range(len(_given(arrays)))
+    def evaluated(
+        self, declaration: FunctionDeclaration, inputs: Mapping[str, Array], extra: tuple[int, ...]
+    ) -> list[Array]:
+        """A function at states; inputs that are not there are zeros, the optional one is none."""
+        states = len(next(iter(inputs.values())))
+        arrays = [
+            None if p.optional else inputs.get(p.name, np.zeros((states, p.size))).reshape(states, *p.shape)
+            for p in declaration.inputs
         ]
-        outputs = [samples] if len(declaration.outputs) == 1 else list(zip(*samples, strict=True))
-        yield f"single samples{variant}", [np.array(output) for output in outputs]
-        batch = call(arrays, question.extra)
-        yield f"a batch{variant}", [batch] if len(declaration.outputs) == 1 else list(batch)
-        if declaration.lanes:
-            block = declaration.scalar.lanes
-            blocks = [None if x is None else _in_blocks(x, block) for x in arrays]
-            found = call(blocks, question.extra, layout="lanes")
-            yield (
-                f"lanes{variant}",
-                [_from_blocks(x) for x in ([found] if len(declaration.outputs) == 1 else found)],
-            )
+        way = Way("single samples", "single")
+        call = Call(declaration, way, arrays, extra)
+        found = self._ask(call, f"{declaration.name}, called with {way.words},")
+        return [x.reshape(states, *p.shape) for p, x in zip(declaration.outputs, found, strict=True)]
 
 
-def _given(arrays: Sequence[Array | None]) -> Array:
-    return next(x for x in arrays if x is not None)
+def _suits(way: Way, question: Question) -> bool:
+    """Whether a question can be asked in a way: CasADi gives no optional inputs."""
+    optional = question.checked.declaration.optional
+    return way.kind != "casadi" or optional is None or optional.name not in question.inputs
 
 
-def _in_blocks(x: Array, block: int) -> Array:
-    """(samples, ...) as (blocks, ..., block), without what is left over."""
-    whole = x[: len(x) // block * block]
-    return np.ascontiguousarray(np.moveaxis(whole.reshape(-1, block, *x.shape[1:]), 1, -1))
+def _entry(parameter: Parameter, entry: int) -> str:
+    """An output's name, with the indices of one of its entries."""
+    index = np.unravel_index(entry, parameter.shape) if parameter.shape else ()
+    return f"{parameter.name}{[int(i) for i in index]}" if index else parameter.name
 
 
-def _from_blocks(x: Array) -> Array:
-    return np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])
-
-
-def _variants(module: ModuleType, declaration: FunctionDeclaration) -> Iterator[tuple[str, Call]]:
-    """The function as the module has it, and as the library's other variants have it that this processor can
-    run.
-    """
-
-    def own(arrays: Sequence[Array | None], extra: tuple[int, ...], **how: Any) -> Any:
-        place = (*extra[:-1], REFERENCES[extra[-1]]) if extra else ()
-        return getattr(module, declaration.name)(*arrays, *place, **how)
-
-    yield "", own
-    native = module._native
-    for line in native.ffi.string(native.lib.rbdc_variants()).decode().splitlines():
-        name, prefix, *extensions = line.split()
-        if name == module.variant or not all(native.lib.rbdc_has(e.encode()) for e in extensions):
-            continue
-        inputs = [(p.name, p.shape, p.optional, p.configuration) for p in declaration.inputs]
-        outputs = [(p.name, p.shape) for p in declaration.outputs]
-        entry = Entry(native, prefix, module.dtype, declaration.name, inputs, outputs)
-
-        def other(
-            arrays: Sequence[Any], extra: tuple[int, ...], *, layout: str = "samples", entry: Entry = entry
-        ) -> Any:
-            if layout == "lanes":
-                return entry.lanes(tuple(arrays), layout, None, 1, extra)
-            return entry.call(tuple(arrays), None, 1, extra)
-
-        yield f", variant {name}", other
+def _derivative_message(derivative: Derivative, output: int, found: Array) -> str:
+    error, right = derivative.error(output, found), derivative.expected[output]
+    place = np.unravel_index(np.argmax(error), error.shape)
+    name, wanted = derivative.external.outputs[output].name, 0.0 if right is None else right.values[place]
+    return (
+        f"{derivative.external.symbol} does not agree with the functions of the package: "
+        f"{name}{[int(k) for k in place[1:]]} is {found[place]:.17g}, not {wanted:.17g}"
+    )
 
 
 def _message(model: Model, question: Question, way: str, output: int, right: Expected, found: Array) -> str:
@@ -195,8 +179,7 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
     error = right.error(found)
     state, entry = np.unravel_index(np.argmax(error), error.shape)
     parameter = declaration.outputs[output]
-    index = np.unravel_index(int(entry), parameter.shape) if parameter.shape else ()
-    place = f"{parameter.name}{[int(i) for i in index]}" if index else parameter.name
+    place = _entry(parameter, int(entry))
     got, wanted = found.reshape(right.values[: len(found)].shape)[state, entry], right.values[state, entry]
     at = (
         f" of frame {shown(model.frames[question.extra[0]].name)}, {REFERENCES[question.extra[-1]]}"

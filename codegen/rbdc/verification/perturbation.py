@@ -20,6 +20,8 @@ from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
 Array = NDArray[np.float64]
 
+DOUBLE_PLACE = float(np.finfo(np.float64).eps)
+
 
 class Perturbation:
     """Changes of at most `step` of the size of numbers, seeded; see the module's docstring."""
@@ -41,12 +43,16 @@ class Perturbation:
             gravity=self._vector(model.gravity),
         )
 
-    def configuration(self, model: Model, q: Array) -> list[Scalar]:
-        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; angles and quaternions
-        change by `step` at least.
+    def configuration(self, model: Model, q: Array, last_place: float = DOUBLE_PLACE) -> list[Scalar]:
+        """q (states, nq) as scalars of (1 + REPLICAS, states), one for each entry; quaternions change by
+        `step` at least, and angles by no more, but for a unit in their last place (`last_place` of an angle
+        of 1): a large angle is a number as exact as any, and so are its sine and cosine.
         """
         sizes = np.maximum(np.abs(q), 1.0)
         for body in model.bodies:
+            if body.joint.rotation == "angle":
+                angle = np.abs(q[:, body.index_q])
+                sizes[:, body.index_q] = np.maximum(1.0, angle * last_place / self.step)
             if body.joint.lengths:
                 position = slice(body.index_q, body.index_q + body.joint.lengths)
                 sizes[:, position] = np.max(np.abs(q[:, position]), axis=1, keepdims=True)

@@ -62,7 +62,9 @@ class Rounding:
 
 
 class Rounded:
-    """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions."""
+    """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Those with a
+    `level` (`rbdc.spatial.tangent`) compute with it.
+    """
 
     __slots__ = ("rounding", "values")
     __array_ufunc__ = None  # NumPy leaves operations to this class
@@ -73,24 +75,24 @@ class Rounded:
     def _after(self, values: Array) -> Rounded:
         return Rounded(self.rounding.rounded(values), self.rounding)
 
-    def __add__(self, other: Scalar) -> Rounded:
-        return self._after(self.values + _values(other))
+    def __add__(self, other: Scalar) -> Any:
+        return NotImplemented if hasattr(other, "level") else self._after(self.values + _values(other))
 
     __radd__ = __add__
 
-    def __sub__(self, other: Scalar) -> Rounded:
-        return self._after(self.values - _values(other))
+    def __sub__(self, other: Scalar) -> Any:
+        return NotImplemented if hasattr(other, "level") else self._after(self.values - _values(other))
 
     def __rsub__(self, other: Scalar) -> Rounded:
         return self._after(_values(other) - self.values)
 
-    def __mul__(self, other: Scalar) -> Rounded:
-        return self._after(self.values * _values(other))
+    def __mul__(self, other: Scalar) -> Any:
+        return NotImplemented if hasattr(other, "level") else self._after(self.values * _values(other))
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Scalar) -> Rounded:
-        return self._after(self.values / _values(other))
+    def __truediv__(self, other: Scalar) -> Any:
+        return NotImplemented if hasattr(other, "level") else self._after(self.values / _values(other))
 
     def __rtruediv__(self, other: Scalar) -> Rounded:
         return self._after(_values(other) / self.values)

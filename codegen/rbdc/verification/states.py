@@ -1,40 +1,48 @@
-"""States at which a module is verified: neutral, at right angles, at large angles, at random within the
-joints' limits.
+"""States at which a module is verified: neutral, at right angles, at large angles and larger ones, at random
+within the joints' limits.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rbdc.emit.c import trigonometry
 from rbdc.errors import UnsupportedError
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.model import Body, Model
+from rbdc.model import Body, Limits, Model
 from rbdc.model.parameters import nominal
 from rbdc.spatial import Inertia, Symmetric3, Vector3
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, Body], list[float]]
 
-STATES = 20
-"""A block of samples side by side, sixteen of them in single precision, and some that are left over."""
+FIRST = 16
+"""States of the usual kinds: whole blocks of samples side by side, in single precision one."""
+LEFT_OVER = 4
+"""States that are no whole block, at the end."""
+BEYOND = 3
+"""The place, in the last whole block, of the state at angles that go to libm, which takes its block along."""
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
-"""Those of the states at which matrices and tensors of more than `MANY` entries are compared, where they have
-no kernel for samples side by side: of every kind one.
+"""Those of the first states at which matrices and tensors of more than `MANY` entries are compared, where
+they have no kernel for samples side by side: of every kind one; and one at larger angles and one beyond.
 """
 MANY = 8000
-FEWEST = (7, 15)
-"""Those for tensors of more than `MOST` entries: at large angles, at random. What goes wrong in one kind of
-state shows in some of so many entries in another.
+FEWEST = (15,)
+"""Those for tensors of more than `MOST` entries: at random; and one at larger angles. What goes wrong in one
+kind of state shows in some of so many entries in another.
 """
 MOST = 1_000_000
 LARGE = 1000.0
 """Radians: as far as single precision resolves angles to 1e-4."""
+FAR = 10.0
+"""Times the angles from which on libm is asked, so far."""
 
 
 def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[str, Array]:
@@ -49,28 +57,37 @@ def sampled(model: Model, declaration: FunctionDeclaration, seed: int) -> dict[s
 
 def name_of_state(declaration: FunctionDeclaration, state: int) -> str:
     """Words for the kind of one of the states of a function."""
-    return _KINDS[_draw_of(_chosen(declaration)[state])]
+    draw = _draw_of(_chosen(declaration)[state], declaration)
+    return f"at angles of {draw.least:g} to {draw.most:g} rad" if isinstance(draw, _Far) else _KINDS[draw]
 
 
 def _chosen(declaration: FunctionDeclaration) -> list[int]:
     """The numbers of the states of a function."""
     entries = sum(p.size for p in declaration.outputs if p.kind is Kind.JOINT_ROWS)
+    lanes = declaration.scalar.lanes
     if declaration.lanes or entries <= MANY:
-        return list(range(STATES))
-    return list(FEW if entries <= MOST else FEWEST)
+        return list(range(_states(declaration)))
+    return [*FEW, FIRST, FIRST + lanes + BEYOND] if entries <= MOST else [*FEWEST, FIRST]
+
+
+def _states(declaration: FunctionDeclaration) -> int:
+    """How many there are: of larger angles a whole block, and one with a state beyond them."""
+    return FIRST + 2 * declaration.scalar.lanes + LEFT_OVER
 
 
 def _values(
     model: Model, declaration: FunctionDeclaration, parameter: Parameter, rng: np.random.Generator
 ) -> Array:
+    states = _states(declaration)
     if parameter.kind is Kind.CONFIGURATION:
-        return np.array([_configuration(model, _draw_of(state), rng) for state in range(STATES)])
+        draws = [_draw_of(state, declaration) for state in range(states)]
+        return np.array([_configuration(model, draw, rng) for draw in draws])
     if parameter.kind is Kind.PARAMETERS:
-        return np.array([_parameters(model, state, rng) for state in range(STATES)])
+        return np.array([_parameters(model, state, rng) for state in range(states)])
     if parameter.kind not in DRAWN:
         given = f"{parameter.name} ({parameter.kind.value})"
         raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
-    values: Array = rng.normal(size=(STATES, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (STATES, 1))
+    values: Array = rng.normal(size=(states, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (states, 1))
     values[0] = 0.0
     return values
 
@@ -89,16 +106,26 @@ def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[floa
     return found
 
 
-def _draw_of(state: int) -> Draw:
-    """Two neutral states, at rest and not, four at right angles, four at large ones, the others at random."""
-    return _neutral if state < 2 else _right if state < 6 else _large if state < 10 else _within_limits
+def _draw_of(state: int, declaration: FunctionDeclaration) -> Draw:
+    """Two neutral states, at rest and not, four at right angles, four at large ones, six at random; a block
+    at larger angles, and one at random with a state beyond them; the others at random.
+    """
+    lanes, limit = declaration.scalar.lanes, trigonometry.limit(declaration.scalar)
+    if state < FIRST:
+        first = _neutral if state < 2 else _right if state < 6 else _large
+        return first if state < 10 else _within_limits
+    if state < FIRST + lanes:
+        return _Far(LARGE, limit)
+    return _Far(limit, FAR * limit) if state == FIRST + lanes + BEYOND else _within_limits
 
 
 def _configuration(model: Model, draw: Draw, rng: np.random.Generator) -> list[float]:
-    q = model.neutral()
+    q, leaders = model.neutral(), {body.coupling.leader for body in model.bodies if body.coupling}
     for index, body in enumerate(model.bodies):
         if body.coupling is None:
-            q[model.q_slice(index)] = draw(rng, body)
+            # what follows is known as well as the multiplier, which at large angles says little
+            usual = _within_limits if isinstance(draw, _Far) and index in leaders else draw
+            q[model.q_slice(index)] = usual(rng, body)
     return q
 
 
@@ -121,13 +148,32 @@ def _large(rng: np.random.Generator, body: Body) -> list[float]:
     return [float(rng.uniform(-LARGE, LARGE))]
 
 
+@dataclass(frozen=True)
+class _Far:
+    """At angles between two sizes, any of which is as likely to be found between x and 2 x."""
+
+    least: float
+    most: float
+
+    def __call__(self, rng: np.random.Generator, body: Body) -> list[float]:
+        if body.joint.rotation != "angle":
+            return _within_limits(rng, body)
+        size = math.exp(rng.uniform(math.log(self.least), math.log(self.most)))
+        return [float(rng.choice([-1.0, 1.0])) * size]
+
+
 def _within_limits(rng: np.random.Generator, body: Body) -> list[float]:
     if not body.joint.euclidean:
         return _anywhere(rng, body, 1.0)
-    reach, limits = 1.0 if body.joint.lengths else math.pi, body.limits
+    return [
+        _within(rng, body.limits, 1.0 if way == "prismatic" else math.pi) for way, _ in body.joint.draws()
+    ]
+
+
+def _within(rng: np.random.Generator, limits: Limits, reach: float) -> float:
     lower = limits.lower if math.isfinite(limits.lower) else min(-reach, limits.upper - reach)
     upper = limits.upper if math.isfinite(limits.upper) else max(reach, lower + reach)
-    return [float(rng.uniform(min(lower, upper), max(lower, upper)))]
+    return float(rng.uniform(min(lower, upper), max(lower, upper)))
 
 
 def _anywhere(rng: np.random.Generator, body: Body, reach: float) -> list[float]:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.frames import express, frame_columns, frame_matrix
-from rbdc.algorithms.joint_coordinates import Matrix, joint_velocities
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.vectors import motion_sum

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.joint_coordinates import Matrix
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

@@ -17,8 +17,8 @@ from rbdc.algorithms.dynamics.forward_dynamics import (
     inverse_inertia_product,
 )
 from rbdc.algorithms.dynamics.newton_euler import newton_euler
-from rbdc.algorithms.linear import Factorisation
 from rbdc.algorithms.manifold import configuration_rate
+from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

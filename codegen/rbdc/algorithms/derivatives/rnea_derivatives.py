@@ -53,10 +53,10 @@ from dataclasses import dataclass, replace
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
-from rbdc.algorithms.dynamics.drives import plus_diagonal
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -123,7 +123,7 @@ def rnea_derivatives(
     inertias = composite_inertias(model, placements, trace)
     starts, rates = first_dofs(model), joint_velocities(model, v)
     directions = [_directions(model, index, c, rates[index]) for index, c in enumerate(carried)]
-    size = sum(body.joint.nv for body in model.bodies)
+    size = full_size(model)
     dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
     for index, body in enumerate(model.bodies):
         for k, direction in enumerate(directions[index]):
@@ -224,21 +224,20 @@ def _composites(
 ) -> tuple[list[CoriolisFactor], list[Force]]:
     """2 B and the force of the whole subtree of each body."""
     factors = [
-        CoriolisFactor.of_body(_doubled(b.inertia), u) for b, u in zip(model.bodies, velocities, strict=True)
+        CoriolisFactor.of_body(doubled(b.inertia), u) for b, u in zip(model.bodies, velocities, strict=True)
     ]
-    totals = list(forces)
+    factors = subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x))
+    totals = subtree_sums(model, placements, forces, Placement.act_force)
+    formula = "p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree"
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        values = factors[index].momentum.scalars() + [x for row in factors[index].rows for x in row.scalars()]
-        trace(body.name, "p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", f"B{index}", values)
-        trace(body.name, "fC: force of the subtree", f"fC{index}", totals[index].scalars())
-        if body.parent != WORLD:
-            factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
-            totals[body.parent] = totals[body.parent] + placements[index].act_force(totals[index])
+        name = model.bodies[index].name
+        trace(name, formula, f"B{index}", factors[index].scalars())
+        trace(name, "fC: force of the subtree", f"fC{index}", totals[index].scalars())
     return factors, totals
 
 
-def _doubled(inertia: RigidInertia) -> MomentInertia:
+def doubled(inertia: RigidInertia) -> MomentInertia:
+    """Twice the inertia."""
     return MomentInertia(
         2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0)
     )

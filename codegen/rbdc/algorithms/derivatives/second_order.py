@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rbdc.algorithms.derivatives.rnea_derivatives import doubled
 from rbdc.algorithms.derivatives.squares import (
     Square,
     cross_rows,
@@ -51,11 +52,13 @@ from rbdc.algorithms.derivatives.squares import (
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, joint_velocities, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import free_root, in_one_frame, joint_placements
+from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 Tensor = list[Matrix]
 
@@ -319,7 +322,7 @@ def _tree(
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ acceleration + velocity.cross_force(inertia @ velocity)
         force = force if following is None else force - here.act_force(following[index])
-        own.append((inertia, CoriolisFactor.of_body(_doubled(inertia), velocity), force))
+        own.append((inertia, CoriolisFactor.of_body(doubled(inertia), velocity), force))
         values = [
             x
             for d in directions[starts[index] :]
@@ -347,12 +350,7 @@ def _subtrees(
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent
         inertia, factor, force = own[index]
-        values = [
-            *inertia.scalars(),
-            *factor.momentum.scalars(),
-            *(x for row in factor.rows for x in row.scalars()),
-            *force.scalars(),
-        ]
+        values = [*inertia.scalars(), *factor.scalars(), *force.scalars()]
         trace(model.bodies[index].name, "I, p, N, f of the subtree", f"c{index}", values)
         if parent != WORLD:
             above = own[parent]
@@ -364,12 +362,6 @@ def _operator(factor: CoriolisFactor) -> Square:
     """tr(N) 1 - N^T of the factor's N."""
     x, y, z = factor.rows
     return (Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y))
-
-
-def _doubled(inertia: RigidInertia) -> MomentInertia:
-    return MomentInertia(
-        2.0 * inertia.mass, inertia.first_moment.scaled(2.0), inertia.second_moments().scaled(2.0)
-    )
 
 
 def _combined(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.derivatives.forward_derivatives import derivatives_by_factors
 from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
-from rbdc.algorithms.dynamics.forward_dynamics import by_factors, derivatives_by_factors
-from rbdc.algorithms.joint_coordinates import Matrix
+from rbdc.algorithms.dynamics.forward_dynamics import by_factors
+from rbdc.algorithms.tools.linear import Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.spatial.scalars import is_zero
 
 
 def aba_second_derivatives(
@@ -40,7 +40,7 @@ def aba_second_derivatives(
     def inner(matrix: Matrix) -> Matrix:
         """Row nv i + k, column j: of dM_i./dq_k times column j."""
         return [
-            [_dot([mq[model.nv * i + c][k] for c in size], [row[j] for row in matrix]) for j in size]
+            [dot([mq[model.nv * i + c][k] for c in size], [row[j] for row in matrix]) for j in size]
             for i in size
             for k in size
         ]
@@ -59,14 +59,6 @@ def aba_second_derivatives(
 
     def solved(matrix: Matrix) -> Matrix:
         columns = [[[matrix[model.nv * i + j][k] for i in size] for k in size] for j in size]
-        return [[-_dot(inverse[i], columns[j][k]) for k in size] for i in size for j in size]
+        return [[-dot(inverse[i], columns[j][k]) for k in size] for i in size for j in size]
 
     return solved(both), solved(vv), solved(crossed), solved(inner_m)
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        if not (is_zero(x) or is_zero(y)):
-            total = total + x * y
-    return total

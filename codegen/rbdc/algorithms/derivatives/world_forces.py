@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs
 from rbdc.algorithms.kinematics import in_one_frame
+from rbdc.algorithms.tools.joint_coordinates import first_dofs
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace
 from rbdc.model import Model
 from rbdc.spatial import Force, Motion, Placement

@@ -7,9 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.dynamics.drives import plus_diagonal
-from rbdc.algorithms.joint_coordinates import joint_velocities
-from rbdc.algorithms.linear import Factorisation
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
@@ -33,20 +32,17 @@ def articulated_accelerations(
     model: Model,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
-    bias_accelerations: Sequence[Motion],
     bias_forces: Sequence[Force],
     tau: Sequence[Scalar],
     trace: Trace = silent,
     reference: Sequence[Scalar] | None = None,
 ) -> list[Scalar]:
-    """ddq (nv) of bodies that, with c the bias accelerations and p the bias forces, move by a = X a_parent +
-    c + S qddot and need I a + p; the world accelerates by -g. `reference` is added to what comes out.
+    """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces; the
+    world accelerates by -g. `reference` is added to what comes out.
     """
-    u = _force_pass(
-        model, placements, joints, bias_accelerations, bias_forces, joint_velocities(model, tau), trace
-    )
+    u = _force_pass(model, placements, joints, bias_forces, joint_velocities(model, tau), trace)
     beyond = joint_velocities(model, reference or [0.0] * model.nv)
-    return _acceleration_pass(model, placements, bias_accelerations, joints, u, beyond, trace)
+    return _acceleration_pass(model, placements, joints, u, beyond, trace)
 
 
 def articulated(
@@ -79,18 +75,14 @@ def _articulate(model: Model, index: int, inertia: ArticulatedInertia, trace: Tr
     trace(name, "U = IA S", f"U{index}", [entry for column in u for entry in column.scalars()])
     formula = "D = S^T U, U D^-1" if is_zero(armature) else "D = S^T U + armature, U D^-1"
     trace(name, formula, f"UD{index}", [entry for column in u_d for entry in column.scalars()])
-    left = inertia.minus_product(u_d, u)
-    for s in joint.subspace() if is_zero(armature) else ():
-        if sorted(map(abs, s.scalars()))[-2:] == [0.0, 1.0]:
-            left = left.without_axis(s)
-    return ArticulatedJoint(u, d, u_d, left)
+    freely = joint.subspace() if is_zero(armature) else ()
+    return ArticulatedJoint(u, d, u_d, inertia.minus_product(u_d, u, freely))
 
 
 def _force_pass(
     model: Model,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
-    bias_accelerations: Sequence[Motion],
     bias_forces: Sequence[Force],
     torques: Sequence[Sequence[Scalar]],
     trace: Trace,
@@ -104,13 +96,13 @@ def _force_pass(
         trace(body.name, "u = tau - S^T pA", f"u{index}", u[index])
         if body.parent == WORLD:
             continue
-        force = forces[index] + joints[index].left @ bias_accelerations[index]
+        force = forces[index]
         for column, entry in zip(joints[index].u_d, u[index], strict=True):
             force = force + column.scaled(entry)
         forces[body.parent] = forces[body.parent] + placements[index].act_force(force)
         trace(
             body.name,
-            "pA_parent += X* (pA + Ia c + U D^-1 u)",
+            "pA_parent += X* (pA + U D^-1 u)",
             f"pA{body.parent}_from{index}",
             forces[body.parent].scalars(),
         )
@@ -120,13 +112,12 @@ def _force_pass(
 def _acceleration_pass(
     model: Model,
     placements: Sequence[Placement],
-    bias_accelerations: Sequence[Motion],
     joints: Sequence[ArticulatedJoint],
     u: Sequence[Sequence[Scalar]],
     reference: Sequence[Sequence[Scalar]],
     trace: Trace,
 ) -> list[Scalar]:
-    """a' = X a_parent + c; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
+    """a' = X a_parent; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.
 
     At a leaf D^-1 u comes last: nothing waits for the sum, D^-1 u is the largest part of it, and so it is
     rounded once.
@@ -137,7 +128,7 @@ def _acceleration_pass(
         parent = (
             Motion(-model.gravity, Vector3.zero()) if body.parent == WORLD else accelerations[body.parent]
         )
-        before = placements[index].act_inverse(parent) + bias_accelerations[index]
+        before = placements[index].act_inverse(parent)
         solved = joints[index].d.solve(u[index])
         moved = [before.dot(column) for column in joints[index].u_d]
         if not model.children(index):

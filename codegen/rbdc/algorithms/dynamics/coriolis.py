@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.crba import composite_inertias
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -63,6 +64,10 @@ class CoriolisFactor:
         straight = Vector3(self.rows[0].dot(w), self.rows[1].dot(w), self.rows[2].dot(w))
         return Force(Vector3.zero(), self.momentum.cross(y.linear) + w.scaled(self._trace()) - straight)
 
+    def scalars(self) -> list[Scalar]:
+        """Twelve scalars: p, then N row by row."""
+        return [*self.momentum.scalars(), *(entry for row in self.rows for entry in row.scalars())]
+
     def _trace(self) -> Scalar:
         return self.rows[0].x + self.rows[1].y + self.rows[2].z
 
@@ -76,14 +81,10 @@ def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trac
         CoriolisFactor.of_body(body.inertia, velocity)
         for body, velocity in zip(model.bodies, velocities, strict=True)
     ]
+    factors = subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x))
+    formula = "p = sum m rdot, N = sum m r rdot^T of the subtree"
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        values = factors[index].momentum.scalars() + [
-            entry for row in factors[index].rows for entry in row.scalars()
-        ]
-        trace(body.name, "p = sum m rdot, N = sum m r rdot^T of the subtree", f"B{index}", values)
-        if body.parent != WORLD:
-            factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
+        trace(model.bodies[index].name, formula, f"B{index}", factors[index].scalars())
     return reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
 
 
@@ -106,7 +107,7 @@ def _entries(
         ]
         for body, velocity in zip(model.bodies, velocities, strict=True)
     ]
-    size = sum(body.joint.nv for body in model.bodies)
+    size = full_size(model)
     c = zeros(size, size)
     for index, body in enumerate(model.bodies):
         for k, s in enumerate(body.joint.subspace()):

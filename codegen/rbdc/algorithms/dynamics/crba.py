@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.dynamics.drives import plus_diagonal
-from rbdc.algorithms.joint_coordinates import Matrix, first_dofs, reduce_matrix, zeros
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar
@@ -27,17 +27,10 @@ def composite_inertias(
     model: Model, placements: Sequence[Placement], trace: Trace = silent
 ) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
-    composite = [body.inertia for body in model.bodies]
+    composite = subtree_sums(model, placements, [b.inertia for b in model.bodies], lambda x, i: i.moved(x))
+    formula = "IC = I + sum of X* IC_child X: composite inertia"
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        trace(
-            body.name,
-            "IC = I + sum of X* IC_child X: composite inertia",
-            f"IC{index}",
-            composite[index].scalars(),
-        )
-        if body.parent != WORLD:
-            composite[body.parent] = composite[body.parent] + composite[index].moved(placements[index])
+        trace(model.bodies[index].name, formula, f"IC{index}", composite[index].scalars())
     return composite
 
 
@@ -48,7 +41,7 @@ def full_inertia(
     j.
     """
     starts = first_dofs(model)
-    size = sum(body.joint.nv for body in model.bodies)
+    size = full_size(model)
     m = zeros(size, size)
     for index, body in enumerate(model.bodies):
         for k, column in enumerate(body.joint.subspace()):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.joint_coordinates import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Scalar
@@ -44,11 +43,3 @@ def without_damping(model: Model, tau: Sequence[Scalar], v: Sequence[Scalar]) ->
     return [
         t if is_zero(d) or is_zero(x) else t - d * x for t, d, x in zip(tau, model.damping, v, strict=True)
     ]
-
-
-def plus_diagonal(matrix: Matrix, diagonal: Sequence[Scalar]) -> Matrix:
-    """A square matrix with a diagonal added, in place."""
-    for k, x in enumerate(diagonal):
-        if not is_zero(x):
-            matrix[k][k] = matrix[k][k] + x
-    return matrix

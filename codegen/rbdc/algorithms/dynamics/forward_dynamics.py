@@ -1,24 +1,20 @@
-"""Forward dynamics from inverse dynamics and M: bias first, then a solve; and its derivatives. Carpentier and
-Mansard (2018), (24).
-"""
+"""Forward dynamics from inverse dynamics and M: bias first, then a solve."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.drives import without_damping
 from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.dynamics.newton_euler import backward_pass, reference_pass
-from rbdc.algorithms.joint_coordinates import Matrix, joint_positions, transposed, zeros
-from rbdc.algorithms.kinematics import joint_placements
-from rbdc.algorithms.linear import Factorisation, InverseFactor
+from rbdc.algorithms.dynamics.newton_euler import reference_pass
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
+from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
@@ -57,15 +53,14 @@ def by_articulated_bodies(
     if model.coupled:
         return by_factors(model, q, v, tau, fext, trace)
     weightless = replace(model, gravity=Vector3.zero())
-    falls = all(_is_free(model, root) for root in model.children(WORLD))
+    falls = all(is_free(model, root) for root in model.children(WORLD))
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model if falls else weightless, v, placements, trace)
     joints = articulated(model, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
-    at_rest = [Motion.zero()] * model.njoints
     still = weightless if falls else model
     tau = without_damping(model, tau, v)
-    return articulated_accelerations(still, placements, joints, at_rest, wrenches, tau, trace, reference)
+    return articulated_accelerations(still, placements, joints, wrenches, tau, trace, reference)
 
 
 def inverse_inertia_product(
@@ -76,10 +71,8 @@ def inverse_inertia_product(
         return Factorisation(crba(model, q, trace)).solve(x)
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
-    at_rest, free = [Motion.zero()] * model.njoints, [Force.zero()] * model.njoints
-    return articulated_accelerations(
-        replace(model, gravity=Vector3.zero()), placements, joints, at_rest, free, x, trace
-    )
+    weightless, free = replace(model, gravity=Vector3.zero()), [Force.zero()] * model.njoints
+    return articulated_accelerations(weightless, placements, joints, free, x, trace)
 
 
 def accelerations(
@@ -96,179 +89,11 @@ def accelerations(
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
     tau = without_damping(model, tau, v)
-    moving = [t - b for t, b in zip(tau, backward_pass(model, placements, wrenches, trace), strict=True)]
+    moving = [t - b for t, b in zip(tau, joint_torques(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]
 
 
-def _free_roots(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Iterator[tuple[int, AnyRotation, Vector3, Vector3]]:
-    """For each free body on the world where its entries of v begin, its rotation, and its linear and angular
-    velocity.
-    """
-    for body, own in zip(model.bodies, joint_positions(model, q), strict=True):
-        if body.parent == WORLD and body.joint.free:
-            start = body.index_v
-            yield (
-                start,
-                body.placement_at(own).rotation,
-                Vector3.of(v[start : start + 3]),
-                Vector3.of(v[start + 3 : start + 6]),
-            )
-
-
-def derivatives_by_factors(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """ddq_dq, ddq_dv and ddq_dtau = M^-1 by solves with L on every column that is not known beforehand. Test:
-    the reference.
-    """
-    factors = Factorisation(crba(model, q, trace))
-    return _derivatives(model, q, v, tau, fext, trace, factors, factors)
-
-
-def derivatives_by_inverse_factor(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The derivatives with W = L^-1, which is as sparse as L: M^-1 = W D^-1 W^T.
-
-    A branch then costs by the number of its ancestors, not by its own size.
-    """
-    factors = Factorisation(crba(model, q, trace))
-    return _derivatives(model, q, v, tau, fext, trace, factors, InverseFactor(factors))
-
-
-def derivatives_of_branches(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix]:
-    """The derivatives with all branches of the tree treated alike, for lanes."""
-    factors = Factorisation(crba(model, q, trace))
-    inverse = InverseFactor(factors)
-    return _derivatives(model, q, v, tau, fext, trace, factors, inverse, inverse.symmetric_inverse())
-
-
-def inverse_factors(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not
-    written out.
-    """
-    return _as_matrices(InverseFactor(Factorisation(crba(model, q, trace))), trace)
-
-
-def derivatives_to_solve(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
-) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do
-    is the same for every column, so that columns can run side by side.
-    """
-    factors = Factorisation(crba(model, q, trace))
-    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    sides = [[[-x for x in row] for row in matrix] for matrix in (by_q, by_v)]
-    known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
-    _add_root_columns(model, q, v, *known)
-    return sides[0], sides[1], *known, *_as_matrices(InverseFactor(factors), trace)
-
-
-def _inverse_dynamics_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
-    factors: Factorisation,
-) -> tuple[Matrix, Matrix]:
-    """dtau_dq and dtau_dv at the acceleration that tau gives, but for the columns of a free root that need no
-    solve.
-    """
-    a = accelerations(model, q, v, tau, fext, trace, factors.solve)
-    trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=not _are_known(model))
-    return by_q, by_v
-
-
-def _is_free(model: Model, root: int) -> bool:
+def is_free(model: Model, root: int) -> bool:
     """Whether a root moves in any direction with nothing but the inertia of bodies."""
     return model.bodies[root].joint.free and is_zero(model.bodies[root].armature)
-
-
-def _are_known(model: Model) -> bool:
-    """Whether the columns of free roots are M x with known x, which armature there would spoil."""
-    return all(_is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
-
-
-def _as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
-    for k, row in enumerate(factor.rows):
-        trace("M^-1 = W D^-1 W^T", f"row {k} of W = L^-1", f"W{k}", row)
-    pivots = zeros(factor.size, factor.size)
-    for k, x in enumerate(factor.inverse_pivots):
-        pivots[k][k] = x
-    return factor.rows, pivots
-
-
-def _derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
-    factors: Factorisation,
-    columns_by: Factorisation | InverseFactor,
-    inverse: Matrix | None = None,
-) -> tuple[Matrix, Matrix, Matrix]:
-    by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
-    result = []
-    for matrix in (by_q, by_v):
-        columns = [[-x for x in columns_by.solve(column)] for column in transposed(matrix)]
-        result.append(transposed(columns))
-    _add_root_columns(model, q, v, result[0], result[1])
-    inverse = columns_by.inverse() if inverse is None else inverse
-    for name, matrix in (("ddq_dq", result[0]), ("ddq_dv", result[1]), ("Minv", inverse)):
-        for j, column in enumerate(transposed(matrix)):
-            trace("forward dynamics", f"column {j} of {name}", f"{name}_{j}", column)
-    return result[0], result[1], inverse
-
-
-def _add_root_columns(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix
-) -> None:
-    """The part of a free root's columns that is M x with x in the root's own rows, so that M^-1 of it is
-    known: -x.
-
-    With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its
-    linear velocity, and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
-    """
-    for start, rotation, linear, w in _free_roots(model, q, v) if _are_known(model) else ():
-        gravity = rotation.apply_transposed(-model.gravity)
-        for k in range(3):
-            unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])
-            _subtract(by_q, start, start + 3 + k, gravity.cross(unit))
-            _subtract(by_v, start, start + k, w.cross(unit))
-            _subtract(by_v, start, start + 3 + k, unit.cross(linear))
-            _subtract(by_v, start + 3, start + 3 + k, w.cross(unit))
-
-
-def _subtract(matrix: Matrix, row: int, column: int, x: Vector3) -> None:
-    for k, entry in enumerate(x.scalars()):
-        matrix[row + k][column] = matrix[row + k][column] - entry

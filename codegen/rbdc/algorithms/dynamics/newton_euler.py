@@ -36,8 +36,8 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.dynamics.external_forces import without_external
-from rbdc.algorithms.joint_coordinates import joint_velocities, reduce_vector
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
@@ -97,7 +97,7 @@ def newton_euler(
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(model, placements, forces, fext, trace)
-    return with_drives(model, backward_pass(model, placements, forces, trace), v, a, trace)
+    return with_drives(model, joint_torques(model, placements, forces, trace), v, a, trace)
 
 
 def nonlinear_effects(
@@ -263,20 +263,3 @@ def _turned(
     if is_zero(first) or is_zero(second):
         return first * above - second * below
     return (first + second) * alpha + (first - second) * product
-
-
-def backward_pass(
-    model: Model, placements: Sequence[Placement], body_force: Sequence[Force], trace: Trace = silent
-) -> list[Scalar]:
-    """tau_i = S^T f_i, f_parent += X* f_i, from the leaves to the root."""
-    forces = list(body_force)
-    torques: list[list[Scalar]] = [[] for _ in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        torques[index] = body.joint.project(forces[index])
-        trace(body.name, "tau = S^T f", f"tau{index}", torques[index])
-        if body.parent != WORLD:
-            total = forces[body.parent] + placements[index].act_force(forces[index])
-            trace(body.name, "f_parent = f_parent + X* f", f"f{body.parent}_from{index}", total.scalars())
-            forces[body.parent] = total
-    return reduce_vector(model, [entry for own in torques for entry in own])

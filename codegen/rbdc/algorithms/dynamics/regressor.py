@@ -12,15 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motions
-from rbdc.algorithms.joint_coordinates import (
-    Matrix,
-    first_dofs,
-    joint_velocities,
-    reduce_columns,
-    transposed,
-    zeros,
-)
-from rbdc.algorithms.kinematics import joint_placements
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody
@@ -120,7 +114,7 @@ def _motions(
 
 def _by_rows(model: Model, motions: Sequence[BodyMotion], rows: _Rows, formula: str, trace: Trace) -> Matrix:
     """The regressor, body by body from the rows of its ten columns that are not zero."""
-    full = zeros(sum(body.joint.nv for body in model.bodies), PARAMETERS_PER_BODY * model.njoints)
+    full = zeros(full_size(model), PARAMETERS_PER_BODY * model.njoints)
     for index, body in enumerate(model.bodies):
         own = slice(PARAMETERS_PER_BODY * index, PARAMETERS_PER_BODY * (index + 1))
         for row, entries in rows(index, body_regressor(motions[index])):

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import composite_inertias
-from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_columns, transposed
-from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3

@@ -1,135 +1,60 @@
-"""A Coriolis matrix with Mdot - 2 C skew-symmetric: Niemeyer and Slotine's factorisation, recursively as
-Echeandia and Wensing (2021).
+"""The Coriolis matrix by Christoffel symbols, from dual numbers.
 
-C = sum over bodies of J^T (I Jdot + B J). For a body as a cloud of point masses at r with velocity rdot, both
-in its frame, B x = (-p x w, tr(N) w - N^T w) for a motion x with angular part w, where p = sum m rdot and N =
-sum m r rdot^T. The pair (p, N) of a subtree adds up like an inertia, which is what makes the recursion short.
+The torques of velocities are a quadratic form, c_i(q, v) = sum_jk G_ijk v_j v_k, with the Christoffel symbols
+of the first kind of M (Spong, Hutchinson and Vidyasagar, Robot Modeling and Control, section 7.2)
+
+    G_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2
+
+Since G_ijk = G_ikj, the matrix C_ij = sum_k G_ijk v_k is half the derivative of c_i by v_j: the rate of the
+recursive Newton-Euler algorithm over dual numbers, exact but for rounding. The directions e_j of a joint that
+turns about three axes do not commute. There C e_j = M nabla_v e_j with the Levi-Civita connection, which has
+no torsion, nabla_v e_j - nabla_e_j v = [v, e_j]: with tau of inverse dynamics
+
+    C e_j = (dc/dv e_j + M [v, e_j]) / 2 = d/de tau(q, v + e e_j, e [v, e_j]) / 2,   S [v, e_j] = S v x S e_j
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
-from rbdc.algorithms.reference.crba import composite_inertias
-from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
-from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.reference.rows import apart, side_by_side, unit_rows
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
-
-
-@dataclass(frozen=True)
-class CoriolisFactor:
-    """The operator B as (p, N): p = sum m rdot, N = sum m r rdot^T, held by rows (row k: sum m r_k rdot)."""
-
-    momentum: Vector3
-    rows: tuple[Vector3, Vector3, Vector3]
-
-    @staticmethod
-    def of_body(inertia: RigidInertia, v: Motion) -> CoriolisFactor:
-        """p = m u + w x h; row k of N = h_k u + w x K_k with the second moments K."""
-        h = inertia.first_moment
-        x, y, z = (
-            v.linear.scaled(moment) + v.angular.cross(Vector3.of(row))
-            for moment, row in zip(h.scalars(), inertia.second_moments().rows(), strict=True)
-        )
-        return CoriolisFactor(v.linear.scaled(inertia.mass) + v.angular.cross(h), (x, y, z))
-
-    def __add__(self, other: CoriolisFactor) -> CoriolisFactor:
-        x, y, z = (a + b for a, b in zip(self.rows, other.rows, strict=True))
-        return CoriolisFactor(self.momentum + other.momentum, (x, y, z))
-
-    def moved(self, placement: Placement) -> CoriolisFactor:
-        """The same masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
-        r = placement.rotation
-        momentum = r.apply(self.momentum)
-        rotated = r.rotate_matrix(self.rows)
-        x, y, z = (
-            row + momentum.scaled(offset)
-            for row, offset in zip(rotated, placement.translation.scalars(), strict=True)
-        )
-        return CoriolisFactor(momentum, (x, y, z))
-
-    def apply(self, x: Motion) -> Force:
-        """B x."""
-        w = x.angular
-        transposed = self.rows[0].scaled(w.x) + self.rows[1].scaled(w.y) + self.rows[2].scaled(w.z)
-        return Force(-self.momentum.cross(w), w.scaled(self._trace()) - transposed)
-
-    def apply_transposed(self, y: Motion) -> Force:
-        """B^T y, whose linear part vanishes."""
-        w = y.angular
-        straight = Vector3(self.rows[0].dot(w), self.rows[1].dot(w), self.rows[2].dot(w))
-        return Force(Vector3.zero(), self.momentum.cross(y.linear) + w.scaled(self._trace()) - straight)
-
-    def scalars(self) -> list[Scalar]:
-        """Twelve scalars: p, then N row by row."""
-        return self.momentum.scalars() + [entry for row in self.rows for entry in row.scalars()]
-
-    def _trace(self) -> Scalar:
-        return self.rows[0].x + self.rows[1].y + self.rows[2].z
+from rbdc.model import Model
+from rbdc.model.joints import JointType
+from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial.tangent import rate_of, tangents
 
 
 def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Matrix:
-    """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
-    placements = joint_placements(model, q, trace)
-    velocities = body_velocities(model, v, placements, trace)
-    composite = composite_inertias(model, placements, trace)
-    factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        trace(
-            body.name,
-            "p = sum m rdot, N = sum m r rdot^T of the subtree",
-            f"B{index}",
-            factors[index].scalars(),
-        )
-        if body.parent != WORLD:
-            factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
-    return reduce_matrix(model, _entries(model, placements, velocities, composite, factors, trace))
-
-
-def _entries(
-    model: Model,
-    placements: Sequence[Placement],
-    velocities: Sequence[Motion],
-    composite: Sequence[RigidInertia],
-    factors: Sequence[CoriolisFactor],
-    trace: Trace,
-) -> Matrix:
-    """C_ji = S_j^T (B S_i + IC Sdot_i), C_ij = S_j^T B^T S_i + Sdot_j^T IC S_i, for dof i and each ancestor's
-    dof j.
+    """C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot - 2 C is
+    skew-symmetric.
     """
-    starts = first_dofs(model)
-    derivatives = [
-        [
-            Motion.zero() if body.parent == WORLD and body.joint.nv == 1 else velocity.cross(s)
-            for s in body.joint.subspace()
-        ]
-        for body, velocity in zip(model.bodies, velocities, strict=True)
-    ]
-    size = full_size(model)
-    c = zeros(size, size)
+    del trace
+    bodies = tuple(replace(body, armature=0.0) for body in model.bodies)
+    alone = replace(model, bodies=bodies, gravity=Vector3.zero(), damped=False)
+    units = unit_rows(model.nv, (*q, *v))
+    brackets = [side_by_side(row) + 0.0 * units[0] for row in transposed(_brackets(model, v))]
+    torques = rnea(alone, q, tangents(v, units), tangents([0.0] * model.nv, brackets))
+    return [[0.5 * x for x in apart(rate_of(torque), model.nv)] for torque in torques]
+
+
+def _brackets(model: Model, v: Sequence[Scalar]) -> Matrix:
+    """[v, e_j] for each direction j (nv, nv)."""
+    brackets = zeros(model.nv, model.nv)
     for index, body in enumerate(model.bodies):
-        for k, s in enumerate(body.joint.subspace()):
-            dof, ancestor = starts[index] + k, index
-            above = factors[index].apply(s) + composite[index] @ derivatives[index][k]
-            below, inertial = factors[index].apply_transposed(s), composite[index] @ s
-            while True:
-                for row, column in enumerate(model.bodies[ancestor].joint.subspace()):
-                    j = starts[ancestor] + row
-                    c[j][dof] = column.dot(above)
-                    if ancestor != index:
-                        c[dof][j] = column.dot(below) + derivatives[ancestor][row].dot(inertial)
-                if model.bodies[ancestor].parent == WORLD:
-                    break
-                above, below, inertial = (placements[ancestor].act_force(f) for f in (above, below, inertial))
-                ancestor = model.bodies[ancestor].parent
-            trace(
-                body.name,
-                "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j",
-                f"C{dof}",
-                c[dof][: dof + 1],
-            )
-    return c
+        own = model.v_slice(index)
+        if body.joint.nv > 1:
+            for j, bracket in enumerate(_brackets_of(body.joint, v[own]), own.start):
+                brackets[j][own] = bracket
+    return brackets
+
+
+def _brackets_of(joint: JointType, rate: Sequence[Scalar]) -> Matrix:
+    """The coordinates of v x s in the motion subspace, for each of its columns s."""
+    subspace, motion = joint.subspace(), joint.motion(rate)
+    columns = [s.scalars() for s in subspace]
+    gram = Factorisation([[dot(a, b) for b in columns] for a in columns])
+    return [gram.solve([dot(column, motion.cross(s).scalars()) for column in columns]) for s in subspace]

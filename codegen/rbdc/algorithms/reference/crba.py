@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.columns import Columns, joined
-from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_matrix, zeros
-from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.columns import Columns, joined
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Placement, RigidInertia, Scalar
@@ -29,13 +29,10 @@ def composite_inertias(
     model: Model, placements: Sequence[Placement], trace: Trace = silent
 ) -> list[RigidInertia]:
     """I^C_i: the inertia of the whole subtree of i as one rigid body, in the frame of i."""
-    composite = [body.inertia for body in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        formula = "IC = I + sum of X* IC_child X: composite inertia"
-        trace(body.name, formula, f"IC{index}", composite[index].scalars())
-        if body.parent != WORLD:
-            composite[body.parent] = composite[body.parent] + composite[index].moved(placements[index])
+    inertias = [body.inertia for body in model.bodies]
+    composite = subtree_sums(model, placements, inertias, lambda x, inertia: inertia.moved(x))
+    for index, inertia in enumerate(composite):
+        trace(model.bodies[index].name, "IC = I + sum of X* IC_child X", f"IC{index}", inertia.scalars())
     return composite
 
 

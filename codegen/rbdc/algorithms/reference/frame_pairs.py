@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.frames import carriers, matrix_of, viewpoint
-from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, reduce_vector
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_vector
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
-from rbdc.spatial import Motion, Scalar
+from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
@@ -42,11 +43,10 @@ def manipulability_gradient(
     viewpoint(carried.frame, reference)
     columns = [[carried.frame.act_inverse(s) for s in own] for own in carried.columns]
     rows = matrix_of(model, carried.bodies, columns)
-    a = [[sum((x * y for x, y in zip(one, two, strict=True)), 0.0) for two in rows] for one in rows]
+    a = [[dot(one, two) for two in rows] for one in rows]
     determinant, inverse = _inverted(a)
     w = sqrt(determinant)
-    y = [[sum((x * z for x, z in zip(row, column, strict=True)), 0.0) for row in inverse]
-         for column in zip(*rows, strict=True)]  # fmt: skip
+    y = [[dot(row, column) for row in inverse] for column in transposed(rows)]
     by_body = dict(zip(carried.bodies, columns, strict=True))
     full: list[Scalar] = [0.0] * full_size(model)
     for index, own in by_body.items():
@@ -54,17 +54,13 @@ def manipulability_gradient(
             moved = [i for i in carried.bodies if i >= index]
             for i in moved:
                 for column, s in enumerate(by_body[i], model.bodies[i].index_v):
-                    full[dof] = full[dof] + _factor(model, i) * _along(y[column], step.cross(s))
+                    full[dof] = full[dof] + _factor(model, i) * dot(y[column], step.cross(s).scalars())
     return [w], [w * x for x in reduce_vector(model, full)]
 
 
 def _factor(model: Model, index: int) -> Scalar:
     follow = model.bodies[index].coupling
     return 1.0 if follow is None else follow.multiplier
-
-
-def _along(y: Sequence[Scalar], motion: Motion) -> Scalar:
-    return sum((a * b for a, b in zip(y, motion.scalars(), strict=True)), 0.0)
 
 
 def _inverted(a: Matrix) -> tuple[Scalar, Matrix]:

@@ -9,11 +9,14 @@ angular] (m/s, rad/s).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
-from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_columns, transposed
-from rbdc.algorithms.reference.kinematics import world_placements
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
@@ -41,33 +44,82 @@ class Carriers:
         return self.accelerations[-1] if self.bodies else Motion.zero()
 
 
-def carriers(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None, frame: int
-) -> Carriers:
-    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over the bodies that carry a frame; at
-    rest where v or a is None.
+@dataclass(frozen=True)
+class _Motions:
+    """Of all bodies, in the world's coordinates: placements, columns, velocities, accelerations."""
+
+    world: list[Placement]
+    columns: list[list[Motion]]
+    velocities: list[Motion]
+    accelerations: list[Motion]
+
+
+_Given = tuple[Model, Sequence[Scalar], Sequence[Scalar] | None, Sequence[Scalar] | None]
+_SHARED: ContextVar[list[tuple[_Given, _Motions]] | None] = ContextVar("motions", default=None)
+
+
+@contextmanager
+def shared_motions() -> Iterator[None]:
+    """Within, the motions of the bodies are found once for many frames and references: for a model and inputs
+    that are the same objects as the last time, and not changed in between.
     """
-    world, last = world_placements(model, q), model.frames[frame]
+    token = _SHARED.set([])
+    try:
+        yield
+    finally:
+        _SHARED.reset(token)
+
+
+def _motions(*given: *_Given) -> _Motions:
+    last = _SHARED.get()
+    if last and all(x is y for x, y in zip(last[0][0], given, strict=True)):
+        return last[0][1]
+    found = _all_motions(*given)
+    if last is not None:
+        last[:] = [(given, found)]
+    return found
+
+
+def _all_motions(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None
+) -> _Motions:
+    """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
+    world = world_placements(model, q)
     zero = [0.0] * model.nv
     rates, seconds = (
         joint_velocities(model, zero if v is None else v),
         joint_velocities(model, zero if a is None else a),
     )
-    bodies = model.support(last.body)
     columns: list[list[Motion]] = []
     velocities: list[Motion] = []
     accelerations: list[Motion] = []
-    velocity, acceleration = Motion.zero(), Motion.zero()
-    for index in bodies:
-        joint = model.bodies[index].joint
+    for index, body in enumerate(model.bodies):
+        joint, above = body.joint, body.parent
         columns.append([world[index].act(s) for s in joint.subspace()])
         step = world[index].act(joint.motion(rates[index]))
-        velocity = velocity + step
-        acceleration = acceleration + world[index].act(joint.motion(seconds[index])) + velocity.cross(step)
+        velocity = (Motion.zero() if above == WORLD else velocities[above]) + step
+        acceleration = Motion.zero() if above == WORLD else accelerations[above]
         velocities.append(velocity)
-        accelerations.append(acceleration)
-    own = last.placement if last.body == WORLD else world[last.body].compose(last.placement)
-    return Carriers(bodies, columns, velocities, accelerations, own)
+        accelerations.append(
+            acceleration + world[index].act(joint.motion(seconds[index])) + velocity.cross(step)
+        )
+    return _Motions(world, columns, velocities, accelerations)
+
+
+def carriers(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None, frame: int
+) -> Carriers:
+    """The bodies that carry a frame; at rest where v or a is None."""
+    found, last = _motions(model, q, v, a), model.frames[frame]
+    bodies = model.support(last.body)
+    own = last.placement if last.body == WORLD else found.world[last.body].compose(last.placement)
+    return Carriers(
+        bodies,
+        [found.columns[k] for k in bodies],
+        [found.velocities[k] for k in bodies],
+        [found.accelerations[k] for k in bodies],
+        own,
+    )
 
 
 def viewpoint(frame: Placement, reference: str) -> Placement:
@@ -127,7 +179,7 @@ def frame_drift(
 ) -> list[Scalar]:
     """(dJ/dt) v (6): the sum of its columns times v."""
     rows = frame_jacobian_time_derivative(model, q, v, frame, reference)
-    return [sum((x * rate for x, rate in zip(row, v, strict=True)), 0.0) for row in rows]
+    return [dot(row, v) for row in rows]
 
 
 def frame_acceleration(

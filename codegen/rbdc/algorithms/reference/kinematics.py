@@ -1,61 +1,22 @@
-"""Placements and velocities of the bodies: Featherstone, Rigid Body Dynamics Algorithms, section 4.4 and
-table 5.1.
-"""
+"""Forward kinematics as a product of 4x4 matrices: Craig, Introduction to Robotics, section 3.6."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_positions, joint_velocities
+from rbdc.algorithms.reference.homogeneous import IDENTITY, Matrix4, of_placement, product
+from rbdc.algorithms.tools.joint_coordinates import joint_positions
+from rbdc.algorithms.tools.linear import Matrix, flat
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Motion, Placement, Scalar
-
-
-def joint_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
-    """lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
-    placements = []
-    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
-        placement = body.placement.compose(body.joint.placement(own))
-        trace(body.name, "X = X_T X_J(q): joint placement", f"X{index}", placement.scalars())
-        placements.append(placement)
-    return placements
-
-
-def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
-    """0_M_i: each body's frame in the world."""
-    world: list[Placement] = []
-    for index, (body, placement) in enumerate(zip(model.bodies, joint_placements(model, q), strict=True)):
-        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
-        trace(body.name, "0_X_i = 0_X_parent X: placement in the world", f"W{index}", world[-1].scalars())
-    return world
-
-
-def body_velocities(
-    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
-) -> list[Motion]:
-    """v_i = X v_parent + S qdot, in each body's own frame (m/s, rad/s)."""
-    velocities: list[Motion] = []
-    for index, (body, rate) in enumerate(zip(model.bodies, joint_velocities(model, v), strict=True)):
-        velocity = body.joint.motion(rate)
-        if body.parent != WORLD:
-            velocity = placements[index].act_inverse(velocities[body.parent]) + velocity
-        trace(body.name, "v = X v_parent + S qdot", f"v{index}", velocity.scalars())
-        velocities.append(velocity)
-    return velocities
+from rbdc.spatial import Scalar
 
 
 def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
     """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
-    world = world_placements(model, q, trace)
-    placements = [
-        frame.placement if frame.body == WORLD else world[frame.body].compose(frame.placement)
-        for frame in model.frames
-    ]
-    return [_homogeneous(placement) for placement in placements]
-
-
-def _homogeneous(placement: Placement) -> list[Scalar]:
-    rows, p = placement.rotation.rows(), placement.translation.scalars()
-    upper = [entry for row, offset in zip(rows, p, strict=True) for entry in (*row, offset)]
-    return [*upper, 0.0, 0.0, 0.0, 1.0]
+    world: dict[int, Matrix4] = {WORLD: IDENTITY}
+    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
+        fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))
+        world[index] = product(world[body.parent], product(fixed, moving))
+        trace(body.name, "T = T_parent T_fixed T_joint(q)", f"T{index}", flat(world[index]))
+    return [flat(product(world[frame.body], of_placement(frame.placement))) for frame in model.frames]

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.aba import ArticulatedJoint, articulated
+from rbdc.algorithms.reference.aba import ArticulatedBody, articulated
+from rbdc.algorithms.reference.columns import Columns, joined, within
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives.columns import Columns, joined, within
-from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, zeros
-from rbdc.algorithms.reference.kinematics import joint_placements
-from rbdc.algorithms.reference.linear import Factorisation
+from rbdc.algorithms.tools.joint_coordinates import first_dofs
+from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar
@@ -26,21 +26,17 @@ def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix
     """
     if model.coupled:
         return Factorisation(crba(model, q, trace)).inverse()
-    placements = joint_placements(model, q, trace)
-    inverse = zeros(model.nv, model.nv)
-    joints = articulated(model, placements, trace)
-    _backward_pass(model, placements, joints, inverse, trace)
-    _forward_pass(model, placements, joints, inverse, trace)
-    for i in range(model.nv):
-        for j in range(i):
-            inverse[i][j] = inverse[j][i]
-    return inverse
+    placements, upper = joint_placements(model, q, trace), zeros(model.nv, model.nv)
+    bodies = articulated(model, placements, trace)
+    _backward_pass(model, placements, bodies, upper, trace)
+    _forward_pass(model, placements, bodies, upper, trace)
+    return [[upper[min(i, j)][max(i, j)] for j in range(model.nv)] for i in range(model.nv)]
 
 
 def _backward_pass(
     model: Model,
     placements: Sequence[Placement],
-    joints: Sequence[ArticulatedJoint],
+    joints: Sequence[ArticulatedBody],
     inverse: Matrix,
     trace: Trace,
 ) -> None:
@@ -76,7 +72,7 @@ def _backward_pass(
 def _forward_pass(
     model: Model,
     placements: Sequence[Placement],
-    joints: Sequence[ArticulatedJoint],
+    joints: Sequence[ArticulatedBody],
     inverse: Matrix,
     trace: Trace,
 ) -> None:

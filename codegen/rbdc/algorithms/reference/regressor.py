@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.joint_coordinates import (
-    Matrix,
-    first_dofs,
-    full_size,
-    reduce_columns,
-    transposed,
-    zeros,
-)
-from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.reference.rnea import forward_pass
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
+from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3

@@ -1,17 +1,23 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
-Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
+Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial. Motors
+and damping: Featherstone, section 9.6, as diagonal matrices over v.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector
-from rbdc.algorithms.reference.kinematics import body_velocities, joint_placements
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.kinematics import (
+    body_velocities,
+    joint_placements,
+    joint_torques,
+    world_placements,
+)
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 
 def rnea(
@@ -31,8 +37,8 @@ def rnea(
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(model, placements, forces, fext)
-    return with_drives(model, backward_pass(model, placements, forces, trace), v, a)
+    forces = without_external(model, q, forces, fext)
+    return with_drives(model, joint_torques(model, placements, forces, trace), v, a)
 
 
 def nonlinear_effects(
@@ -84,42 +90,27 @@ def body_forces(
 
 
 def without_external(
-    model: Model, placements: Sequence[Placement], forces: list[Force], fext: Sequence[Force] | None
+    model: Model, q: Sequence[Scalar], forces: list[Force], fext: Sequence[Force] | None
 ) -> list[Force]:
-    """The forces that joints have to give: those that move the bodies less the external ones, if any."""
-    if fext is None:
-        return forces
-    given = in_bodies(model, placements, fext) if model.world_forces else fext
-    return [force - external for force, external in zip(forces, given, strict=True)]
+    """The forces on the bodies that joints have to give: all less the external ones, if any."""
+    external = following(model, q, fext)
+    return forces if external is None else [f - own for f, own in zip(forces, external, strict=True)]
 
 
 def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Sequence[Force] | None:
-    """The forces as they are at q in the frames of the bodies."""
+    """External forces at q in the frames of the bodies (N, N m): of those in the world f_i = iX0* f_0."""
     if fext is None or not model.world_forces:
         return fext
-    return in_bodies(model, joint_placements(model, q), fext)
+    return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
 
 
-def in_bodies(model: Model, placements: Sequence[Placement], fext: Sequence[Force]) -> list[Force]:
-    """f_i = iX0* f_0 in the frames of the bodies (N, N m), from the joints' placements."""
-    world: list[Placement] = []
-    for body, placement in zip(model.bodies, placements, strict=True):
-        world.append(placement if body.parent == WORLD else world[body.parent].compose(placement))
-    return [placement.act_inverse_force(force) for placement, force in zip(world, fext, strict=True)]
-
-
-def backward_pass(
-    model: Model, placements: Sequence[Placement], body_force: Sequence[Force], trace: Trace = silent
+def with_drives(
+    model: Model, torques: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> list[Scalar]:
-    """tau_i = S^T f_i, f_parent += X* f_i, from the leaves to the root (Algorithm 1, lines 13-19)."""
-    forces = list(body_force)
-    torques: list[list[Scalar]] = [[] for _ in model.bodies]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        torques[index] = body.joint.project(forces[index])
-        trace(body.name, "tau = S^T f", f"tau{index}", torques[index])
-        if body.parent != WORLD:
-            total = forces[body.parent] + placements[index].act_force(forces[index])
-            trace(body.name, "f_parent = f_parent + X* f", f"f{body.parent}_from{index}", total.scalars())
-            forces[body.parent] = total
-    return reduce_vector(model, [entry for own in torques for entry in own])
+    """tau + K a + D v (nv; N, N m), with the armature K and the damping D."""
+    result = list(torques)
+    for diagonal, rates in ((model.armature, a), (model.damping, v)):
+        for k, (factor, rate) in enumerate(zip(diagonal, rates, strict=True)):
+            if not is_zero(factor):
+                result[k] = result[k] + factor * rate
+    return result

@@ -53,6 +53,7 @@ def function_source(
         figures=figures(total),
         version=version,
         library=declaration.scalar.header,
+        wide=False,
         headers=headers(source),
         foreign=kernels.foreign,
         parts=kernels.parts,
@@ -85,6 +86,7 @@ def kernel_source(
         figures=figures(total),
         version=version,
         library=declaration.scalar.header,
+        wide=False,
         headers=headers(source),
         foreign=[prototype, *foreign],
         parts=parts,
@@ -218,9 +220,15 @@ def elementary_headers(
 def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
     """The internal header of vectors: of limbs side by side, and of columns."""
     scalar = source.declaration.scalar
-    vectors = [vector_view(scalar, lanes) for lanes in (*LANES, scalar.lanes)]
-    context = {"robot": robot, "version": version, "vectors": vectors, "longest": vectors[-1]}
-    source.files[f"{robot}_lanes.h"] = render("lanes.h.jinja", **context, **scalar.words)
+    sizes = dict.fromkeys((*LANES, scalar.single_lanes))
+    source.files[f"{robot}_lanes.h"] = render(
+        "lanes.h.jinja",
+        robot=robot,
+        version=version,
+        vectors=[vector_view(scalar, lanes) for lanes in sizes],
+        columns=vector_view(scalar, scalar.single_lanes),
+        **scalar.words,
+    )
 
 
 def headers(source: FunctionSource) -> list[str]:
@@ -240,6 +248,7 @@ def kernel_parts(
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
         source.statements += _statements(part.blocks)
         return [part], []
+    wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
     shared = "".join(f", {kind} *restrict {space}" for space, (kind, _) in spaces.items())
     for number in range(chunks.count):
@@ -264,6 +273,7 @@ def kernel_parts(
             figures=f"See {name}.c.",
             version=version,
             library=scalar.header,
+            wide=wide,
             headers=headers(source),
             foreign=[prototype],
             parts=[part],
@@ -342,7 +352,9 @@ def batch_view(robot: str, declaration: FunctionDeclaration) -> BatchView:
 
 def figures(total: Cost) -> str:
     """The counts in words, for the head of a C file."""
+    vectors = f", {total.vectors} on vectors" if total.vectors else ""
     return (
         f"{total.operations} operations: {total.additions} additions, "
         f"{total.multiplications} multiplications, {total.divisions} divisions, {total.calls} calls of libm"
+        f"{vectors}"
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.emit.c.rotations import calls
-from rbdc.emit.c.stores import LONGEST, Store, is_worth_clearing, stores, whole_vector
+from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.forms import Form, Precedence, VectorForm
@@ -80,7 +80,7 @@ class Writer:
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
-        to_store = stores(self.program, homes, number, self._cleared)
+        to_store = stores(self.program, homes, number, self._cleared, self.scalar.single_lanes)
         blocks = self._clearing() if number == 0 else []
         lines: list[str] = []
         section = -1
@@ -97,9 +97,9 @@ class Writer:
                 lines.append(f"{_workspace(value.width)}[{slot}] = {self._names[index]};")
             lines += [self._stored(store, number) for store in to_store.get(index, ())]
         self._close(blocks, section, lines)
-        rest = [store for k, made in to_store.items() if self._is_leaf(k) for store in made]
+        rest = [self._known(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
-            blocks.append(Block("results", "known without computation", tuple(self._known(rest, number))))
+            blocks.append(Block("results", "known without computation", tuple(rest)))
         return blocks
 
     def _clearing(self) -> list[Block]:
@@ -128,24 +128,11 @@ class Writer:
             return [f"{kind} {name};", f"memcpy(&{name}, {row[0]} + {row[1]}, sizeof {name});"]
         return [f"const {kind} {name} = {self._expression(index, number)};"]
 
-    def _known(self, rest: Sequence[Store], number: int) -> list[str]:
-        """The statements that store constants and inputs, runs of constants from a table."""
-        table: list[str] = []
-        lines: list[str] = []
-        places: dict[tuple[int, ...], int] = {}
-        for store in rest:
-            if len(store.values) == 1:
-                lines.append(self._stored(store, number))
-                continue
-            if store.values not in places:
-                places[store.values] = len(table)
-                table += [self._operand(index, 0, number) for index in store.values]
-            place, size = places[store.values], f"{len(store.values)} * sizeof *{store.array}"
-            lines.append(f"memcpy({store.array} + {store.place}, constants + {place}, {size});")
-        if not table:
-            return lines
-        rows = [f"    {', '.join(table[k : k + LONGEST])}," for k in range(0, len(table), LONGEST)]
-        return [f"static const {self.scalar.name} constants[{len(table)}] = {{", *rows, "};", *lines]
+    def _known(self, store: Store, number: int) -> str:
+        """The statement that stores a constant, an input, or a run of zeros."""
+        if len(store.values) == 1:
+            return self._stored(store, number)
+        return f"memset({store.array} + {store.place}, 0, {len(store.values)} * sizeof *{store.array});"
 
     def _gathered(self, index: int, number: int) -> list[str]:
         """The statement of a gathered sine or cosine; the first comes with the call that computes them."""
@@ -240,7 +227,7 @@ class Writer:
         """The statement of a store."""
         values = ", ".join(self._operand(index, 0, number) for index in store.values)
         if len(store.values) == 1:
-            return f"{store.array}[{store.place}] = {values};"
+            return f"{store.array}[{store.place}] {'+=' if store.adds else '='} {values};"
         kind, whole = self._type_of(len(store.values)), whole_vector(self.program, store.values)
         vector = f"({kind}){{{values}}}" if whole is None else self._operand(whole, Precedence.ATOM, number)
         return f"memcpy({store.array} + {store.place}, &{vector}, sizeof({kind}));"
@@ -288,7 +275,7 @@ class Writer:
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}
-        taken |= {"angle", "offset", "sine", "cosine", "constants"}
+        taken |= {"angle", "offset", "sine", "cosine"}
         taken |= {_workspace(width) for width in self.chunks.slots}
         names: dict[int, str] = {}
         for index, value in enumerate(self.program.values):

@@ -18,7 +18,7 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
-from rbdc.algorithms.joint_coordinates import dof_table, first_dofs
+from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment

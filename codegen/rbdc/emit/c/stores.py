@@ -1,5 +1,9 @@
 """Where the results of a program go: single entries of the outputs, and neighbours that are lanes of vectors,
-or constants, in one go.
+or zeros, in one go.
+
+Other constants are stored one by one: gcc 12 makes eight times the first of a copy of six equal positive
+numbers and two zeros (of four alike, of three and a zero), from a table or from a vector, where it is tuned
+for processors that it takes to be quick to fill a register with a number. Zeros are right.
 """
 
 from __future__ import annotations
@@ -8,61 +12,62 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.ir.nodes import Array, Program
-from rbdc.ir.operations import CONSTANT, EXTRACT
+from rbdc.ir.operations import EXTRACT
 from rbdc.reduction.limbs import LANES
 
-LONGEST = 8
-"""So many constants go in one copy, which compilers write as one or two instructions."""
+IN_CLEARING = 8
+"""Entries that one instruction writes where an output is cleared whole, 64 bytes."""
 
 CLEARING = 8
-"""Instructions that clearing an output takes beside an instruction for each 64 bytes."""
+"""Instructions that it takes beside."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Values that go to an output array from `place` on."""
+    """Values that go to an output array from `place` on, or are added to what is there."""
 
     array: str
     place: int
     values: tuple[int, ...]
+    adds: bool = False
 
 
 def stores(
-    program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str]
+    program: Program, homes: Mapping[int, int], number: int, cleared: Collection[str], longest: int
 ) -> dict[int, list[Store]]:
     """The stores of chunk `number` by the value that makes them possible, the last of theirs. `homes`: the
-    chunk that stores each result; `cleared`: arrays whose zeros are there already.
+    chunk that stores each result; `cleared`: arrays whose zeros are there already; `longest`: zeros that go
+    in one store.
     """
     made: dict[int, list[Store]] = {}
     for array, result in zip(program.outputs, program.results, strict=True):
         entries: dict[int, int] = {}
         for entry, index in enumerate(result):
-            known = array.name in cleared and program.values[index].constant == 0.0
+            known = (array.adds or array.name in cleared) and program.values[index].constant == 0.0
             if homes[index] == number and not known:
                 entries[array.output_indices[entry] if array.output_indices else entry] = index
-        for store in _grouped(program, array.name, entries):
+        alone = [Store(array.name, place, (index,), adds=True) for place, index in entries.items()]
+        for store in alone if array.adds else _grouped(program, array.name, entries, longest):
             made.setdefault(max(store.values), []).append(store)
     return made
 
 
 def is_worth_clearing(program: Program, array: Array, result: Sequence[int]) -> bool:
     """Whether an output is better cleared whole at the beginning than given its zeros run by run."""
-    values = program.values
-    constants = {entry: index for entry, index in enumerate(result) if values[index].operation is CONSTANT}
-    others = {entry: index for entry, index in constants.items() if values[index].constant != 0.0}
-    fewer = len(_grouped(program, array.name, constants)) - len(_grouped(program, array.name, others))
-    return not array.output_indices and fewer > array.size / LONGEST + CLEARING
+    zeros = {entry: index for entry, index in enumerate(result) if program.values[index].constant == 0.0}
+    runs = len(_grouped(program, array.name, zeros, IN_CLEARING))
+    return not (array.output_indices or array.adds) and runs > array.size / IN_CLEARING + CLEARING
 
 
-def _grouped(program: Program, array: str, entries: Mapping[int, int]) -> list[Store]:
+def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: int) -> list[Store]:
     """The stores of one array: neighbours by fours, then by twos, where all are lanes of vectors, each of
-    which costs as much alone; and runs of constants.
+    which costs as much alone; and runs of zeros.
     """
     values = program.values
     lanes = {place: index for place, index in entries.items() if values[index].operation is EXTRACT}
-    constants = {place: index for place, index in entries.items() if values[index].operation is CONSTANT}
+    zeros = {place: index for place, index in entries.items() if values[index].constant == 0.0}
     found = [store for width in LANES for store in _runs(array, lanes, width)]
-    found += [store for width in range(LONGEST, 1, -1) for store in _runs(array, constants, width)]
+    found += [store for width in range(longest, 1, -1) for store in _runs(array, zeros, width)]
     together = {store.place + k for store in found for k in range(len(store.values))}
     return found + [
         Store(array, place, (index,)) for place, index in entries.items() if place not in together

@@ -8,6 +8,7 @@ from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFun
 from rbdc.emit.c.columns import column_source
 from rbdc.emit.c.csource import function_source
 from rbdc.emit.c.frames import frames_source
+from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 
 
@@ -20,7 +21,7 @@ class CTarget(Backend):
     compiled = (".c", ".h")
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Print the function in its form; one that loops over tables is left to the target `rolled`."""
+        """Print the function in its form; kernels along paths are left to targets of their own."""
         robot, declaration, version = package.robot, planned.declaration, package.version
         loop = planned.plain_loop
         if planned.form is Form.STRAIGHT_LINE:
@@ -29,6 +30,8 @@ class CTarget(Backend):
             made = column_source(robot, declaration, planned.programs, package.model.nv, version, loop=loop)
         elif planned.form is Form.CLIMB:
             made = frames_source(robot, planned.function, package.model, planned.programs, version, loop=loop)
+        elif planned.loops is not None:
+            made = loops_source(robot, declaration, planned.loops, version, planned.method)
         else:
             return
         source.take(made)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.c.vectors import elementary_functions, vector_view
+from rbdc.emit.c.vectors import Reduction, VectorView, elementary_functions, reduced, vector_view
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.nodes import Program
@@ -19,9 +19,16 @@ _SHORTEST = 16
 
 
 def widths(scalar: ScalarType) -> tuple[int, ...]:
-    """How many angles are computed side by side, or one alone."""
-    shortest = _SHORTEST // scalar.size
-    return (1, shortest, 2 * shortest, 4 * shortest)
+    """How many angles of one sample are computed side by side, or one alone."""
+    return (1, _SHORTEST // scalar.size, scalar.single_lanes)
+
+
+@dataclass(frozen=True)
+class _Angles:
+    """So many angles side by side; large: the reduction of what is negative for those that go to libm."""
+
+    vector: VectorView
+    large: Reduction
 
 
 @dataclass(frozen=True)
@@ -142,12 +149,15 @@ def batch_context(scalar: ScalarType) -> dict[str, object]:
     """The part of the header of batches that is about sines and cosines."""
     wide = _OF[scalar].wide
     polynomials = {"sine": horner(scalar, wide.sine, "z"), "cosine": horner(scalar, wide.cosine, "z")}
-    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error}
+    others = reduced(scalar, scalar.lanes, "others")
+    return {**_context(scalar, wide), **polynomials, "error": _OF[scalar].error, "others": others}
 
 
 def _context(scalar: ScalarType, made: Approximation) -> dict[str, object]:
     return {
         "limit": scalar.literal(_OF[scalar].limit),
+        "limit_bits": scalar.bits_of(_OF[scalar].limit),
+        "magnitude": hex((1 << 8 * scalar.size - 1) - 1),
         "magic": scalar.literal(1.5 * 2.0**scalar.bits),
         "sign": 8 * scalar.size - 1,
         "split": made.split,
@@ -199,8 +209,9 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         for step in (*_OF[scalar].steps, _OF[scalar].tail)
     )
     reduction = {"steps": steps, "tail": tail, "sixth": scalar.literal(1 / 6)}
-    vectors = [vector_view(scalar, lanes) for lanes in widths(scalar)[1:]]
-    views = {"vectors": vectors, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
+    sizes = (*widths(scalar)[1:], scalar.lanes)  # batches take the longest
+    angles = [_Angles(vector_view(scalar, n), reduced(scalar, n, "large")) for n in sizes]
+    views = {"angles": angles, "pair": vector_view(scalar, 2), "functions": elementary_functions(scalar)}
     own = {"robot": robot, "version": version, **views, "precision": _OF[scalar].precision, **reduction}
     return render("trigonometry.h.jinja", **own, **scalar.words, **context, **polynomials)
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from rbdc.functions.scalar_types import ScalarType
 
+_SHORTEST = 16
+"""Bytes of the shortest vector registers."""
+
 
 @dataclass(frozen=True)
 class VectorView:
@@ -15,6 +18,17 @@ class VectorView:
     bytes: int
     numbers: tuple[int, ...]
     last: int
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Whether a lane of a vector of integers is negative: statements that halve the vector until it has 16
+    bytes, in registers (gcc puts a vector that is longer than registers into memory to take its lanes one by
+    one), and the `or` of what is left.
+    """
+
+    steps: tuple[str, ...]
+    rest: str
 
 
 @dataclass(frozen=True)
@@ -30,6 +44,22 @@ class ElementaryFunctions:
 def vector_view(scalar: ScalarType, lanes: int) -> VectorView:
     """The vector of so many scalars."""
     return VectorView(lanes, scalar.size * lanes, tuple(range(lanes)), lanes - 1)
+
+
+def reduced(scalar: ScalarType, lanes: int, name: str) -> Reduction:
+    """The reduction of the vector `name` of as many integers."""
+    steps = []
+    while lanes * scalar.size > _SHORTEST:
+        lanes //= 2
+        kind, halved = f"halves{lanes}", f"{name}{lanes}"
+        lower, upper = (
+            f"({kind}){{{', '.join(f'{name}[{k}]' for k in range(first, first + lanes))}}}"
+            for first in (0, lanes)
+        )
+        steps.append(f"typedef {scalar.integer} {kind} __attribute__((vector_size({lanes * scalar.size})));")
+        steps.append(f"const {kind} {halved} = {lower} | {upper};")
+        name = halved
+    return Reduction(tuple(steps), " | ".join(f"{name}[{k}]" for k in range(lanes)))
 
 
 def elementary_functions(scalar: ScalarType) -> ElementaryFunctions:

@@ -81,7 +81,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         patterns=[{"name": name, "numbers": patterns[name].numbers} for name in sorted(patterns)],
         jacobians=any(f.tangent for f in functions),
         seconds=any(f.second for f in functions),
-        inverses=any(f.inverse for f in functions),
+        inverses=any(f.solved for f in functions),
         functions=functions,
         units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],
         **parts,

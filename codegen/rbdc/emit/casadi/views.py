@@ -8,11 +8,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import prod
+from typing import Any
 
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
 from rbdc.model import Model
+
+_BLOCKS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (2, 0))
+"""Second derivatives that are not zero, by the numbers of two inputs: the configuration, the velocity and an
+acceleration or a force.
+"""
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,8 @@ class Local:
 @dataclass(frozen=True)
 class External:
     """One external function: its symbol, inputs and outputs, the size of its work vector, the template of its
-    body and what that has: calls of the library, results that are matrices, results by entries of q.
+    body and what that has: calls of the library, results that are matrices, results by entries of q; where
+    the blocks of second derivatives go, and whether they are of what solves an equation.
     """
 
     symbol: str
@@ -74,7 +81,8 @@ class External:
     value: str = ""
     first: str = ""
     second: str = ""
-    inverse: bool = False
+    blocks: str = ""
+    solved: int = 0
     square: int = 0
 
     @property
@@ -109,6 +117,8 @@ class Externals:
         if d is None or not self._has(d.first):
             return made
         made.append(self._jacobian())
+        if d.second and self._has(d.second):
+            made.append(self._jacobian_twice())
         if d.weighted and self._has(d.weighted):
             made.append(self._adjoint())
             if d.second and self._has(d.second):
@@ -176,35 +186,83 @@ class Externals:
         )
 
     def _second(self) -> External:
-        d, output = self._differential or Differential(""), self._outputs[0]
-        q, v, _ = self._required
-        names = [*self._inputs, self._unread(), _array(f"adj_{output.name}", output)]
+        """The Jacobian of the products with weights."""
+        output = self._outputs[0]
+        weights = _array(f"adj_{output.name}", output)
         columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
-        columns.append((f"adj_{output.name}", output.size))
-        empty = {(0, 3), (1, 2), (1, 3), (2, 1), (2, 2), (2, 3)}
+        columns.append((weights.name, output.size))
+        full = {*_BLOCKS, *((row, len(columns) - 1) for row in range(3))}
         outputs = [
-            Array(f"jac_adj_{p.name}_{name}", p.size, size, (row, column) not in empty)
+            Array(f"jac_adj_{p.name}_{name}", p.size, size, (row, column) in full)
             for row, p in enumerate(self._required)
             for column, (name, size) in enumerate(columns)
         ]
-        n = v.size
-        wanted = [*((f"T{k}", n**3) for k in range(4)), *((f"D{k}", n * n) for k in range(3))]
-        wanted += [("D3", n * q.size), *((f"H{k}", n * n) for k in range(5)), ("g", n)]
-        wanted += [("lambda", n), ("ddq", n)] if d.inverse else []
-        places = self._work(wanted)
-        at = {self._built[d.second].declaration.required[-1].name: "ddq"} if d.inverse else {}
-        return self._external(
+        return self._twice(
             f"jac_adj1_{self._symbol}",
-            [*names, *(Array(f"out_adj_{p.name}", p.size, 1, False) for p in self._required)],
+            [weights, *(Array(f"adj_{p.name}", p.size, 1) for p in self._required)],
             outputs,
-            places,
+            [],
             "casadi_second.c.jinja",
             weights=True,
-            value=self._call(self._name, {}, ["ddq"]),
+            blocks=", ".join(f"res[{len(columns) * row + column}]" for row, column in _BLOCKS),
+        )
+
+    def _jacobian_twice(self) -> External:
+        """The Jacobian of the Jacobian, a row for each of its entries by columns."""
+        output, sizes = self._outputs[0], [p.size for p in self._required]
+        columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
+        outputs = [
+            Array(
+                f"jac_jac_{output.name}_{p.name}_{name}", output.size * p.size, size, (row, column) in _BLOCKS
+            )
+            for row, p in enumerate(self._required)
+            for column, (name, size) in enumerate(columns)
+        ]
+        blocks = [
+            Local(f"B{k}", place=len(columns) * row + column, size=sizes[row] * sizes[column])
+            for k, (row, column) in enumerate(_BLOCKS)
+        ]
+        return self._twice(
+            f"jac_jac_{self._symbol}",
+            [Array(f"jac_{output.name}_{p.name}", output.size, p.size) for p in self._required],
+            outputs,
+            [("weights", output.size), *((block.name, block.size) for block in blocks)],
+            "casadi_jacobian_twice.c.jinja",
+            blocks=", ".join(block.name for block in blocks),
+            given=blocks,
+        )
+
+    def _twice(
+        self,
+        symbol: str,
+        before: Sequence[Array],
+        outputs: list[Array],
+        more: Sequence[tuple[str, int]],
+        body: str,
+        **words: Any,
+    ) -> External:
+        """A Jacobian of first derivatives. before: the inputs of these beyond the function's own, and their
+        outputs, which are not read. more: room beside that of the tensors.
+        """
+        d, (q, v, _) = self._differential or Differential(""), self._required
+        n, own = v.size, 1 if words.get("weights") else 0
+        wanted = [*((f"T{k}", n**3) for k in range(4)), *((f"D{k}", n * n) for k in range(3))]
+        wanted += [("room", 5 * n * n + 2 * n + n * q.size), *more]
+        wanted += [("ddq", n)] if d.inverse else []
+        at = {self._built[d.second].declaration.required[-1].name: "ddq"} if d.inverse else {}
+        unread = [replace(array, name=f"out_{array.name}", full=False) for array in before[own:]]
+        return self._external(
+            symbol,
+            [*self._inputs, self._unread(), *before[:own], *unread],
+            outputs,
+            self._work(wanted),
+            body,
+            value=self._call(self._name, {}, ["ddq"]) if d.inverse else "",
             first=self._call(d.first, {}, [f"D{k}" for k in range(3)]),
             second=self._call(d.second, at, [f"T{k}" for k in range(4)]),
-            inverse=d.inverse,
+            solved=int(d.inverse),
             square=n * n,
+            **words,
         )
 
     def _external(

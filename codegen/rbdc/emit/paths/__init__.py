@@ -22,5 +22,5 @@ To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`solves/minv
 made of, and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write
 s, 2 psidot, psiddot, F_q, F_v, F_a and t of every degree of freedom, from which derivatives of any order go
 over the same tiles. Enter it in `KERNELS` (`kernels.py`), its name as `windows` in the policy of the
-function's record, and its measured worth in `planning.policy.WORTH_WINDOWS`.
+function's record, and its times beside those of `planning.calibration`.
 """

@@ -81,7 +81,11 @@ class Kernel:
     @property
     def cost(self) -> Cost:
         """Operations on registers: those of a row of limbs, of a window's row, each as one."""
-        return _cost(self.schedule, self.widths[0][1], (*self.forward, *self.backward), self.root)
+        view, split = self.widths[0]
+        products = sum(18 * bool(t.below) + 24 * bool(t.above) for window in split for t in window.tiles)
+        if self.root is not None:
+            products += 18 * self.schedule.columns
+        return loop_cost(self.schedule, (*self.forward, *self.backward)) + products_cost(products, view.lanes)
 
 
 def kernel_of(model: Model, scalar: ScalarType) -> Kernel:
@@ -186,24 +190,19 @@ def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> lis
     return lines
 
 
-def _cost(
-    schedule: Schedule, split: Sequence[Window], blocks: Sequence[Block], root: RootView | None
-) -> Cost:
-    """Operations on registers: those of a row of limbs, of a window's row, each as one."""
-    products = additions = 0
-    for window in split:
-        pairs = sum(18 * bool(t.below) + 24 * bool(t.above) for t in window.tiles)
-        products += pairs
-        additions += pairs
-    if root is not None:
-        products += 18 * schedule.columns
-        additions += 18 * schedule.columns
-    return loop_cost(schedule, blocks) + Cost(additions=additions, multiplications=products)
+def products_cost(products: int, lanes: int) -> Cost:
+    """So many products of registers that are added to sums."""
+    return Cost(vectors=2 * products, lane_flops=2 * lanes * products)
 
 
 def loop_cost(schedule: Schedule, blocks: Sequence[Block]) -> Cost:
-    """Operations of loops over rows of limbs, each on a row as one."""
-    lines = [line for block in blocks for line in block.lines]
-    additions = schedule.rows * sum(line.count(" + ") + line.count(" - ") for line in lines)
-    products = schedule.rows * sum(line.count(" * ") for line in lines)
-    return Cost(additions=additions, multiplications=products)
+    """Operations of loops over rows of limbs, each on a row as one, and the sines and cosines of the joints
+    that turn.
+    """
+    text = "\n".join(line for block in blocks for line in block.lines)
+    flops = schedule.rows * sum(text.count(sign) for sign in (" + ", " - ", " * "))
+    divisions = schedule.rows * text.count(" / ")
+    angles = sum(
+        schedule.model.bodies[schedule.nodes[k].body].joint.rotation == "angle" for k in schedule.places
+    )
+    return Cost(calls=2 * angles, vectors=flops + divisions, lane_flops=LIMBS * flops)

@@ -83,5 +83,5 @@ def _pose(constants: Constants, node: Node, place: Place, scalar: ScalarType) ->
     lines = list(trace.blocks[0].lines) if trace.blocks else []
     for name, x in zip(POSE, entries, strict=True):
         text = scalar.literal(float(x)) if is_number(x) else x.text
-        lines.append(f"table[{place.row - 1}][{constants.place(name)}][{place.lane}] = {text};")
+        lines.append(f"table.rows[{place.row - 1}][{constants.place(name)}][{place.lane}] = {text};")
     return PoseView(comment(body.name), tuple(lines))

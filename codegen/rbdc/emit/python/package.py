@@ -17,9 +17,16 @@ from rbdc.model.parameters import nominal
 
 
 def render_python(
-    model: Model, robot: str, declarations: Sequence[FunctionDeclaration], known: Sequence[str], version: str
+    model: Model,
+    robot: str,
+    declarations: Sequence[FunctionDeclaration],
+    known: Sequence[str],
+    version: str,
+    warnings: Sequence[str] = (),
 ) -> dict[str, str]:
-    """The Python files of the package, by name. `known` are all functions that rbdc can build."""
+    """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
+    that the module keeps.
+    """
     views = [_function_view(d) for d in declarations]
     independent = [body for body in model.bodies if body.coupling is None]
     limits = [body.limits for body in independent for _ in range(body.joint.nv)]
@@ -47,6 +54,7 @@ def render_python(
         "joint_names": _names(body.joint_name for body in model.bodies),
         "frame_names": _names(frame.name for frame in model.frames),
         "function_names": _names(d.name for d in declarations),
+        "warnings": _names(warnings),
         "q_neutral": repr(model.neutral()),
         "lower": repr(lower),
         "upper": repr(upper),
@@ -60,7 +68,7 @@ def render_python(
         "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "fext_frame": "world" if model.world_forces else "local",
-        "joints": repr(tuple((body.joint.sampling, body.index_q) for body in independent)),
+        "joints": repr(tuple(model.draws())),
         "chart": _chart(model),
         "differentials": _differentials(model, [d.name for d in declarations]),
         "functions": views,

@@ -17,4 +17,6 @@ class PythonTarget(Backend):
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The Python files."""
         declarations = [source.declaration for source in sources]
-        return render_python(package.model, package.robot, declarations, package.known, package.version)
+        return render_python(
+            package.model, package.robot, declarations, package.known, package.version, package.warnings
+        )

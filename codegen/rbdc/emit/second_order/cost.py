@@ -63,7 +63,7 @@ def forward_cost(layout: Layout) -> Cost:
             continue
         products = 2 * (12 * (2 * vectors + moving) + 6 * vectors) * size
         operations += products + 2 * WEIGHTS_OF * vectors + 36 * size * -(-length // layout.lanes)
-    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+    return Cost(divisions=size, vectors=operations, lane_flops=layout.lanes * operations)
 
 
 def vector_cost(layout: Layout, *, forward: bool) -> Cost:
@@ -73,7 +73,8 @@ def vector_cost(layout: Layout, *, forward: bool) -> Cost:
     operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))
     if forward:
         operations += 3 * solve_cost(layout, 1)
-    return Cost(vectors=operations, lane_flops=layout.lanes * operations)
+    divisions = layout.size if forward else 0
+    return Cost(divisions=divisions, vectors=operations, lane_flops=layout.lanes * operations)
 
 
 def _deepest(layout: Layout) -> Iterator[tuple[int, int]]:

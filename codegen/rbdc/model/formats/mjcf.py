@@ -23,7 +23,7 @@ from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.formats.mjcf_refusals import ignored, refuse
 from rbdc.model.formats.urdf import snapped_rows
-from rbdc.model.xml import Document, shown
+from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 
 FREE, BALL, SLIDE, HINGE = range(4)
@@ -76,13 +76,13 @@ def _compiled(document: Document) -> tuple[Any, list[Note]]:
             warnings.simplefilter("always")
             compiled = mj.MjSpec.from_file(document.file).compile()
     except (ValueError, OSError, RuntimeError) as error:
-        problem = shown(" ".join(str(error).split()))
-        raise DescriptionError(
-            f"MuJoCo refuses it: {problem}", "mend the MJCF", document.file, None
-        ) from error
+        problem = f"MuJoCo refuses it: {on_one_line(str(error))}"
+        raise DescriptionError(problem, "mend the MJCF", document.file, None) from error
     finally:
         mj.set_mju_user_warning(None)
-    return compiled, [Note(f"MuJoCo: {shown(str(text))}") for text in [*said, *(w.message for w in caught)]]
+    return compiled, [
+        Note(f"MuJoCo: {on_one_line(str(text))}") for text in [*said, *(w.message for w in caught)]
+    ]
 
 
 def _disabled(compiled: Any, what: str) -> bool:

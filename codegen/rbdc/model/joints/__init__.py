@@ -1,4 +1,4 @@
-"""Joint types, one small file each: sizes, placement, motion subspace, manifold operations, names, C.
+"""Joint types, one small file each: sizes, placement, motion subspace, manifold operations, names.
 
 To add a joint type: subclass `JointType` in a file of its own and enter the class in `JOINT_TYPES`. Every
 function then handles it; a description makes it by one of its `spellings`.
@@ -11,7 +11,6 @@ from rbdc.model.joints.free_flyer import FreeFlyer
 from rbdc.model.joints.planar import Planar
 from rbdc.model.joints.prismatic import Prismatic
 from rbdc.model.joints.revolute import Revolute
-from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.model.joints.spherical import Spherical
 
 JOINT_TYPES: tuple[type[JointType], ...] = (Revolute, Prismatic, Spherical, Planar, FreeFlyer)
@@ -35,13 +34,10 @@ __all__ = [
     "KINDS_OF_URDF",
     "FreeFlyer",
     "JointType",
-    "Operations",
     "PinocchioJoint",
     "Planar",
     "Prismatic",
     "Revolute",
-    "RolledJoint",
-    "RolledWords",
     "Spelling",
     "Spherical",
 ]

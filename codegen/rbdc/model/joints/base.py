@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from rbdc.errors import UnsupportedError
-from rbdc.model.joints.rolled import RolledJoint, RolledWords
-from rbdc.spatial import Force, MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, MomentInertia, Motion, Placement, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import motion_sum
 
-SAMPLINGS = ("revolute", "prismatic", "spherical", "planar", "floating")
-"""The ways to draw a configuration that `rbdc.runtime._arrays.random_configuration` knows."""
+SAMPLINGS: Mapping[str, int] = {"revolute": 1, "prismatic": 1, "spherical": 4, "planar": 4, "floating": 7}
+"""The ways to draw entries of a configuration that `rbdc.runtime._arrays.random_configuration` knows, and how
+many each draws.
+"""
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,14 @@ class JointType(ABC):
     """
 
     kind: ClassVar[str]
-    """The name in reports, and of the case in rolled C: a C identifier in lower case."""
+    """The name in reports, and of the case in loops: a C identifier in lower case."""
     nq: ClassVar[int]
     """The size of its configuration."""
     nv: ClassVar[int]
     """The size of its velocity: its degrees of freedom."""
     sampling: ClassVar[str]
-    """How a configuration is drawn, one of `SAMPLINGS`; "revolute": an angle, "prismatic": a length, in its
-    limits.
+    """How a configuration is drawn: words of `SAMPLINGS`, which together draw nq entries; "revolute": an
+    angle, "prismatic": a length, in its limits. A joint with a length and an angle has "prismatic revolute".
     """
     lengths: ClassVar[int] = 0
     """How many entries of q are lengths (m), the first ones; others are angles (rad) or of size 1."""
@@ -79,10 +80,28 @@ class JointType(ABC):
     """
 
     def __init_subclass__(cls) -> None:
-        """Refuse, with a TypeError, a way of sampling that the run-time support does not know."""
+        """Refuse, with a TypeError, sizes and a way of sampling that do not fit together, or that the
+        run-time support does not know.
+        """
         super().__init_subclass__()
-        if getattr(cls, "sampling", SAMPLINGS[0]) not in SAMPLINGS:
-            raise TypeError(f"{cls.__name__}.sampling is {cls.sampling!r}, none of {', '.join(SAMPLINGS)}")
+        if not all(hasattr(cls, name) for name in ("nq", "nv", "sampling")):
+            return
+        if unknown := set(cls.sampling.split()) - set(SAMPLINGS):
+            raise TypeError(f"{cls.__name__}.sampling has {min(unknown)!r}, none of {', '.join(SAMPLINGS)}")
+        count = sum(SAMPLINGS[way] for way in cls.sampling.split())
+        if count != cls.nq:
+            raise TypeError(
+                f"{cls.__name__}.sampling is {cls.sampling!r}, which draws {count} of nq = {cls.nq} entries: "
+                'name a way for each entry, as in "prismatic revolute"'
+            )
+        if cls.euclidean and cls.nq != cls.nv:
+            raise TypeError(f"{cls.__name__} is euclidean with nq = {cls.nq} and nv = {cls.nv}: give as many")
+
+    @classmethod
+    def draws(cls) -> list[tuple[str, int]]:
+        """The words of `sampling`, each with the first of the entries of q that it draws."""
+        ways = cls.sampling.split()
+        return [(way, sum(map(SAMPLINGS.__getitem__, ways[:k]))) for k, way in enumerate(ways)]
 
     @abstractmethod
     def placement(self, q: Sequence[Scalar]) -> Placement:
@@ -142,21 +161,3 @@ class JointType(ABC):
     def pinocchio(self) -> PinocchioJoint | None:
         """The joint in Pinocchio, None where Pinocchio does not have it with the same q and v."""
         return None
-
-    def rolled_frame(self) -> Rotation:
-        """The axes, in the child's frame, of the frame that `rolled` is written for."""
-        return Rotation.identity()
-
-    def rolled_constants(self) -> tuple[float, ...]:
-        """The values of `RolledJoint.constants` for this joint."""
-        return ()
-
-    @classmethod
-    def has_rolled_form(cls) -> bool:
-        """Whether the type has `rolled`."""
-        return any("rolled" in vars(own) for own in cls.__mro__[: cls.__mro__.index(JointType)])
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        """The C of the type in rolled functions; UnsupportedError for a type that has none."""
-        raise UnsupportedError(f"a joint of type {cls.kind} has no rolled form; build with --style unrolled")

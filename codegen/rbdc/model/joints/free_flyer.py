@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
-from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.quaternions import (
     conjugate,
@@ -67,24 +66,3 @@ class FreeFlyer(JointType):
 
     def pinocchio(self) -> PinocchioJoint | None:
         return PinocchioJoint("JointModelFreeFlyer")
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        return RolledJoint(
-            placement=(
-                "turn_by_quaternion(at, own + 3, &X[i]);",
-                "X[i].p = add(at->p, rotate(at, (vector){own[0], own[1], own[2]}));",
-            ),
-            columns=(
-                *(f"translation(X[i].{axis})" for axis in "xyz"),
-                *(f"rotation(&X[i], X[i].{axis})" for axis in "xyz"),
-            ),
-            torque=(
-                "own[0] = f.linear.x, own[1] = f.linear.y, own[2] = f.linear.z;",
-                "own[3] = f.angular.x, own[4] = f.angular.y, own[5] = f.angular.z;",
-            ),
-            moving=("s.linear = (vector){x[0], x[1], x[2]};", "s.angular = (vector){x[3], x[4], x[5]};"),
-            helpers=frozenset({"turn_by_quaternion", "rotation", "translation"}),
-            placement_cost=Operations(additions=39, multiplications=48),
-            columns_cost=Operations(additions=9, multiplications=18),
-        )

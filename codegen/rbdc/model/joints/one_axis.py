@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
 from rbdc.model.joints.base import JointType
-from rbdc.spatial import Rotation, Scalar, Vector3
+from rbdc.spatial import Scalar, Vector3
 from rbdc.spatial.vectors import AXES
 
 Own = TypeVar("Own", bound="OneAxis")
@@ -46,10 +46,6 @@ class OneAxis(JointType, ABC):
 
     def on_z(self: Own) -> Own:
         return replace(self, axis=AXES[2])
-
-    def rolled_frame(self) -> Rotation:
-        first = Rotation.from_z_to(self.axis)
-        return Rotation(first.x, first.y, self.axis)
 
 
 def aligned_or_not(

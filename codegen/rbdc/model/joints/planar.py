@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
-from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import normalized, planar_exponential, planar_logarithm
 from rbdc.spatial.vectors import AXES
@@ -82,21 +81,3 @@ class Planar(JointType):
 
     def pinocchio(self) -> PinocchioJoint | None:
         return PinocchioJoint("JointModelPlanar") if self.normal.scalars() == AXES[2].scalars() else None
-
-    def rolled_frame(self) -> Rotation:
-        return Rotation(*self.plane_axes(), self.normal)
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        return RolledJoint(
-            placement=(
-                "turn_about_z(at, own[2], own[3], &X[i]);",
-                "X[i].p = add_scaled(add_scaled(at->p, own[0], at->x), own[1], at->y);",
-            ),
-            columns=("translation(X[i].x)", "translation(X[i].y)", "rotation(&X[i], X[i].z)"),
-            torque=("own[0] = f.linear.x, own[1] = f.linear.y, own[2] = f.angular.z;",),
-            moving=(f"s.linear = (vector){{x[0], x[1], 0.0{words.f}}};", "s.angular.z = x[2];"),
-            helpers=frozenset({"turn_about_z", "rotation", "translation"}),
-            placement_cost=Operations(additions=12, multiplications=18, negations=1),
-            columns_cost=Operations(additions=3, multiplications=6),
-        )

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 from rbdc.model.joints.base import PinocchioJoint, Spelling
 from rbdc.model.joints.one_axis import OneAxis, aligned_or_not
-from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.scalars import cos, sin
 
@@ -35,23 +34,3 @@ class Revolute(OneAxis):
 
     def pinocchio(self) -> PinocchioJoint | None:
         return PinocchioJoint(*aligned_or_not(self.axis, "JointModelR", "JointModelRevoluteUnaligned"))
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        return RolledJoint(
-            placement=("turn_about_z(at, cosine[turn], sine[turn], &X[i]);", "X[i].p = at->p;", "++turn;"),
-            columns=("rotation(&X[i], X[i].z)",),
-            torque=(f"own[0] {words.assign} {words.scale}f.angular.z;",),
-            moving=(
-                "dw.x += w.y * rate;",
-                "dw.y -= w.x * rate;",
-                *(() if words.second is None else (f"dw.z += {words.second};",)),
-                "w.z += rate;",
-            ),
-            helpers=frozenset({"turn_about_z", "rotation"}),
-            angle=True,
-            placement_cost=Operations(additions=6, multiplications=12, negations=1, calls=2),
-            columns_cost=Operations(additions=3, multiplications=6),
-            moving_cost=Operations(additions=3, multiplications=2),
-            second_cost=Operations(additions=1),
-        )

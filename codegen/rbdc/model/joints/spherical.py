@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rbdc.model.joints.base import JointType, PinocchioJoint, Spelling
-from rbdc.model.joints.rolled import Operations, RolledJoint, RolledWords
 from rbdc.spatial import MomentInertia, Motion, Placement, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.spatial.quaternions import conjugate, exponential, logarithm, multiply, quaternion_rate, turned
 from rbdc.spatial.vectors import AXES
@@ -54,15 +53,3 @@ class Spherical(JointType):
 
     def pinocchio(self) -> PinocchioJoint | None:
         return PinocchioJoint("JointModelSpherical")
-
-    @classmethod
-    def rolled(cls, words: RolledWords) -> RolledJoint:
-        return RolledJoint(
-            placement=("turn_by_quaternion(at, own, &X[i]);", "X[i].p = at->p;"),
-            columns=tuple(f"rotation(&X[i], X[i].{axis})" for axis in "xyz"),
-            torque=("own[0] = f.angular.x, own[1] = f.angular.y, own[2] = f.angular.z;",),
-            moving=("s.angular = (vector){x[0], x[1], x[2]};",),
-            helpers=frozenset({"turn_by_quaternion", "rotation"}),
-            placement_cost=Operations(additions=30, multiplications=39),
-            columns_cost=Operations(additions=9, multiplications=18),
-        )

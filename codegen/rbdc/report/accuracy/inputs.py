@@ -57,11 +57,10 @@ def deepest_frame(model: Model) -> int:
 
 
 def _configurations(model: Model, rng: np.random.Generator, samples: int) -> Array:
-    independent = [body for body in model.bodies if body.coupling is None]
-    joints = tuple((body.joint.sampling, body.index_q) for body in independent)
     lower, upper = np.full(model.nq, -np.inf), np.full(model.nq, np.inf)
-    for body in independent:
-        if body.joint.euclidean:
-            lower[body.index_q], upper[body.index_q] = body.limits.lower, body.limits.upper
-    drawn = [random_configuration(rng, joints, lower, upper) for _ in range(samples)]
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None and body.joint.euclidean:
+            own = model.q_slice(index)
+            lower[own], upper[own] = body.limits.lower, body.limits.upper
+    drawn = [random_configuration(rng, model.draws(), lower, upper) for _ in range(samples)]
     return np.array(drawn, np.float64).reshape(samples, model.nq)

@@ -34,7 +34,7 @@ class Comparison:
 class TableRow:
     """One row of Table I of Carpentier and Mansard for one robot, times in nanoseconds.
 
-    rolled, pinocchio: None where they have no such function. paper: the paper's time.
+    rolled, pinocchio: None where they do not compute what the row says. paper: the paper's time.
     """
 
     robot: str
@@ -47,7 +47,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class Residue:
-    """The largest entry of a derivative that should vanish; `zeros` of its `size` entries are exactly 0."""
+    """The largest entry of a derivative that should vanish; `zeros` of its `size` entries are exactly 0.
+
+    truncation: what truncation alone leaves, of differences; None for methods that do not truncate.
+    """
 
     function: str
     output: str
@@ -55,3 +58,4 @@ class Residue:
     largest: float
     zeros: int
     size: int
+    truncation: float | None = None

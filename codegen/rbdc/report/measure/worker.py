@@ -33,7 +33,8 @@ OFFSETS = 8
 """Number of offsets within a page at which outputs begin, used in turn by the passes.
 
 The offset can double a time, since a load waits for a store to the same offset of another page; thus every
-method meets its best and its usual offset.
+method meets its best and its usual offset. They share their memory, which a pass reuses: large results stay
+in the caches as they do in a program that stores them in the same place.
 """
 PEAKS = ("vector", "scalar")
 PEAK_INPUT = np.array([0.5, 0.5])
@@ -56,13 +57,24 @@ class Method:
             if not self.context.value:
                 raise RuntimeError(f"{self.path} cannot load its model")
         self.dtype: str = entry["dtype"]
-        self.buffers = [placed(sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
-        self.outputs = self.buffers[0]
+        self._memory = room(sizes, self.dtype)
+        places = [placed(self._memory, sizes, self.dtype, k * PAGE // OFFSETS) for k in range(OFFSETS)]
+        self.outputs = places[0]
         self.out = pointers_to(self.outputs)
-        self.next_out = cycle([pointers_to(outputs) for outputs in self.buffers])
+        self._places = cycle([pointers_to(outputs) for outputs in places])
+
+    def next_place(self) -> Any:
+        """Pointers to the next of the places of the outputs, which hold zeros."""
+        self.clear()
+        return next(self._places)
+
+    def clear(self) -> None:
+        """Zeros into all places of the outputs."""
+        self._memory.fill(0)
 
     def results(self, pointers: Any) -> list[Array]:
         """The outputs for one sample."""
+        self.clear()
         self.call(self.context, pointers, self.out)
         if self.fetch is not None:
             self.fetch(self.context, pointers, self.out)
@@ -79,14 +91,24 @@ class Method:
         return found
 
 
-def placed(sizes: Sequence[int], dtype: str, offset: int) -> list[Array]:
-    """Arrays of zeros in a row from `offset` bytes after a page's start, each aligned to a cache line."""
-    lengths = [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size in sizes]
-    memory = np.zeros(sum(lengths) + 2 * PAGE, np.uint8)
+def room(sizes: Sequence[int], dtype: str) -> NDArray[np.uint8]:
+    """Memory of zeros for arrays in a row, each aligned to a cache line, from any offset within a page on."""
+    return np.zeros(sum(_lengths(sizes, dtype)) + 2 * PAGE, np.uint8)
+
+
+def placed(memory: NDArray[np.uint8], sizes: Sequence[int], dtype: str, offset: int) -> list[Array]:
+    """Arrays in a row from `offset` bytes after a page's start, each aligned to a cache line; `memory`: their
+    `room`.
+    """
+    lengths = _lengths(sizes, dtype)
     start = -memory.ctypes.data % PAGE + offset
     starts = [start + sum(lengths[:k]) for k in range(len(sizes))]
     ends = [at + size * np.dtype(dtype).itemsize for at, size in zip(starts, sizes, strict=True)]
     return [memory[at:end].view(dtype) for at, end in zip(starts, ends, strict=True)]
+
+
+def _lengths(sizes: Sequence[int], dtype: str) -> list[int]:
+    return [-(-size * np.dtype(dtype).itemsize // LINE) * LINE for size in sizes]
 
 
 def pointers_to(arrays: Sequence[Array]) -> Any:
@@ -106,15 +128,16 @@ class Timer:
         self.table = (ctypes.c_void_p * self.samples)(*(ctypes.addressof(row) for row in self.rows))
 
     def hot(self, method: Method, calls: int) -> float:
-        """Nanoseconds of a call, averaged over `calls` calls that store in the method's next buffer."""
+        """Nanoseconds of a call, averaged over `calls` calls that store in the method's next place."""
         sizes = (ctypes.c_size_t(self.samples), ctypes.c_size_t(calls))
         return float(
-            self.c.rbdc_time_hot(method.call, method.context, self.table, next(method.next_out), *sizes)
+            self.c.rbdc_time_hot(method.call, method.context, self.table, method.next_place(), *sizes)
         )
 
     def cold(self, method: Method) -> list[float]:
         """Nanoseconds of single calls with code and data flushed; empty where caches cannot be flushed."""
         times = []
+        method.clear()
         ranges = method.ranges() if sys.platform == "linux" else []
         ranges += [(x.ctypes.data, x.nbytes) for x in (*self.inputs, *method.outputs) if x.nbytes]
         for k in range(COLD_CALLS):

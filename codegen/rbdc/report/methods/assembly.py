@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from os import cpu_count
 
-from rbdc.errors import OptionError
+from rbdc.errors import OptionError, ToolchainError
 from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
@@ -17,7 +17,7 @@ from rbdc.report.methods.contenders import compiled, known_methods, methods_of
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.records import Absent, Contender, FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
-from rbdc.report.options import CPPADCODEGEN, PINOCCHIOS, CompareOptions
+from rbdc.report.options import CPPADCODEGEN, PINOCCHIOS, CompareOptions, peer_of
 
 
 def assemble(
@@ -30,12 +30,13 @@ def assemble(
     """Generate and compile every method except peers in C++; compilation overlaps with generation. rows: the
     inertial parameters that the generated method also takes at run time, if any.
 
-    Raises OptionError for a method that no function has, and ToolchainError with the compiler's output.
+    Raises OptionError for a method that no function has, and ToolchainError with the compiler's output where
+    code of ours does not compile.
     """
     catalogue = functions_of(model)
     names, _ = buildable(model, select(model, options.functions, "full"), options.functions)
     measured = [FunctionRecord(catalogue[name]) for name in names]
-    pending: list[tuple[FunctionRecord, Future[Contender]]] = []
+    pending: list[tuple[FunctionRecord, Implementation, Future[Contender]]] = []
     _refuse_unknown(
         options,
         [
@@ -54,14 +55,24 @@ def assemble(
                 if isinstance(made, Absent):
                     one.absent.append(made)
                 else:
-                    pending.append((one, pool.submit(compiled, made, tools.compiler, tools.flags)))
-                    pending += [(one, pool.submit(compiled, *again)) for again in _again(made, tools)]
+                    tasks = [(made, tools.compiler, tools.flags), *_again(made, tools)]
+                    pending += [(one, task[0], pool.submit(compiled, *task)) for task in tasks]
             for name, reason in tools.absent.items():
                 one.absent.append(Absent(one.name, f"generated-{name}", "generated", reason))
         progress(f"compiling with {tools.compiler.version}")
-        for one, future in pending:
-            one.contenders.append(future.result())
+        for one, made, future in pending:
+            _take(one, made, future)
     return measured
+
+
+def _take(one: FunctionRecord, made: Implementation, future: Future[Contender]) -> None:
+    """Add a method once it is compiled; a peer's that does not compile is absent."""
+    try:
+        one.contenders.append(future.result())
+    except ToolchainError as error:
+        if peer_of(made.method) is None:
+            raise
+        one.absent.append(Absent(one.name, made.method, made.family, f"not compiled: {error.line}"))
 
 
 def _again(made: Implementation, tools: Toolchains) -> list[tuple[Implementation, Compiler, tuple[str, ...]]]:

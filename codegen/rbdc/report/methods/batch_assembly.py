@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from os import cpu_count
 
+from rbdc.errors import ToolchainError
 from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
 from rbdc.options import Progress
@@ -17,14 +18,13 @@ from rbdc.report.methods.implementation import Implementation, without_optional
 from rbdc.report.methods.records import (
     BATCH_MEMORY,
     NO_SUCH_METHOD,
-    NOT_ASKED,
     Batches,
     BatchMethod,
     Contender,
     FunctionRecord,
 )
 from rbdc.report.methods.toolchains import Toolchains
-from rbdc.report.options import CASADI, PINOCCHIOS, CompareOptions, peer_of
+from rbdc.report.options import CASADI, NOT_ASKED, PINOCCHIOS, CompareOptions, peer_of
 
 Made = list[tuple[Implementation, list[BatchMethod]]]
 """C files, and the methods that are in them."""
@@ -42,7 +42,7 @@ def assemble_batches(
 
     absent: reasons of peers that take no part in the comparison, by name.
 
-    Raises ToolchainError with the compiler's output.
+    Raises ToolchainError with the compiler's output where code of ours does not compile.
     """
     pending = []
     with ThreadPoolExecutor(options.build.jobs or cpu_count() or 1) as pool:
@@ -53,7 +53,14 @@ def assemble_batches(
                 job = pool.submit(compiled, code, tools.compiler, tools.flags)
                 pending.append((one.batches, methods, job))
         for batches, methods, job in pending:
-            batches.methods += [replace(method, library=job.result().library) for method in methods]
+            try:
+                library = job.result().library
+            except ToolchainError as error:
+                if any(peer_of(method.of) is None for method in methods):
+                    raise
+                batches.absent |= {method.method: f"not compiled: {error.line}" for method in methods}
+            else:
+                batches.methods += [replace(method, library=library) for method in methods]
 
 
 def _of_function(

@@ -79,7 +79,7 @@ def loop_over_peer(declaration: FunctionDeclaration) -> Implementation:
 
 def casadi_map(model: Model, function: Function, method: str, sizes: Sequence[int]) -> Implementation:
     """C whose `BATCH` calls CasADi's map of a method of CasADi; there is one map for each of the sizes."""
-    text, maps = casadi_maps(of_casadi(model, function, method), sizes)
+    text, maps = casadi_maps(of_casadi(model, function, method).expressions, sizes)
     bare = without_optional(function.declaration)
     inputs = ", ".join(f"in[{k}]" for k in range(len(bare.inputs)))
     outputs = ", ".join(f"out[{k}]" for k in range(len(bare.outputs)))

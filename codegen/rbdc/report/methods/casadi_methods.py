@@ -1,5 +1,8 @@
 """Methods by CasADi: its C of the algorithms, and its derivatives through its C generator and ours.
 
+CasADi's C is of the papers' recursion that has the fewest operations for the model, counted in what CasADi
+compiles: after differentiation where it differentiates.
+
 Derivatives by q are in the tangent space: the Jacobian by the entries of q times dq/dt of each unit velocity
 (`rbdc.algorithms.manifold.configuration_rate`), which is constant where q is a vector space.
 """
@@ -41,6 +44,9 @@ from rbdc.report.methods.records import Absent
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}
 """CasADi's ad_weight: 0 forward, 1 reverse; None leaves the choice to CasADi."""
 
+MODES = {"forward": "forward mode", "reverse": "reverse mode", "auto": "CasADi's choice of mode"}
+"""The modes of `WEIGHTS` in words."""
+
 CASADI_LIMIT = 30_000
 """Instructions above which CasADi's C, a single C function, is not compiled: gcc needs minutes for it."""
 
@@ -77,14 +83,11 @@ def traced(model: Model, function: Function, evaluate: Evaluate) -> Expressions:
     return Expressions(declaration, inputs, outputs)
 
 
-def differentiated(model: Model, function: Function, mode: str, *, optimised: bool) -> Expressions:
-    """A function that is the derivatives of another, from that other by CasADi in one of the modes of
-    `WEIGHTS`.
-
-    optimised: differentiate the recursion that is generated, not the paper's on the model as described.
+def differentiated(model: Model, function: Function, mode: str, evaluate: Evaluate) -> Expressions:
+    """A function that is the derivatives of another, from a recursion of that other by CasADi in one of the
+    modes of `WEIGHTS`.
     """
-    of = functions_of(model)[str(function.comparison.derivative_of)]
-    base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
+    base = traced(model, functions_of(model)[str(function.comparison.derivative_of)], evaluate)
     (result,) = base.outputs.values()
     weight = WEIGHTS[mode]
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
@@ -100,13 +103,12 @@ def differentiated(model: Model, function: Function, mode: str, *, optimised: bo
 
 
 def differentiated_again(
-    model: Model, function: Function, second: SecondOrder, *, optimised: bool
+    model: Model, function: Function, second: SecondOrder, evaluate: Evaluate
 ) -> Expressions:
-    """Second derivatives from first ones by CasADi: of each output the matrix by its first variable,
-    differentiated by its second one.
+    """Second derivatives from a recursion of first ones by CasADi: of each output the matrix by its first
+    variable, differentiated by its second one.
     """
-    of, size = functions_of(model)[second.first], model.nv
-    base = traced(model, of, of.methods[chosen(model, of)[0]] if optimised else _paper(of))
+    base, size = traced(model, functions_of(model)[second.first], evaluate), model.nv
     q, v, x = base.inputs.values()
     tangents = _tangents(model, q)
     matrices, outputs = list(base.outputs.values()), {}
@@ -181,11 +183,43 @@ def casadi_maps(expressions: Expressions, sizes: Sequence[int]) -> tuple[str, li
     return text, [Mapped(n, f.name(), f.sz_arg(), f.sz_res(), f.sz_iw(), f.sz_w()) for n, f in maps]
 
 
-def of_casadi(model: Model, function: Function, method: str) -> Expressions:
-    """The expressions behind CasADi's C of a method of `ad_methods`: casadi, or ad-<mode>-casadi."""
+@dataclass(frozen=True)
+class Candidate:
+    """Expressions by one of a function's recursions, and in words which one it is."""
+
+    expressions: Expressions
+    words: str
+
+
+def fewest(function: Function, how: str, trace: Callable[[Evaluate], Expressions]) -> Candidate:
+    """The expressions with the fewest operations among those that `trace` makes of the papers' recursions for
+    a function: a peer gets the recursion that costs it least for the model at hand. how: `trace` in words.
+    """
+    made = {name: trace(evaluate) for name, evaluate in by_the_papers(function).items()}
+    counts = {name: _cost(one.function()).operations for name, one in made.items()}
+    best, *others = sorted(counts, key=lambda name: counts[name])
+    beside = f" (operations: {', '.join(f'{name} {counts[name]}' for name in (best, *others))})"
+    return Candidate(made[best], f"{how}{function.name} by {best}{beside if others else ''}")
+
+
+def of_casadi(model: Model, function: Function, method: str) -> Candidate:
+    """Expressions behind CasADi's C of a method of `ad_methods`: casadi, ad-<mode>-casadi, or ad-casadi."""
+    comparison, catalogue = function.comparison, functions_of(model)
     if method == "casadi":
-        return traced(model, function, _paper(function))
-    return differentiated(model, function, method.split("-")[1], optimised=False)
+        return fewest(function, "", lambda evaluate: traced(model, function, evaluate))
+    second = comparison.second_order
+    if second is not None:
+        return fewest(
+            catalogue[second.first],
+            f"{MODES['forward']} of ",
+            lambda evaluate: differentiated_again(model, function, second, evaluate),
+        )
+    mode = method.split("-")[1]
+    return fewest(
+        catalogue[str(comparison.derivative_of)],
+        f"{MODES[mode]} of ",
+        lambda evaluate: differentiated(model, function, mode, evaluate),
+    )
 
 
 def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementation | Absent:
@@ -204,9 +238,10 @@ def our_c(expressions: Expressions, method: str, algorithm: str) -> Implementati
     return of_program(expressions.declaration, program, method, "ad", algorithm)
 
 
-def _paper(function: Function) -> Evaluate:
-    """The first of the papers' recursions for a function."""
-    return next(iter(by_the_papers(function).values()))
+def _generated(model: Model, name: str) -> Evaluate:
+    """The recursion that is generated for a function."""
+    function = functions_of(model)[name]
+    return function.methods[chosen(model, function)[0]]
 
 
 def _cost(function: ca.Function) -> Cost:
@@ -225,44 +260,33 @@ def ad_methods(model: Model, function: Function) -> list[tuple[str, Callable[[],
     """The methods of this module for one function: name, and how to make it."""
     if function.declaration.framed:
         return []
+    names, ours = ["casadi"], {}
     if function.comparison.second_order is not None:
-        return [
-            ("ad-casadi", partial(_second, model, function, optimised=False)),
-            ("ad", partial(_second, model, function, optimised=True)),
-        ]
-    base = function.comparison.derivative_of
-    if base is None:
-        return [("casadi", partial(_through_casadi, model, function, "casadi", "the papers' recursion"))]
-    made: list[tuple[str, Callable[[], Implementation | Absent]]] = []
-    for mode in WEIGHTS:
-        name, words = f"ad-{mode}-casadi", f"{mode} mode of the papers' {base}"
-        made.append((name, partial(_through_casadi, model, function, name, words)))
-        made.append((f"ad-{mode}", partial(_through_ours, model, function, mode)))
-    return made
+        names.append("ad-casadi")
+        ours["ad"] = partial(_second_through_ours, model, function, function.comparison.second_order)
+    elif function.comparison.derivative_of is not None:
+        names += [f"ad-{mode}-casadi" for mode in WEIGHTS]
+        ours |= {f"ad-{mode}": partial(_through_ours, model, function, mode) for mode in WEIGHTS}
+    theirs = {name: partial(_through_casadi, model, function, name) for name in names}
+    return [*theirs.items(), *ours.items()]
 
 
-def _second(model: Model, function: Function, *, optimised: bool) -> Implementation | Absent:
-    """Second derivatives by CasADi from the first ones: as generated through our C, as the paper has them
-    through CasADi's.
-    """
-    method, second, reason = (
-        "ad" if optimised else "ad-casadi",
-        function.comparison.second_order,
-        too_large(model, function),
-    )
-    if second is None or reason:
-        return Absent(function.name, method, "ad", reason)
-    made = differentiated_again(model, function, second, optimised=optimised)
-    words = f"forward mode of the {'generated' if optimised else 'papers'} {second.first}"
-    return our_c(made, method, words) if optimised else casadi_c(made, method, words)
-
-
-def _through_casadi(model: Model, function: Function, method: str, algorithm: str) -> Implementation | Absent:
+def _through_casadi(model: Model, function: Function, method: str) -> Implementation | Absent:
+    """CasADi's C of the papers' recursion that leaves it the fewest operations."""
     if reason := too_large(model, function):
         return Absent(function.name, method, "ad", reason)
-    return casadi_c(of_casadi(model, function, method), method, algorithm)
+    made = of_casadi(model, function, method)
+    return casadi_c(made.expressions, method, made.words)
 
 
 def _through_ours(model: Model, function: Function, mode: str) -> Implementation | Absent:
-    made = differentiated(model, function, mode, optimised=True)
-    return our_c(made, f"ad-{mode}", f"{mode} mode of the generated {function.comparison.derivative_of}")
+    base = str(function.comparison.derivative_of)
+    made = differentiated(model, function, mode, _generated(model, base))
+    return our_c(made, f"ad-{mode}", f"{MODES[mode]} of the generated {base}")
+
+
+def _second_through_ours(model: Model, function: Function, second: SecondOrder) -> Implementation | Absent:
+    if reason := too_large(model, function):
+        return Absent(function.name, "ad", "ad", reason)
+    made = differentiated_again(model, function, second, _generated(model, second.first))
+    return our_c(made, "ad", f"{MODES['forward']} of the generated {second.first}")

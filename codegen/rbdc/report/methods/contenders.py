@@ -18,12 +18,14 @@ from rbdc.report.methods.casadi_methods import ad_methods
 from rbdc.report.methods.generated import (
     BY_PARAMETERS,
     SINGLE,
+    ZEROED,
     by_method,
     by_parameters,
     generated,
     rolled,
     single,
     takes_parameters,
+    zeroed,
 )
 from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
 from rbdc.report.methods.literature import by_the_papers
@@ -45,6 +47,8 @@ def methods_of(
         ("generated", "generated", partial(generated, model, function)),
         (SINGLE, "single", partial(single, model, function)),
     ]
+    if function.declaration.zeroed:
+        made.append((ZEROED, "analytical", partial(zeroed, model, function)))
     taking = replace(model, parameters=rows)
     if rows and takes_parameters(taking, function):
         made.append((BY_PARAMETERS, "analytical", partial(by_parameters, taking, function)))
@@ -68,7 +72,7 @@ def known_methods(model: Model, function: Function) -> list[str]:
     others = [name for name, _ in (*ad_methods(model, function), *numerical_methods(model, function))]
     others += [name for name, *_ in second_methods(model, function)]
     loops = ["rolled"] if function.policy.rolled else []
-    return ["generated", SINGLE, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
+    return ["generated", SINGLE, ZEROED, BY_PARAMETERS, *loops, *algorithms, *others, *FAMILIES]
 
 
 def _others(model: Model, function: Function, *, every_form: bool) -> dict[str, Evaluate]:

@@ -23,6 +23,8 @@ from rbdc.report.methods.records import Absent
 
 SINGLE = "generated-float32"
 """Name of the method in single precision."""
+ZEROED = "generated-zeroed"
+"""Name of the method for outputs that hold zeros."""
 BY_PARAMETERS = "generated-parameters"
 """Name of the method with inertial parameters at run time."""
 
@@ -35,6 +37,12 @@ def generated(model: Model, function: Function) -> Implementation:
 def single(model: Model, function: Function) -> Implementation:
     """The C of `rbdc build --dtype float32`."""
     return _built(model, function, SINGLE, "single", scalar=FLOAT)
+
+
+def zeroed(model: Model, function: Function) -> Implementation:
+    """The C of `rbdc build` for outputs that hold zeros, which leaves alone what is always zero."""
+    made = _built(model, function, ZEROED, "analytical", zeroed=True)
+    return replace(made, algorithm=f"{made.algorithm}, entries that are always zero left alone")
 
 
 def takes_parameters(taking: Model, function: Function) -> bool:
@@ -88,8 +96,9 @@ def _built(
     *,
     style: str = "unrolled",
     scalar: ScalarType = DOUBLE,
+    zeroed: bool = False,
 ) -> Implementation:
     names = [function.declaration.name]
     options = GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
-    return of_files(model, made.files, made.sources[0], method, family)
+    return of_files(model, made.files, made.sources[0], method, family, zeroed=zeroed)

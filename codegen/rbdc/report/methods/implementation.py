@@ -75,13 +75,21 @@ class Implementation:
 
 
 def of_files(
-    model: Model, files: Mapping[str, str], source: FunctionSource, method: str, family: str
+    model: Model,
+    files: Mapping[str, str],
+    source: FunctionSource,
+    method: str,
+    family: str,
+    *,
+    zeroed: bool = False,
 ) -> Implementation:
-    """An implementation from the C of a function with its public signature, and all its files."""
+    """An implementation from the C of a function with its public signature, and all its files; with `zeroed`
+    of its form for outputs that hold zeros.
+    """
     declaration = source.declaration
     kept = {name: text for name, text in files.items() if name.endswith((".c", ".h"))}
     text_bytes = sum(len(text) for name, text in kept.items() if name != f"{ROBOT}.h")
-    kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model))
+    kept["adapter.c"] = adapter(declaration, deepest_frame(model), nominal(model), zeroed=zeroed)
     made = Implementation(
         declaration.name, method, family, source.method, kept, source.cost, source.statements
     )
@@ -120,12 +128,17 @@ def prototypes(declarations: Sequence[FunctionDeclaration]) -> str:
 
 
 def adapter(
-    declaration: FunctionDeclaration, frame: int = 0, parameters: Sequence[Sequence[float]] = ()
+    declaration: FunctionDeclaration,
+    frame: int = 0,
+    parameters: Sequence[Sequence[float]] = (),
+    *,
+    zeroed: bool = False,
 ) -> str:
     """The C of `ENTRY` for a function with our own signature; with these inertial parameters if it takes
-    them.
+    them, with `zeroed` by its form for outputs that hold zeros.
     """
-    call = f"{ROBOT}_{declaration.name}({', '.join(arguments(declaration, frame))})"
+    name = f"{declaration.name}_into_zeroed" if zeroed else declaration.name
+    call = f"{ROBOT}_{name}({', '.join(arguments(declaration, frame))})"
     numbers = ", ".join(declaration.scalar.literal(float(x)) for row in parameters for x in row)
     table = f"static const {declaration.scalar.name} {PARAMETERS}[] = {{{numbers}}};"
     takes = any(p.kind is Kind.PARAMETERS for p in declaration.inputs)

@@ -15,9 +15,6 @@ from rbdc.report.accuracy.metrics import Errors
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""
 
-NOT_ASKED = "not asked for"
-"""Reason of the absence of a peer that the options leave out."""
-
 NO_SUCH_METHOD = "not asked for, or there is no such method for this function"
 """Reason of a peer's absence where it gave none."""
 

@@ -1,16 +1,20 @@
 """Comparison of a report, or a benchmark, with an earlier one.
 
-Deterministic figures decide; times are given as ratios within each run.
+Deterministic figures decide. Times are shown, as `rbdc.report.present.times` compares them, and decide where
+a factor is given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rbdc.errors import OptionError
-from rbdc.report.present.schema import BENCHMARK_SCHEMA, REPORT_SCHEMA
+from rbdc.report.present.times import WORSE_RATIO, Change, changes
+
+REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
+"""Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
 
 GATED = {"operations": 1.0, "statements": 1.0, "text_bytes": 1.01}
 """Figures that depend on rbdc alone, and the factor above which they are worse: one more comment is not."""
@@ -21,20 +25,21 @@ WORSE_ERROR = 2.0
 """Factor above which an error is worse; a harmless change of rounding stays below it."""
 ERROR_FLOOR = 2.0**-53
 """Unit roundoff: errors below it count as equal."""
-WORSE_RATIO = 1.25
-"""Factor above which a change of a time ratio is reported."""
 OWN = ("generated", "analytical")
 """Families of our own code: only they decide."""
 
 
 @dataclass
 class Verdict:
-    """Messages. worse: fail the run. better: improvements. slower: ratios that grew. notes: not compared."""
+    """Messages. worse: fail the run. better: improvements. slower: times that grew. notes: not compared.
+    times: those of our own code beside the baseline's, by robot where there are many.
+    """
 
     worse: list[str] = field(default_factory=list)
     better: list[str] = field(default_factory=list)
     slower: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    times: dict[str, list[Change]] = field(default_factory=dict)
 
 
 def check(baseline: Any, place: str, made_by: str = "compare") -> dict[str, Any]:
@@ -49,21 +54,38 @@ def check(baseline: Any, place: str, made_by: str = "compare") -> dict[str, Any]
     return baseline
 
 
-def judge_benchmark(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
+def check_gate(factor: float | None, baseline: Mapping[str, Any] | None) -> None:
+    """Raise OptionError for a factor of times that makes no sense, or has nothing to be judged by."""
+    if factor is None:
+        return
+    if baseline is None:
+        raise OptionError(f"--gate-time {factor:g} needs the report of an earlier run: give --baseline")
+    if not 1.0 < factor < float("inf"):
+        raise OptionError(f"--gate-time {factor:g}: give a factor above 1, as 1.5")
+    if any("peak" not in one for one in baseline.get("robots", {"": baseline}).values()):
+        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; make it anew")
+
+
+def judge_benchmark(
+    report: dict[str, Any], baseline: dict[str, Any], gate_time: float | None = None
+) -> Verdict:
     """Figures that got worse and better since the baseline, robot by robot."""
     verdict = Verdict()
     for label, old in baseline["robots"].items():
         if label not in report["robots"]:
             verdict.notes.append(f"{label} was not measured this time")
             continue
-        one = judge(report["robots"][label], old)
+        one = judge(report["robots"][label], old, gate_time)
+        verdict.times[label] = [change for found in one.times.values() for change in found]
         for name in ("worse", "better", "slower", "notes"):
             getattr(verdict, name).extend(f"{label}: {line}" for line in getattr(one, name))
     return verdict
 
 
-def judge(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
-    """Figures that got worse and better since the baseline."""
+def judge(report: dict[str, Any], baseline: dict[str, Any], gate_time: float | None = None) -> Verdict:
+    """Figures that got worse and better since the baseline. gate_time: the factor beyond which a time is
+    worse, None where times decide nothing.
+    """
     verdict = Verdict()
     for key in ("name", "nq", "nv", "root_joint", "description_sha256"):
         then, current = (one["robot"].get(key) for one in (baseline, report))
@@ -83,7 +105,8 @@ def judge(report: dict[str, Any], baseline: dict[str, Any]) -> Verdict:
             verdict.notes.append(f"{old['name']} was not measured this time")
             continue
         _judge_methods(now[old["name"]], old, rules, verdict)
-        _judge_ratios(now[old["name"]], old, verdict)
+    verdict.times[report["robot"]["name"]] = [*changes(report, baseline)]
+    _judge_times(verdict.times[report["robot"]["name"]], gate_time, verdict)
     return verdict
 
 
@@ -112,12 +135,13 @@ def _judge_methods(new: dict[str, Any], old: dict[str, Any], rules: _Rules, verd
                 verdict.better.append(line)
 
 
-def _judge_ratios(new: dict[str, Any], old: dict[str, Any], verdict: Verdict) -> None:
-    for method, then in old["ratios"].items():
-        current = new["ratios"].get(method)
-        if current is not None and then > WORSE_RATIO * current:
-            words = f"{method} took {then:.2f} times as long as generated, now {current:.2f}"
-            verdict.slower.append(f"{old['name']}: {words}")
+def _judge_times(found: Sequence[Change], gate_time: float | None, verdict: Verdict) -> None:
+    for change in found:
+        factor = change.factor
+        if factor is not None and gate_time is not None and factor > gate_time:
+            verdict.worse.append(f"{change.words()}; --gate-time {gate_time:g}")
+        elif factor is not None and factor > WORSE_RATIO:
+            verdict.slower.append(change.words())
 
 
 def _changes(

@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 
 import rbdc
-from rbdc.model_summary import as_data
+from rbdc.analysis.model_summary import as_data
 from rbdc.report.accuracy.inputs import SEED
-from rbdc.report.accuracy.metrics import tolerance
+from rbdc.report.accuracy.metrics import WRONG, tolerance
 from rbdc.report.accuracy.oracle import DIGITS
 from rbdc.report.measure.machine import machine
 from rbdc.report.measure.results import Comparison
 from rbdc.report.measure.roofline import Bandwidth, Peak
 from rbdc.report.methods.implementation import FAMILIES
-from rbdc.report.methods.records import Contender, FunctionRecord
+from rbdc.report.methods.records import Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.options import PEERS, peer_of
-from rbdc.report.present.batch_document import bandwidth_data, batch_data
+from rbdc.report.present.baseline import REPORT_SCHEMA
 from rbdc.report.present.formatting import batch_methods
-from rbdc.report.present.schema import REPORT_SCHEMA
 
 PATTERNS = ("generated", "finite-difference")
 """Methods whose derivative matrices are kept entry by entry: exact zeros beside the noise of differences."""
@@ -36,7 +35,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "robot": _robot(comparison),
         "machine": {**machine(), "pinned_to": comparison.core},
         "peak": _peak(comparison.peak),
-        "bandwidth": bandwidth_data(comparison.bandwidth),
+        "bandwidth": _bandwidth(comparison.bandwidth),
         "compiler": {"version": tools.compiler.version, "flags": list(tools.flags)},
         "other_compilers": [
             {"name": other.name, "version": other.compiler.version, "flags": list(other.flags)}
@@ -88,7 +87,7 @@ def _function(one: FunctionRecord, peak: Peak, bandwidth: Bandwidth | None) -> d
         "absent": [{"method": a.method, "family": a.family, "reason": a.reason} for a in one.absent],
         "ratios": _ratios(methods),
         "peers": _peers(methods),
-        "batch": batch_data(one.batches, peak, bandwidth),
+        "batch": _batches(one.batches, peak, bandwidth),
         "patterns": _patterns(one) if one.function.comparison.derivative_of else None,
     }
 
@@ -133,11 +132,15 @@ def _ratios(methods: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The fastest method of every peer that took part, and its ratio."""
-    ratios = _ratios(methods)
+    """The fastest method of every peer that took part, its algorithm and its ratio."""
+    ratios, algorithms = _ratios(methods), {m["method"]: m["algorithm"] for m in methods}
     ranked = sorted(ratios, key=lambda method: -ratios[method])  # the fastest comes last, and stays
     best = {peer: method for method in ranked if (peer := peer_of(method)) is not None}
-    return {peer: {"method": best[peer], "ratio": ratios[best[peer]]} for peer in PEERS if peer in best}
+    return {
+        peer: {"method": name, "algorithm": algorithms[name], "ratio": ratios[name]}
+        for peer in PEERS
+        if (name := best.get(peer)) is not None
+    }
 
 
 def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
@@ -147,6 +150,56 @@ def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
         {"output": p.name, **{method: one.outputs[method][k][0].reshape(p.shape).tolist() for method in kept}}
         for k, p in enumerate(one.function.declaration.outputs)
     ]
+
+
+def _bandwidth(bandwidth: Bandwidth | None) -> dict[str, Any] | None:
+    """The measured bandwidth; None where batches were not measured."""
+    if bandwidth is None:
+        return None
+    return {**asdict(bandwidth), "bytes_per_second": round(bandwidth.bytes_per_second)}
+
+
+def _batches(batches: Batches | None, peak: Peak, bandwidth: Bandwidth | None) -> dict[str, Any] | None:
+    """One function in batches; None where they were not measured."""
+    if batches is None or bandwidth is None:
+        return None
+    return {
+        "samples": batches.samples,
+        "left_out": batches.left_out,
+        "lanes": batches.lanes,
+        "flops": batches.flops,
+        "methods": [_batch_method(batches, method, peak, bandwidth) for method in batches.methods],
+        "absent": [{"method": method, "reason": reason} for method, reason in batches.absent.items()],
+    }
+
+
+def _batch_method(batches: Batches, method: BatchMethod, peak: Peak, bandwidth: Bandwidth) -> dict[str, Any]:
+    errors = batches.errors.get(method.method)
+    # Neither the peak of double precision nor the bound of its errors applies to single precision.
+    single = method.dtype != "float64"
+    points = []
+    for samples, times in zip(batches.samples, batches.times[method.method], strict=True):
+        ns = times["minimum"]
+        points.append(
+            {
+                "samples": samples,
+                "nanoseconds": round(ns, 3),
+                "median": round(times["median"], 3),
+                "rounds": times["rounds"],
+                "peak_percent": peak.percent(None if single else batches.flops, ns),
+                "bandwidth_percent": bandwidth.percent(method.moved, ns),
+            }
+        )
+    return {
+        "method": method.method,
+        "of": method.of,
+        "family": method.family,
+        "algorithm": method.how,
+        "bytes": method.moved,
+        "points": points,
+        "errors": None if errors is None else errors.data(),
+        "right": None if errors is None or single else errors.scaled <= WRONG,
+    }
 
 
 def wrong_results(report: dict[str, Any], families: Collection[str] = tuple(FAMILIES)) -> list[str]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH
-from rbdc.report.present.plots import Line, grown, line_colours
+from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.study_page import Figure, Heading, Table, study_page
 
 BODIES = "number of bodies N"
-MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "root mean square relative error")
+MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")
 """What is drawn of a method's figures."""
+PANELS = ("time", "machine code", "errors")
+"""Titles of these."""
 
 
 def _measured(figures: Mapping[str, Any], which: int) -> float | None:
@@ -65,7 +68,7 @@ def family_curves(
         Line(f"{method}, {family}", points, colours[method], family != first)
         for (method, family), points in found.items()
     ]
-    return grown(lines, function, BODIES, MEASURES[which])
+    return grown(lines, f"{function}: {PANELS[which]}", BODIES, MEASURES[which])
 
 
 def growth_table(function: Mapping[str, Any]) -> Table:

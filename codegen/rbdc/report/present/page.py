@@ -9,6 +9,7 @@ from typing import Any
 
 from rbdc.emit.render import render_html
 from rbdc.functions.catalogue import known
+from rbdc.report.present.colours import FAMILY_COLOURS, of_method
 from rbdc.report.present.formatting import (
     bandwidth_words,
     batch_notes,
@@ -23,7 +24,7 @@ from rbdc.report.present.formatting import (
     peak_words,
     ratio_words,
 )
-from rbdc.report.present.plots import COLOURS, batch_curves, error_dots, pattern, time_bars
+from rbdc.report.present.plots import batch_curves, error_dots, pattern, time_bars
 
 COLUMNS = (
     ("operations", "operations"),
@@ -34,6 +35,25 @@ COLUMNS = (
     ("stack_bytes", "stack, bytes"),
 )
 """Figures of the tables, with their headings."""
+
+HEADINGS = (
+    "min ns",
+    "median ns",
+    "cold min ns",
+    "cold median ns",
+    *(words for _, words in COLUMNS),
+    "of vector peak",
+    "of scalar peak",
+    "compile s",
+    "max abs (40)",
+    "rms abs (41)",
+    "max rel (42)",
+    "rms rel (43)",
+)
+"""Headings between the ratio of a method and its algorithm."""
+
+BATCH_HEADINGS = ("min ns", "median ns", "of vector peak", "of scalar peak", "of bandwidth")
+"""Headings between the number of samples and the method that is called."""
 
 METRICS = ("max_abs", "rms_abs", "max_rel", "rms_rel")
 
@@ -108,30 +128,35 @@ class _Headline:
 class _Peer:
     name: str
     method: str
+    algorithm: str
     ratio: str
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A method in the table of a function; `cells` stand between its ratio and its algorithm."""
+    """A method in the table of a function; `cells` stand between its ratio and its algorithm, each beside the
+    heading of its column.
+    """
 
     method: str
     colour: str
     algorithm: str
     ratio: str
-    cells: Sequence[str]
+    cells: Sequence[tuple[str, str]]
     wrong: bool
 
 
 @dataclass(frozen=True)
 class _BatchRow:
-    """A method at one size of batch; `of` is the method whose code it calls."""
+    """A method at one size of batch; `of` is the method whose code it calls; cells stand beside the headings
+    of their columns.
+    """
 
     method: str
     of: str
     colour: str
     samples: int
-    cells: Sequence[str]
+    cells: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -182,6 +207,7 @@ class _Page:
     headlines: Sequence[_Headline]
     functions: Sequence[_Function]
     columns: Sequence[str]
+    batch_columns: Sequence[str]
     data: str
 
 
@@ -207,10 +233,13 @@ def page(report: dict[str, Any]) -> str:
         bandwidth=None if bandwidth is None else bandwidth_words(bandwidth),
         settings=report["settings"],
         generator=report["generator"],
-        families=[_Family(name, meaning, COLOURS[name]) for name, meaning in report["families"].items()],
+        families=[
+            _Family(name, meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()
+        ],
         headlines=[_headline(f) for f in report["functions"] if f["name"] in tiles],
         functions=[_function(k, f) for k, f in order],
-        columns=[words for _, words in COLUMNS],
+        columns=HEADINGS,
+        batch_columns=BATCH_HEADINGS,
         data=embedded(json.dumps(report)),
     )
     return render_html("report.html.jinja", **vars(view))
@@ -254,7 +283,7 @@ def _headline(function: dict[str, Any]) -> _Headline:
         best = min(theirs, key=lambda m: m["nanoseconds"]["minimum"], default=None)
         if best is not None:
             ratio = ratio_words(best["nanoseconds"]["minimum"] / own)
-            others.append(_Other(best["method"], ratio, COLOURS[family]))
+            others.append(_Other(best["method"], ratio, of_method(best)))
     return _Headline(function["name"], nanoseconds(own), *peak_shares(generated), others)
 
 
@@ -270,10 +299,14 @@ def _function(index: int, function: dict[str, Any]) -> _Function:
         dots=error_dots(function),
         rows=[_row(method, function["ratios"]) for method in rows],
         absent=function["absent"],
-        peers=[_Peer(label_words(peer), best["method"], f"{best['ratio']:.3g}") for peer, best in peers],
+        peers=[_peer(peer, best) for peer, best in peers],
         batch=None if batch is None else _batch(batch),
         patterns=[_Pattern(p["output"], pattern(p)) for p in function["patterns"] or ()],
     )
+
+
+def _peer(peer: str, best: Mapping[str, Any]) -> _Peer:
+    return _Peer(label_words(peer), best["method"], best["algorithm"], f"{best['ratio']:.3g}")
 
 
 def _row(method: dict[str, Any], ratios: dict[str, float]) -> _Row:
@@ -285,8 +318,9 @@ def _row(method: dict[str, Any], ratios: dict[str, float]) -> _Row:
         compile_seconds(method),
         *(error_words(method, key) for key in METRICS),
     ]
-    ratio, colour = f"{ratios.get(method['method'], 1.0):.3g}", COLOURS[method["family"]]
-    return _Row(method["method"], colour, method["algorithm"], ratio, cells, wrong=method["right"] is False)
+    ratio, colour = f"{ratios.get(method['method'], 1.0):.3g}", of_method(method)
+    pairs = [*zip(HEADINGS, cells, strict=True)]
+    return _Row(method["method"], colour, method["algorithm"], ratio, pairs, wrong=method["right"] is False)
 
 
 def _batch(batch: dict[str, Any]) -> _Batch:
@@ -298,4 +332,5 @@ def _batch(batch: dict[str, Any]) -> _Batch:
 def _batch_row(method: dict[str, Any], point: dict[str, Any]) -> _BatchRow:
     times = [decimal_nanoseconds(point[key]) for key in ("nanoseconds", "median")]
     cells = [*times, *peak_shares(point), f"{point['bandwidth_percent']:.3g} %"]
-    return _BatchRow(method["method"], method["of"], COLOURS[method["family"]], point["samples"], cells)
+    pairs = [*zip(BATCH_HEADINGS, cells, strict=True)]
+    return _BatchRow(method["method"], method["of"], of_method(method), point["samples"], pairs)

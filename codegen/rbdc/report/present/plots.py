@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -10,30 +10,23 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axis import Axis
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
+from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
 from rbdc.report.present.formatting import nanoseconds, shown_methods
 
-COLOURS = {
-    "generated": "#0b7a5c",
-    "single": "#8fbf3f",
-    "analytical": "#2f6fb5",
-    "ad": "#d07a1f",
-    "numerical": "#8a8f98",
-    "peer": "#7a4fa3",
-}
-"""Colours of the families of methods."""
+BENCHMARKED = ("generated", "generated-gcc", "casadi", "cppadcodegen", "pinocchio-native", "pinocchio")
+"""The entries of a benchmark, in their order."""
 
-LABEL_COLOURS = {
-    "generated": COLOURS["generated"],
-    "generated-gcc": "#74c2a7",
-    "casadi": COLOURS["ad"],
-    "cppadcodegen": "#8f5410",
-    "pinocchio-native": COLOURS["peer"],
-    "pinocchio": "#b08bd0",
-}
-"""Colours of the entries of a benchmark, in their order."""
+GENERATED = FAMILY_COLOURS["generated"]
+
+WIDE = 30.0
+"""Ratio of the largest to the least value above which bars stand on a logarithmic axis."""
+
+SHORT = 28
+"""Letters of the longest label of which a key has two columns."""
 
 _WIDTH = 5.4
 """Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
@@ -47,6 +40,12 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def logarithmic(values: Iterable[float]) -> bool:
+    """Whether bars of these values need a logarithmic axis, for the short ones to be seen."""
+    found = [value for value in values if value > 0.0]
+    return bool(found) and max(found) > WIDE * min(found)
+
+
 def time_bars(function: dict[str, Any]) -> str:
     """Bars of the minimum time, each with its time and its ratio to the generated code."""
     methods = shown_methods(function)
@@ -54,14 +53,37 @@ def time_bars(function: dict[str, Any]) -> str:
     with mpl.rc_context(_STYLE):
         figure, axes = _axes(len(methods))
         times = [m["nanoseconds"]["minimum"] for m in methods]
-        axes.barh(range(len(methods)), times, color=[COLOURS[m["family"]] for m in methods], height=0.72)
+        axes.barh(range(len(methods)), times, color=[of_method(m) for m in methods], height=0.72)
         for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
             ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
             axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
-        axes.set_xlim(0.0, 1.45 * max(times))
         _label(axes, methods)
-        axes.set_xlabel("minimum time of a call (ns)")
+        axes.set_title("time of a call", fontsize=10, loc="left")
+        _scale(axes, times)
         return _svg(figure)
+
+
+def _scale(axes: Any, times: Sequence[float]) -> None:
+    """The axis of bars, with room for the words beside the longest."""
+    wide = logarithmic(times)
+    if wide:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(numticks=5))
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
+    _show_nanoseconds(axes.xaxis)
+    left, bars = (min(times) / 3.0 if wide else 0.0), 1.0 - _share_of_words(axes)
+    right = left * (max(times) / left) ** (1.0 / bars) if wide else max(times) / bars
+    axes.set_xlim(left, right)
+
+
+def _share_of_words(axes: Any) -> float:
+    """The width of the longest words within axes, of the axes' width; at most nine tenths."""
+    canvas: Any = FigureCanvasAgg(axes.figure)
+    canvas.draw()
+    widest = max(text.get_window_extent().width for text in axes.texts)
+    return min(0.9, 1.05 * float(widest / axes.get_window_extent().width))
 
 
 def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
@@ -69,6 +91,7 @@ def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
 
     rows: those of a benchmark. labels: entries of the rows that are shown.
     """
+    colours = line_colours(labels)
     with mpl.rc_context(_STYLE):
         figure, axes = _axes(len(rows) + 1)
         for k, row in enumerate(rows):
@@ -78,14 +101,15 @@ def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
                 [min(times.values()), max(times.values())], [k, k], color="#dfe3e8", linewidth=2, zorder=1
             )
             for label, ns in times.items():
-                axes.plot([ns], [k], "o", color=LABEL_COLOURS[label], markersize=7, zorder=2)
+                axes.plot([ns], [k], "o", color=colours[label], markersize=7, zorder=2)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
         _show_nanoseconds(axes.xaxis)
         axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        axes.set_xlabel("minimum time of a call")
+        axes.set_title("time of a call", fontsize=10, loc="left")
+        axes.set_xlabel("minimum, on a logarithmic axis")
         return _svg(figure)
 
 
@@ -101,8 +125,8 @@ def batch_curves(batch: dict[str, Any]) -> str:
         axes = figure.subplots()
         for method in batch["methods"]:
             sizes, times = zip(*((p["samples"], p["nanoseconds"]) for p in method["points"]), strict=True)
-            name, colour = method["method"], COLOURS[method["family"]]
-            line = "-" if name.endswith(("-batch", "-map")) else "--"
+            name = method["method"]
+            colour, line = of_method(method), "--" if name.endswith("-loop") else "-"
             axes.plot(sizes, times, line, marker="o", markersize=4, color=colour, label=name)
         axes.set_xscale("log")
         axes.set_yscale("log")
@@ -111,8 +135,9 @@ def batch_curves(batch: dict[str, Any]) -> str:
         axes.xaxis.set_minor_locator(NullLocator())
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         _show_nanoseconds(axes.yaxis)
+        axes.set_title("time of a sample in batches", fontsize=10, loc="left")
         axes.set_xlabel("samples in a batch")
-        axes.set_ylabel("minimum time of a sample")
+        axes.set_ylabel("minimum")
         figure.legend(loc="outside upper left", ncols=2, frameon=False)
         return _svg(figure)
 
@@ -126,7 +151,7 @@ def error_dots(function: dict[str, Any]) -> str | None:
         figure, axes = _axes(len(methods))
         for k, method in enumerate(methods):
             low, high = (max(method["errors"][name], 1e-18) for name in ("rms_rel", "max_rel"))
-            colour = COLOURS[method["family"]]
+            colour = of_method(method)
             axes.plot([low, high], [k, k], color=colour, linewidth=2, alpha=0.5)
             axes.plot([low], [k], "o", color=colour, markersize=6)
             axes.plot([high], [k], "|", color=colour, markersize=11, markeredgewidth=2)
@@ -135,7 +160,8 @@ def error_dots(function: dict[str, Any]) -> str | None:
         left, right = axes.get_xlim()
         axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
         _label(axes, methods)
-        axes.set_xlabel("relative error: \u25cf root mean square, | largest")
+        axes.set_title("relative error", fontsize=10, loc="left")
+        axes.set_xlabel("\u25cf root mean square, | largest")
         return _svg(figure)
 
 
@@ -164,7 +190,7 @@ def curve(x: Sequence[float], values: Sequence[float | None], title: str, label:
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 2.4), layout="constrained")
         axes = figure.subplots()
-        axes.plot(x, [np.nan if y is None else y for y in values], color=COLOURS["generated"], linewidth=1.2)
+        axes.plot(x, [np.nan if y is None else y for y in values], color=GENERATED, linewidth=1.2)
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_xlabel(label)
         return _svg(figure)
@@ -180,18 +206,12 @@ class Line:
     dashed: bool = False
 
 
-def line_colours(names: Sequence[str]) -> dict[str, str]:
-    """A colour for each of several methods, the generated one's its own."""
-    palette = ["#2f6fb5", "#d07a1f", "#7a4fa3", "#c0392b", "#8a8f98", "#8fbf3f", "#17a2b8", "#b8860b"]
-    others = [name for name in names if name != "generated"]
-    chosen = {name: palette[k % len(palette)] for k, name in enumerate(others)}
-    return {"generated": COLOURS["generated"], **chosen}
-
-
 def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
     """Curves over sizes, both on logarithmic axes; a value of 0 stands at 1e-17."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 3.4 + 0.09 * len(lines)), layout="constrained")
+        labels = [line.label for line in lines]
+        height = 3.4 + 0.18 * len(lines) / _columns(labels)
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
         axes = figure.subplots()
         for line in lines:
             values = [max(value, 1e-17) for value in line.points.values()]
@@ -213,7 +233,7 @@ def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        figure.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+        _legend(figure, labels)
         return _svg(figure)
 
 
@@ -249,21 +269,40 @@ def contours(
         return _svg(figure)
 
 
-def grouped_bars(groups: Sequence[str], series: Mapping[str, Sequence[float]], title: str, y: str) -> str:
-    """Bars side by side for each group, on a logarithmic axis."""
+def grouped_bars(
+    groups: Sequence[str],
+    series: Mapping[str, Sequence[float]],
+    colours: Mapping[str, str],
+    title: str,
+    y: str,
+) -> str:
+    """Bars side by side for each group; on a logarithmic axis where they spread wide."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
         axes = figure.subplots()
-        colours, width = line_colours(list(series)), 0.8 / len(series)
+        width = 0.8 / len(series)
         for k, (name, values) in enumerate(series.items()):
             places = [g + (k - 0.5 * (len(series) - 1)) * width for g in range(len(groups))]
             axes.bar(places, values, width, color=colours[name], label=name)
-        axes.set_yscale("log")
+        if logarithmic(value for values in series.values() for value in values):
+            axes.set_yscale("log")
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_xticks(range(len(groups)), groups)
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_ylabel(y)
-        figure.legend(loc="outside lower left", ncols=2, frameon=False, fontsize=9)
+        _legend(figure, [*series])
         return _svg(figure)
+
+
+def _legend(figure: Figure, labels: Sequence[str]) -> None:
+    """The key below a figure, in two columns where their words are short enough."""
+    figure.legend(loc="outside lower left", ncols=_columns(labels), frameon=False, fontsize=9)
+
+
+def _columns(labels: Sequence[str]) -> int:
+    return 2 if max(map(len, labels), default=0) <= SHORT else 1
 
 
 def _axes(rows: int) -> tuple[Figure, Any]:

@@ -10,6 +10,9 @@ from typing import Any
 from rbdc.emit.render import render_html
 from rbdc.report.present.formatting import embedded
 
+MOST_COLUMNS = 5
+"""Columns of a table that fit into the width of a phone."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -19,6 +22,16 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     note: str = ""
+
+    @property
+    def stacked(self) -> bool:
+        """Whether it has too many columns for a phone, which then has the cells of a row in lines."""
+        return len(self.head) > MOST_COLUMNS
+
+    @property
+    def lines(self) -> list[list[tuple[str, str]]]:
+        """The cells of every row beside the headings of their columns."""
+        return [list(zip(self.head, row, strict=True)) for row in self.rows]
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from rbdc.report.methods.records import NO_SUCH_METHOD, NOT_ASKED
-from rbdc.report.options import PEERS
+from rbdc.report.methods.records import NO_SUCH_METHOD
+from rbdc.report.options import NOT_ASKED, PEERS, peer_of
 
-_COPIED = ("operations", "flops", "peak_percent", "code_bytes", "compile_seconds", "errors", "right")
+_COPIED = (
+    "algorithm",
+    "operations",
+    "flops",
+    "peak_percent",
+    "code_bytes",
+    "compile_seconds",
+    "errors",
+    "right",
+)
 
 
 def summary(report: dict[str, Any]) -> list[dict[str, Any]]:
@@ -51,7 +60,9 @@ def _entry(method: dict[str, Any], ratios: dict[str, float]) -> dict[str, Any]:
 def _reason(report: dict[str, Any], function: dict[str, Any], label: str) -> str:
     """The reason why an entry was not measured; of several methods of a peer the first one's."""
     reasons = [
-        a["reason"] for a in function["absent"] if label in (a["method"], a["method"].rpartition("-")[2])
+        a["reason"]
+        for a in function["absent"]
+        if label in (a["method"], a["method"].rpartition("-")[2], peer_of(a["method"]))
     ]
     reasons += [reason for peer, reason in report["peers"]["absent"].items() if peer == label]
     return str(reasons[0]) if reasons else NO_SUCH_METHOD

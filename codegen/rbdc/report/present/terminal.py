@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rbdc.report.measure.results import Residue
+from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
 from rbdc.report.present.formatting import (
     bandwidth_words,
@@ -26,6 +27,7 @@ from rbdc.report.present.formatting import (
     shown_methods,
 )
 from rbdc.report.present.summary import summary
+from rbdc.report.present.times import Change
 
 _WIDE = 120
 
@@ -57,8 +59,26 @@ def show(report: dict[str, Any]) -> None:
         table.add_section()
     _console().print(table)
     show_summary("Generated code and its peers", summary(report), report["peak"])
+    show_peers(report)
     if report["bandwidth"] is not None:
         show_batches(report)
+
+
+def show_peers(report: dict[str, Any], robot: str = "") -> None:
+    """Show which recursion CasADi has of every function, and why peers that were asked for are absent."""
+    before = f"{robot}, " if robot else ""
+    lines = [
+        f"{before}{label_words(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
+        for function in report["functions"]
+        if (best := function["peers"].get(CASADI)) is not None
+    ]
+    lines += [
+        f"{before}{label_words(peer)} is absent: {reason}"
+        for peer, reason in report["peers"]["absent"].items()
+        if reason != NOT_ASKED
+    ]
+    for line in lines:
+        _console().print(Text(line), soft_wrap=True)
 
 
 def show_batches(report: dict[str, Any]) -> None:
@@ -120,6 +140,7 @@ def show_benchmark(report: dict[str, Any]) -> None:
         robot = one["robot"]
         title = f"{label}, {robot['root_joint']} base, nv = {robot['nv']}; {one['compiler']['version']}"
         show_summary(title, [row for row in report["rows"] if row["robot"] == label], one["peak"])
+        show_peers(one, label)
     for label, reason in report["absent"].items():
         _console().print(Text(f"{label} is absent: {reason}"), soft_wrap=True)
 
@@ -215,28 +236,49 @@ def show_precision(residues: Sequence[Residue]) -> None:
     )
     for heading in ("function", "matrix", "method"):
         table.add_column(heading)
-    for heading in ("largest entry", "exact zeros"):
+    for heading in ("largest entry", "by truncation alone", "exact zeros"):
         table.add_column(heading, justify="right")
     for x in residues:
-        largest = f"{x.largest:.1e}" if x.largest else "0"
-        words = (x.function, x.output, x.method, largest, f"{x.zeros} of {x.size}")
+        largest, truncation = (
+            "-" if y is None else f"{y:.1e}" if y else "0" for y in (x.largest, x.truncation)
+        )
+        words = (x.function, x.output, x.method, largest, truncation, f"{x.zeros} of {x.size}")
         table.add_row(*(Text(word) for word in words))
     _console().print(table)
 
 
-def _console() -> Console:
-    terminal = Console()
-    return terminal if terminal.is_terminal else Console(width=_WIDE)
+def _console(*, stderr: bool = False) -> Console:
+    terminal = Console(stderr=stderr)
+    return terminal if terminal.is_terminal else Console(width=_WIDE, stderr=stderr)
 
 
-def show_verdict(verdict: Verdict) -> None:
+def show_verdict(verdict: Verdict, *, stderr: bool = False) -> None:
     """Show the result of a baseline, worst last, so that it stays on the screen."""
-    console = Console()
+    console = _console(stderr=stderr)
+    if any(verdict.times.values()):
+        console.print(_beside_the_baseline(verdict.times))
     for words, lines in (
         ("note", verdict.notes),
         ("better", verdict.better),
-        ("ratio", verdict.slower),
+        ("slower", verdict.slower),
         ("worse", verdict.worse),
     ):
         for line in lines:
             console.print(Text(f"{words}: {line}"), soft_wrap=True)
+
+
+def _beside_the_baseline(times: Mapping[str, Sequence[Change]]) -> Table:
+    """Times of generated code in the earlier run and in this one."""
+    words = "factor: of the times, over that of the yardstick, which no change of rbdc moves"
+    table = Table(title=Text("Times beside the baseline"), title_justify="left", caption=Text(words))
+    table.caption_justify = "left"
+    table.add_column("robot, function, method", no_wrap=True)
+    for heading in ("then", "now", "yardstick", "factor"):
+        table.add_column(heading, justify="right")
+    for robot, changes in times.items():
+        for change in (one for one in changes if one.family == "generated"):
+            yardstick = "-" if change.yardstick is None else f"{change.yardstick.factor:.3g}"
+            factor = "-" if change.factor is None else f"{change.factor:.3g}"
+            name = Text(f"{robot}, {change.function}, {change.method}")
+            table.add_row(name, nanoseconds(change.then), nanoseconds(change.now), yardstick, factor)
+    return table

@@ -36,7 +36,7 @@ def sensitivity_page(report: dict[str, Any]) -> str:
         ("method", "cumulative time", "rms error", "largest error", "not defined"),
         methods,
         "Errors are relative to the largest sensitivity, beside generated code; those that are not defined, "
-        "for a step of 0, are left out of them. Rows of the article: its own machine, 301 samples.",
+        "for a step of 0, are left out of them. Rows of the article: MATLAB on its own machine, 301 samples.",
     )
     return study_page(heading, report, [times], _figures(report))
 

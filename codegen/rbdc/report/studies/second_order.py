@@ -12,6 +12,7 @@ from rbdc.model.families import BINARY, SERIAL, tree
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.compare import compare
 from rbdc.report.families import Family, branched, families_report, serial
+from rbdc.report.methods.generated import ZEROED
 from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
@@ -65,11 +66,11 @@ def second_order(quick: bool, progress: Progress) -> dict[str, Any]:
 
 def asked(extent: Extent, size: int) -> CompareOptions:
     """The options of a mechanism with so many bodies."""
-    methods = [method for method, limit in LIMITS.items() if size <= limit]
+    methods = [ZEROED, *(method for method, limit in LIMITS.items() if size <= limit)]
     if extent is FULL and size <= MOST_PRODUCTS:
         methods += PRODUCTS
     if extent is QUICK:
-        methods = ["finite-diff-1", "finite-diff-2"]
+        methods = [ZEROED, "finite-diff-1", "finite-diff-2"]
     functions = (SECOND, FORWARD, FIRST) if extent is FULL else (SECOND, FIRST)
     return CompareOptions(extent.build, functions, tuple(methods), (), 4, 1, extent.seconds)
 

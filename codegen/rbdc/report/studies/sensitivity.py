@@ -6,9 +6,10 @@ q_i = sin 2 pi f t with f = 1 Hz over 3 s. Joints are numbered from 1, as in the
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,9 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.reference.lagrangian.sensitivity import sensitivities
+from rbdc.errors import UnsupportedError
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import on_model
 from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
+from rbdc.report.measure.worker import pointers_to
+from rbdc.report.methods.contenders import compiled
+from rbdc.report.methods.generated import by_method
+from rbdc.report.methods.implementation import Implementation
+from rbdc.report.methods.toolchains import toolchains
+from rbdc.report.options import CompareOptions
+from rbdc.report.studies.sensitivity_claims import (
+    CENTRAL,
+    COMPILED,
+    GENERATED,
+    INTERPRETED,
+    ONE_BY_ONE,
+    PUBLISHED_ANALYTICAL,
+    PUBLISHED_NUMERICAL,
+    RELATIVE,
+    claims,
+    errors_of,
+)
 from rbdc.runtime.load import load
 
 Array = NDArray[np.float64]
@@ -32,27 +54,28 @@ SAMPLES, QUICK_SAMPLES = 301, 61
 FIGURE_4 = ((20, 5, 0), (30, 25, 1), (42, 22, 2))
 """Row, column and by what: q, v, a."""
 FIGURE_5 = ((18, 14, 0), (18, 14, 1), (18, 14, 2))
-PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
-"""Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
 BY = ("q", "v", "a")
 STEP = 6e-6
 """Of central differences: the cube root of the rounding error."""
-AGREES = 1e-6
-"""Relative to the largest entry: what central differences are off, and more."""
+ACROSS = 42, 18
+"""A torque and a coordinate of different branches."""
 
 
 @dataclass(frozen=True)
 class Method:
     """One way to all 3 x 43^2 sensitivities: its cumulative time (s) and its error, relative to the generated
     code's largest entry, as root mean square and at most. Of differences whose step vanishes there is none:
-    the errors are those of the other entries, and `undefined` is how many have none.
+    the errors are those of the other entries, and `undefined` is how many have none. operations: of a sample,
+    where they are counted.
     """
 
+    key: str
     name: str
     seconds: float
     rms: float
     largest: float
     undefined: int = 0
+    operations: int | None = None
 
 
 def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]:
@@ -60,27 +83,32 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
     that is not optimised, so that times say little.
     """
     started, samples = time.monotonic(), QUICK_SAMPLES if quick else SAMPLES
-    progress("1 of 4: building, about a minute" if not quick else "1 of 4: building without optimisation")
+    progress("1 of 5: building without optimisation" if quick else "1 of 5: building, about a minute")
     model, module = _built(folder, quick, progress)
     instants = np.linspace(0.0, SECONDS, samples)
     states = motion(instants, model.nv)
-    progress("2 of 4: generated code")
+    progress("2 of 5: generated code")
     exact = module.rnea_derivatives(*states)
     seconds = _timed(lambda: module.rnea_derivatives(*states, out=exact), 100)[0]
     single = _timed(lambda: [module.rnea_derivatives(*row) for row in zip(*states, strict=True)], 3)[0]
-    progress("3 of 4: the paper's recursion in NumPy, about five seconds")
+    methods = [
+        Method(GENERATED, "generated, all samples in one call with out=", seconds, 0.0, 0.0),
+        Method(ONE_BY_ONE, "generated, a call for each sample", single, 0.0, 0.0),
+    ]
+    progress("3 of 5: the article's recursion in NumPy, about five seconds")
     paper = _timed(lambda: by_the_paper(model, states), 1)
-    progress("4 of 4: differences, about ten seconds")
+    methods.append(_method(INTERPRETED, "the article's recursion, NumPy over all samples", paper, exact))
+    if not quick:
+        progress("4 of 5: the article's recursion as C, about two minutes")
+        methods.append(_compiled(model, states, exact))
+    progress("5 of 5: differences, about ten seconds")
     steps = [np.full(x.shape, STEP) for x in states]
     differences = _timed(lambda: by_differences(module.rnea, states, steps), 1)
     relative = [STEP * np.abs(x) for x in states]
     spiky = _timed(lambda: by_differences(module.rnea, states, relative), 1)
-    methods = [
-        Method("generated, all samples in one call with out=", seconds, 0.0, 0.0),
-        Method("generated, a call for each sample", single, 0.0, 0.0),
-        _method("the paper's recursion, NumPy over all samples", paper, exact),
-        _method("central differences of generated inverse dynamics", differences, exact),
-        _method("the same with steps relative to the coordinate", spiky, exact),
+    methods += [
+        _method(CENTRAL, "central differences of generated inverse dynamics", differences, exact),
+        _method(RELATIVE, "the same with steps relative to the coordinate", spiky, exact),
     ]
     torques = np.asarray(module.rnea(*states))
     report: dict[str, Any] = {
@@ -95,8 +123,11 @@ def sensitivity(folder: Path, quick: bool, progress: Progress) -> dict[str, Any]
         "figure_4": [_curve(exact, differences[1], *which) for which in FIGURE_4],
         "figure_5": [_curve(exact, spiky[1], *which) for which in FIGURE_5],
         "figure_6": _figure_6(states, torques),
-        "claims": _claims(methods, exact, spiky[1], torques, quick),
+        "spikes": _spikes(instants, states, torques, exact, (differences[1], spiky[1])),
+        "across": float(np.abs(np.asarray(exact[0])[:, ACROSS[0] - 1, ACROSS[1] - 1]).max()),
+        "largest_torque": float(np.abs(torques).max()),
     }
+    report["claims"] = claims(report)
     report["seconds"] = time.monotonic() - started
     return report
 
@@ -144,6 +175,25 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Model, Module
     return read(ROBOT, options), load(build_package(ROBOT, options, progress).directory)
 
 
+def _compiled(model: Model, states: Sequence[Array], exact: Sensitivities) -> Method:
+    """The article's recursion as straight-line C through all passes, called sample by sample."""
+    function, tools = functions_of(model)[FUNCTIONS[1]], toolchains(CompareOptions())
+    made = by_method(model, function, "zhakatayev", on_model(sensitivities))
+    if not isinstance(made, Implementation):
+        raise UnsupportedError(made.reason)
+    contender = compiled(made, tools.compiler, tools.flags)
+    entry: Any = getattr(ctypes.CDLL(str(contender.library)), contender.call)
+    found = tuple(np.zeros((len(states[0]), model.nv, model.nv)) for _ in BY)
+    rows = [
+        (pointers_to([x[k] for x in states]), pointers_to([y[k] for y in found]))
+        for k in range(len(states[0]))
+    ]
+    seconds, _ = _timed(lambda: [entry(None, *row) for row in rows], 20)
+    name = "the article's recursion as C, a call for each sample"
+    method = _method(COMPILED, name, (seconds, (found[0], found[1], found[2])), exact)
+    return replace(method, operations=contender.figures.operations)
+
+
 def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
     """The least time of a call (s), and its result."""
     best, result = np.inf, None
@@ -159,7 +209,7 @@ def _stacked(matrix: Sequence[Sequence[Any]], samples: int) -> Array:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
-def _method(name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> Method:
+def _method(key: str, name: str, timed: tuple[float, Sensitivities], exact: Sensitivities) -> Method:
     errors = np.stack(
         [
             np.abs(found - right) / float(np.abs(right).max())
@@ -168,7 +218,7 @@ def _method(name: str, timed: tuple[float, Sensitivities], exact: Sensitivities)
     )
     defined = errors[np.isfinite(errors)]
     rms = float(np.sqrt(np.mean(defined * defined)))
-    return Method(name, timed[0], rms, float(defined.max()), errors.size - defined.size)
+    return Method(key, name, timed[0], rms, float(defined.max()), errors.size - defined.size)
 
 
 def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) -> dict[str, Any]:
@@ -177,6 +227,27 @@ def _curve(exact: Sensitivities, other: Sensitivities, i: int, m: int, by: int) 
     return {
         "row": i, "column": m, "by": BY[by], "values": values.tolist(), "deviation": _finite(difference)
     }  # fmt: skip
+
+
+def _spikes(
+    instants: Array,
+    states: Sequence[Array],
+    torques: Array,
+    exact: Sensitivities,
+    differences: tuple[Sensitivities, Sensitivities],
+) -> dict[str, Any]:
+    """Errors of constant and of relative steps in the entry of Fig. 5, with its coordinate and its torque."""
+    row, column, _ = FIGURE_5[0]
+    constant, relative = (errors_of(found, exact, row, column) for found in differences)
+    return {
+        "entry": f"dQ_{row}/dq_{column}",
+        "time": instants.tolist(),
+        "coordinate": states[0][:, column - 1].tolist(),
+        "torque": torques[:, row - 1].tolist(),
+        "constant": constant[0],
+        "shrinking": relative[0],
+        "relative": dict(zip(BY, relative, strict=True)),
+    }
 
 
 def _finite(values: Array) -> list[float | None]:
@@ -188,68 +259,3 @@ def _figure_6(states: Sequence[Array], torques: Array) -> dict[str, list[float]]
     curves = {"q_5": q[:, 4], "q_14": q[:, 13], "v_25": v[:, 24]}
     curves |= {f"Q_{k}": torques[:, k - 1] for k in (18, 20, 30)}
     return {name: values.tolist() for name, values in curves.items()}
-
-
-def _claims(
-    methods: Sequence[Method], exact: Sensitivities, spiky: Sensitivities, torques: Array, quick: bool
-) -> list[dict[str, str]]:
-    """What the paper says, and what was found."""
-    generated, _, paper, differences, _ = methods
-    return [
-        {
-            "claim": "The recursion gives the sensitivities that differences give, but for their errors.",
-            "verdict": _verdict(paper.largest < 1e-10 and differences.largest < AGREES),
-            "found": f"largest relative difference: the recursion {paper.largest:.1e}, central differences "
-            f"{differences.largest:.1e}",
-        },
-        {
-            "claim": "Torques and angles of different branches do not influence each other: "
-            "dQ_42/dq_18 is zero.",
-            "verdict": _verdict(not np.any(np.asarray(exact[0])[:, 41, 17])),
-            "found": f"largest entry {float(np.abs(np.asarray(exact[0])[:, 41, 17]).max()):.1g}",
-        },
-        _spikes(exact, spiky),
-        {
-            "claim": f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms.",
-            "verdict": "not comparable: few samples, code without optimisation" if quick else "reproduced"
-            if generated.seconds < PUBLISHED_ANALYTICAL else "not reproduced",
-            "found": f"{1e3 * generated.seconds:.3g} ms by generated C on one core, "
-            f"{PUBLISHED_ANALYTICAL / generated.seconds:.3g} times less; on another machine than theirs",
-        },
-        {
-            "claim": "Differences take seven orders of magnitude longer.",
-            "verdict": "not comparable: theirs are adaptive, of interpreted inverse dynamics; these take six "
-            "calls of compiled code for each joint",
-            "found": f"{differences.seconds:.3g} s, {differences.seconds / generated.seconds:.3g} times as "
-            "long as the generated sensitivities",
-        },
-        {
-            "claim": "The values of Figs. 4-6.",
-            "verdict": "not comparable: the paper gives no inertias and no centres of mass",
-            "found": f"torques up to {float(np.abs(torques).max()):.3g} N m with the assumed ones",
-        },
-    ]  # fmt: skip
-
-
-def _spikes(exact: Sensitivities, spiky: Sensitivities) -> dict[str, str]:
-    """Whether steps that vanish with q_14 give spikes at t = 0.5 and 1 s, by q and not by a rate."""
-    row, column, _ = FIGURE_5[0]
-    errors = [
-        np.abs(found - np.asarray(right))[:, row - 1, column - 1]
-        for found, right in zip(spiky, exact, strict=True)
-    ]
-    at = [round(x * (len(errors[0]) - 1) / SECONDS) for x in (0.5, 1.0)]
-    usual = float(np.nanmedian(errors[0]))
-    heights = [float(errors[0][k]) for k in at]
-    high = all(not np.isfinite(x) or x > 1e3 * usual for x in heights)
-    return {
-        "claim": "Differences err where the coordinate and the torque both vanish: "
-        f"dQ_{row}/dq_{column} at 0.5 and 1 s.",
-        "verdict": _verdict(high),
-        "found": f"with steps relative to the coordinate errors of {heights[0]:.1e} and {heights[1]:.1e} "
-        f"there, {usual:.1e} in the median",
-    }
-
-
-def _verdict(holds: bool) -> str:
-    return "reproduced" if holds else "not reproduced"

@@ -10,20 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rbdc.algorithms.reference.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.derivatives.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
-from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.joint_coordinates import (
-    Matrix,
-    first_dofs,
-    full_size,
-    joint_velocities,
-    reduce_matrix,
-    zeros,
-)
-from rbdc.algorithms.reference.kinematics import joint_placements
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -49,13 +42,9 @@ def rnea_derivatives(
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(model, placements, forces, fext)
+    own = without_external(model, q, body_forces(model, velocities, accelerations, trace), fext)
+    forces = subtree_sums(model, placements, own, Placement.act_force)
     by_q, by_v = _forward_pass(model, v, placements, velocities, accelerations)
-    for index in reversed(range(model.njoints)):
-        parent = model.bodies[index].parent
-        if parent != WORLD:
-            forces[parent] = forces[parent] + placements[index].act_force(forces[index])
     dtau_dq = with_turning(model, q, fext, _backward_pass(model, placements, forces, by_q, True))
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
     dtau_dq, dtau_dv = (reduce_matrix(model, matrix) for matrix in (dtau_dq, dtau_dv))

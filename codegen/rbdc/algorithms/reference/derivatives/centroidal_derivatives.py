@@ -1,12 +1,12 @@
 """Derivatives of the centroidal momentum and of its rate, in the world's coordinates.
 
 With J_k the world motion of degree of freedom k, V_p and A_p those of the parent of its body, and of its
-subtree the inertia I, the momentum h, the force f and the Coriolis factor B of IDSVA (Singh, Russell and
+subtree the inertia I, the momentum h, the force f and the operator B of `body_coriolis` (Singh, Russell and
 Wensing, equations (12)-(15), whose rows for a root that is free are these):
 
     dh/dq_k    = J_k x* h + I (V_p x J_k)
-    dhdot/dq_k = J_k x* f + 2 B (V_p x J_k) + I (A_p x J_k + V_p x (V_p x J_k))
-    dhdot/dv_k = 2 B J_k + I ((V_p + V) x J_k),     dhdot/da_k = I J_k
+    dhdot/dq_k = J_k x* f + B (V_p x J_k) + I (A_p x J_k + V_p x (V_p x J_k))
+    dhdot/dv_k = B J_k + I ((V_p + V) x J_k),     dhdot/da_k = I J_k
 
 all about the world's origin; their angular parts are then taken about the centre of mass, which moves too.
 """
@@ -17,10 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.reference.centroidal import first_moment, total_mass
-from rbdc.algorithms.reference.coriolis import CoriolisFactor
-from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_columns, transposed
-from rbdc.algorithms.reference.kinematics import joint_placements, world_placements
+from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.rnea import forward_pass
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -28,10 +29,10 @@ from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 @dataclass(frozen=True)
 class _Subtree:
-    """Inertia, Coriolis factor, momentum and force of a subtree, in the world's coordinates."""
+    """Inertia, Coriolis operator, momentum and force of a subtree, in the world's coordinates."""
 
     inertia: RigidInertia
-    factor: CoriolisFactor
+    factor: BodyCoriolis
     momentum: Force
     force: Force
 
@@ -67,8 +68,8 @@ def centroidal_dynamics_derivatives(
             j = world[index].act(s)
             turned, momentum = v_p.cross(j), tree.inertia @ j
             second = a_p.cross(j) + v_p.cross(turned)
-            by_q = j.cross_force(tree.force) + tree.factor.apply(turned).scaled(2.0) + tree.inertia @ second
-            by_v = tree.factor.apply(j).scaled(2.0) + tree.inertia @ both.cross(j)
+            by_q = j.cross_force(tree.force) + tree.factor.apply(turned) + tree.inertia @ second
+            by_v = tree.factor.apply(j) + tree.inertia @ both.cross(j)
             dh = j.cross_force(tree.momentum) + tree.inertia @ turned
             shift = momentum.linear.scaled(share)
             for made, change, moving in (
@@ -92,7 +93,7 @@ def _subtrees(
         inertia = body.inertia.moved(x)
         momentum = inertia @ v
         force = inertia @ a + v.cross_force(momentum)
-        found.append(_Subtree(inertia, CoriolisFactor.of_body(inertia, v), momentum, force))
+        found.append(_Subtree(inertia, BodyCoriolis.of_body(inertia, v), momentum, force))
     roots = []
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.joint_coordinates import Matrix, zeros
-from rbdc.algorithms.reference.kinematics import world_placements
+from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Scalar
 

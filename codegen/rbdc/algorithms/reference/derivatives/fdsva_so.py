@@ -27,7 +27,7 @@ from rbdc.algorithms.reference.derivatives.tensors import (
     sum_of,
     times_columns,
 )
-from rbdc.algorithms.reference.joint_coordinates import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar, Vector3

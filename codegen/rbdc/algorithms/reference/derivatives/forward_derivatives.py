@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import matrix_product
-from rbdc.algorithms.reference.joint_coordinates import Matrix
 from rbdc.algorithms.reference.minverse import minverse
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

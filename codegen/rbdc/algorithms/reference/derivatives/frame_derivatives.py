@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.frames import Carriers, carriers, matrix_of, viewpoint
-from rbdc.algorithms.reference.joint_coordinates import Matrix
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
 from rbdc.spatial import Motion, Scalar, Vector3
 

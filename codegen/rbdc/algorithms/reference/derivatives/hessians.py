@@ -12,11 +12,11 @@ from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, matrix_product, matrix_sum
-from rbdc.algorithms.reference.joint_coordinates import Matrix, joint_velocities, reduce_matrix, transposed
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_matrix
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar
-from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -103,14 +103,6 @@ def _times(
 ) -> tuple[Vector, Vector, Vector]:
     qq, vv, qv, qx = blocks
     vq, xq = transposed(qv), transposed(qx)
-    by_q = [_dot(a, dq) + _dot(b, dv) + _dot(c, dx) for a, b, c in zip(qq, qv, qx, strict=True)]
-    by_v = [_dot(a, dq) + _dot(b, dv) for a, b in zip(vq, vv, strict=True)]
-    return by_q, by_v, [_dot(a, dq) for a in xq]
-
-
-def _dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        if not is_zero(x):
-            total = total + x * y
-    return total
+    by_q = [dot(a, dq) + dot(b, dv) + dot(c, dx) for a, b, c in zip(qq, qv, qx, strict=True)]
+    by_v = [dot(a, dq) + dot(b, dv) for a, b in zip(vq, vv, strict=True)]
+    return by_q, by_v, [dot(a, dq) for a in xq]

@@ -2,16 +2,16 @@
 from the leaves up.
 
 With psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and sdot_j = v_j x s_j for
-each degree of freedom, I, B and f the composite inertia, Coriolis factor (without the paper's doubling) and
-force of the subtree of i, and j above i:
+each degree of freedom, I, B and f the composite inertia, Coriolis operator (`body_coriolis`: twice the
+paper's) and force of the subtree of i, and j above i:
 
-    dtau_i/dq_j    = s_i^T (2 B psidot_j + I psiddot_j)
-    dtau_j/dq_i    = s_j^T (2 B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
-    dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
-    dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
+    dtau_i/dq_j    = s_i^T (B psidot_j + I psiddot_j)
+    dtau_j/dq_i    = s_j^T (B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
+    dtau_i/dqdot_j = s_i^T (B s_j + I (psidot_j + sdot_j))
+    dtau_j/dqdot_i = s_j^T (B s_i + I (psidot_i + sdot_i))
 
-All in body frames: for each degree of freedom i the four forces c_q = 2 B psidot_i + I psiddot_i, c_v = 2 B
-s_i + I (psidot_i + sdot_i), r_b = 2 B^T s_i and r = I s_i climb to the root, and each ancestor takes its
+All in body frames: for each degree of freedom i the four forces c_q = B psidot_i + I psiddot_i, c_v = B s_i +
+I (psidot_i + sdot_i), r_b = B^T s_i and r = I s_i climb to the root, and each ancestor takes its
 entries from them.
 """
 
@@ -20,46 +20,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.columns import Columns, joined
 from rbdc.algorithms.reference.crba import composite_inertias
-from rbdc.algorithms.reference.derivatives.columns import Columns, joined
+from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
-from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.joint_coordinates import (
-    Matrix,
-    first_dofs,
-    full_size,
-    joint_velocities,
-    reduce_matrix,
-    zeros,
-)
-from rbdc.algorithms.reference.kinematics import joint_placements
+from rbdc.algorithms.reference.derivatives.idsva_so_operators import Rates
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
+from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
 
 
 @dataclass(frozen=True)
-class Direction:
-    """One degree of freedom: s, psidot, psiddot and psidot + sdot, in its body's frame."""
-
-    s: Motion
-    psi_rate: Motion
-    psi_second: Motion
-    both_rates: Motion
-
-
-@dataclass(frozen=True)
 class Subtrees:
-    """Per body: placement in the parent, the directions of its joint, and composite inertia, Coriolis factor
-    and force.
+    """Per body: placement in the parent, the directions of its joint, and composite inertia, Coriolis
+    operator and force.
     """
 
     placements: list[Placement]
-    directions: list[list[Direction]]
+    directions: list[list[Rates]]
     inertias: list[RigidInertia]
-    factors: list[CoriolisFactor]
+    factors: list[BodyCoriolis]
     forces: list[Force]
 
 
@@ -71,63 +55,37 @@ def subtrees(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Subtrees:
-    """Everything that the derivatives of inverse dynamics are made of; forward pass, then composites from the
-    leaves up.
-    """
+    """The quantities that the derivatives of inverse dynamics are made of."""
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(model, placements, forces, fext)
-    factors = [CoriolisFactor.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
-    for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        trace(
-            body.name,
-            "p = sum m rdot, N = sum m r rdot^T of the subtree",
-            f"B{index}",
-            factors[index].scalars(),
-        )
-        trace(body.name, "fC: force of the subtree", f"fC{index}", forces[index].scalars())
-        if body.parent != WORLD:
-            factors[body.parent] = factors[body.parent] + factors[index].moved(placements[index])
-            forces[body.parent] = forces[body.parent] + placements[index].act_force(forces[index])
-    directions = _directions(model, v, placements, velocities, accelerations, trace)
-    return Subtrees(placements, directions, composite_inertias(model, placements, trace), factors, forces)
+    forces = without_external(model, q, body_forces(model, velocities, accelerations, trace), fext)
+    factors = [BodyCoriolis.of_body(b.inertia, u) for b, u in zip(model.bodies, velocities, strict=True)]
+    return Subtrees(
+        placements,
+        _directions(model, placements, velocities, accelerations, trace),
+        composite_inertias(model, placements, trace),
+        subtree_sums(model, placements, factors, lambda x, factor: factor.moved(x)),
+        subtree_sums(model, placements, forces, Placement.act_force),
+    )
 
 
 def _directions(
     model: Model,
-    v: Sequence[Scalar],
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     accelerations: Sequence[Motion],
     trace: Trace,
-) -> list[list[Direction]]:
-    rates, result = joint_velocities(model, v), []
+) -> list[list[Rates]]:
+    result = []
+    at_rest, falling = Motion.zero(), Motion(-model.gravity, Vector3.zero())
     for index, body in enumerate(model.bodies):
-        # The parent's velocity and acceleration in this body's frame; the world accelerates by -g.
-        if body.parent == WORLD:
-            velocity, acceleration = Motion.zero(), Motion(-model.gravity, Vector3.zero())
-        else:
-            velocity, acceleration = velocities[body.parent], accelerations[body.parent]
-        velocity, acceleration = (
-            placements[index].act_inverse(velocity),
-            placements[index].act_inverse(acceleration),
-        )
-        joint_velocity = body.joint.motion(rates[index])
-        own = []
-        for s in body.joint.subspace():
-            psi_rate = velocity.cross(s)
-            psi_second = acceleration.cross(s) + velocity.cross(psi_rate)
-            # psidot + sdot = v_parent x s + (v_parent + v_joint) x s
-            own.append(Direction(s, psi_rate, psi_second, psi_rate.scaled(2.0) + joint_velocity.cross(s)))
+        root = body.parent == WORLD
+        v_parent = placements[index].act_inverse(at_rest if root else velocities[body.parent])
+        a_parent = placements[index].act_inverse(falling if root else accelerations[body.parent])
+        own = [Rates.of(s, v_parent, a_parent, velocities[index]) for s in body.joint.subspace()]
+        formula = "psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot"
         values = [x for d in own for m in (d.psi_rate, d.psi_second) for x in m.scalars()]
-        trace(
-            body.name,
-            "psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot",
-            f"psi{index}",
-            values,
-        )
+        trace(body.name, formula, f"psi{index}", values)
         result.append(own)
     return result
 
@@ -180,7 +138,7 @@ def rnea_derivatives(
 def _entries(
     matrices: tuple[Matrix, Matrix, Matrix],
     start: int,
-    directions: Sequence[Direction],
+    directions: Sequence[Rates],
     block: Columns[Force],
     *,
     within_body: bool,
@@ -203,9 +161,9 @@ def _entries(
                 matrix[dof][j] = entry
 
 
-def column_forces(tree: Subtrees, index: int, direction: Direction) -> tuple[Force, Force, Force, Force]:
+def column_forces(tree: Subtrees, index: int, direction: Rates) -> tuple[Force, Force, Force, Force]:
     """c_q, c_v, r_b and r of a degree of freedom of body `index`; see the module's docstring."""
     factor, inertia = tree.factors[index], tree.inertias[index]
-    c_q = factor.apply(direction.psi_rate).scaled(2.0) + inertia @ direction.psi_second
-    c_v = factor.apply(direction.s).scaled(2.0) + inertia @ direction.both_rates
-    return c_q, c_v, factor.apply_transposed(direction.s).scaled(2.0), inertia @ direction.s
+    c_q = factor.apply(direction.psi_rate) + inertia @ direction.psi_second
+    c_v = factor.apply(direction.s) + inertia @ direction.both_rates
+    return c_q, c_v, factor.apply_transposed(direction.s), inertia @ direction.s

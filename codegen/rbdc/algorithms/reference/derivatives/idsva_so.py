@@ -5,7 +5,7 @@ Names and line numbers are the paper's; B has no factor 1/2, and f_i of line 22 
 For joints k above j above i (each may be the same) with directions r, t and p, the algorithm forms what
 depends on i alone (A0 .. A7), then on i and j (u1 .. u12), and takes every entry by one or two products
 with what belongs to k. All pairs of i and j stand side by side, and then all triples of one i
-(`rbdc.algorithms.reference.derivatives.rows`).
+(`rbdc.algorithms.reference.rows`).
 
 All is in one frame: the paper's ground frame, or that of the root body where the tree hangs on one free
 body, which the tensors do not depend on, and where that body's distance from the world's origin costs no
@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
-from rbdc.algorithms.reference.derivatives.rows import apart, picked, together
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
-from rbdc.algorithms.reference.joint_coordinates import Matrix, first_dofs, full_size, joint_velocities
-from rbdc.algorithms.reference.kinematics import world_placements
+from rbdc.algorithms.reference.rows import apart, picked, together
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
+from rbdc.algorithms.tools.kinematics import world_placements
+from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -46,13 +47,13 @@ Entries = dict[tuple[int, int, int, int], Scalar]
 
 @dataclass(frozen=True)
 class Subtrees:
-    """By body, in the one frame: its directions, and composite inertia, B (without the doubling) and
+    """By body, in the one frame: its directions, and composite inertia, B and the
     force of its subtree.
     """
 
     directions: list[list[Direction]]
     inertias: list[RigidInertia]
-    factors: list[CoriolisFactor]
+    factors: list[BodyCoriolis]
     forces: list[Force]
 
 
@@ -215,20 +216,13 @@ def _subtrees(
         own = []
         for k, column in enumerate(body.joint.subspace()):
             s = here.act(column)
-            psi_rate = v_parent.cross(s)
-            psi_second = a_parent.cross(s) + v_parent.cross(psi_rate)
-            own.append(
-                Direction(
-                    index,
-                    starts[index] + k,
-                    Rates(s, psi_rate, psi_second, psi_rate + velocities[index].cross(s)),
-                )
-            )
+            rates_of_s = Rates.of(s, v_parent, a_parent, velocities[index])
+            own.append(Direction(index, starts[index] + k, rates_of_s))
         tree.directions.append(own)
         inertia: RigidInertia = body.inertia.moved(here)
         force = inertia @ accelerations[index] + velocities[index].cross_force(inertia @ velocities[index])
         tree.inertias.append(inertia)
-        tree.factors.append(CoriolisFactor.of_body(inertia, velocities[index]))
+        tree.factors.append(BodyCoriolis.of_body(inertia, velocities[index]))
         tree.forces.append(force if fext is None else force - here.act_force(fext[index]))
         values = [*velocities[index].scalars(), *accelerations[index].scalars(), *force.scalars()]
         trace(body.name, "v, a, f in the one frame", f"m{index}", values)

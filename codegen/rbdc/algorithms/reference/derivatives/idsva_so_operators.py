@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rbdc.algorithms.reference.coriolis import CoriolisFactor
+from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.spatial import Force, Motion, RigidInertia, Scalar
 
 
@@ -22,6 +22,12 @@ class Rates:
     psi_second: Motion
     both_rates: Motion
 
+    @staticmethod
+    def of(s: Motion, v_parent: Motion, a_parent: Motion, v: Motion) -> Rates:
+        """From a column, the velocity and acceleration of the parent, and the velocity of the body itself."""
+        psi_rate = v_parent.cross(s)
+        return Rates(s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s))
+
 
 @dataclass(frozen=True)
 class Operators:
@@ -30,7 +36,7 @@ class Operators:
     """
 
     inertia: RigidInertia
-    factor: CoriolisFactor
+    factor: BodyCoriolis
     d: Rates
     a0: Force
     a4: Force
@@ -38,24 +44,18 @@ class Operators:
     a7: Force
 
     @staticmethod
-    def of(inertia: RigidInertia, factor: CoriolisFactor, force: Force, d: Rates) -> Operators:
+    def of(inertia: RigidInertia, factor: BodyCoriolis, force: Force, d: Rates) -> Operators:
         """From what belongs to the subtree of i, and the columns of p."""
-        b_s, b_psi = (factor.apply(x).scaled(2.0) for x in (d.s, d.psi_rate))
+        b_s, b_psi = (factor.apply(x) for x in (d.s, d.psi_rate))
         return Operators(
             inertia,
             factor,
             d,
             a0=inertia @ d.s,
-            a4=factor.apply_transposed(d.s).scaled(2.0),
+            a4=factor.apply_transposed(d.s),
             a5=b_psi + inertia @ d.psi_second + d.s.cross_force(force),
             a7=b_s + inertia @ d.both_rates,
         )
-
-    def _b(self, x: Motion) -> Force:
-        return self.factor.apply(x).scaled(2.0)
-
-    def _b_transposed(self, x: Motion) -> Force:
-        return self.factor.apply_transposed(x).scaled(2.0)
 
     def b_s(self, x: Motion) -> Force:
         """B(I, s) x (line 15)."""
@@ -77,14 +77,18 @@ class Operators:
         """A3 x = B(I, psidot) x + s x* B x - B (s x x) (line 20)."""
         return (
             _coriolis(self.inertia, self.d.psi_rate, x)
-            + self.d.s.cross_force(self._b(x))
-            - self._b(self.d.s.cross(x))
+            + self.d.s.cross_force(self.factor.apply(x))
+            - self.factor.apply(self.d.s.cross(x))
         )
 
     def a3_transposed(self, x: Motion) -> Force:
         """A3^T x, with (s x*)^T = -(s x)."""
         own = _coriolis_transposed(self.inertia, self.d.psi_rate, x)
-        return own - self._b_transposed(self.d.s.cross(x)) + self.d.s.cross_force(self._b_transposed(x))
+        return (
+            own
+            - self.factor.apply_transposed(self.d.s.cross(x))
+            + self.d.s.cross_force(self.factor.apply_transposed(x))
+        )
 
     def a6(self, x: Motion) -> Force:
         """A6 x = s x* I x + A0 x (line 23)."""

@@ -2,7 +2,7 @@
 function itself.
 
 `rnea_vjp` sums the rows of `idsva.rnea_derivatives` under weights w: what lies below joint j enters through G
-= sum I s w and G_b = sum 2 B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp`
+= sum I s w and G_b = sum B^T s w, carried up, what lies above through W = sum s w, carried down. `rnea_jvp`
 is the tangent of the recursion. Forward dynamics follows by Carpentier and Mansard's equation (24).
 """
 
@@ -14,13 +14,13 @@ from dataclasses import replace
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
-from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.joint_coordinates import joint_velocities, reduce_vector, transposed
-from rbdc.algorithms.reference.kinematics import joint_placements
-from rbdc.algorithms.reference.rnea import backward_pass, body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, with_drives, without_external
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_vector
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, subtree_sums
+from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
 
 Vector = list[Scalar]
 
@@ -47,9 +47,7 @@ def rnea_vjp(
             below[index] = below[index] + r.scaled(weight)
             below_b[index] = below_b[index] + r_b.scaled(weight)
         body = model.bodies[index]
-        trace(
-            body.name, "G = sum of I s w, G_b = sum of 2 B^T s w below", f"G{index}", below[index].scalars()
-        )
+        trace(body.name, "G = sum of I s w, G_b = sum of B^T s w below", f"G{index}", below[index].scalars())
         if body.parent != WORLD:
             below[body.parent] = below[body.parent] + tree.placements[index].act_force(below[index])
             below_b[body.parent] = below_b[body.parent] + tree.placements[index].act_force(below_b[index])
@@ -74,7 +72,7 @@ def rnea_vjp(
     lacking = turning(model, q, fext)
     if lacking is not None:
         full = [x for own in weights for x in own]
-        by_q = [x + _dot(full, column) for x, column in zip(by_q, transposed(lacking), strict=True)]
+        by_q = [x + dot(full, column) for x, column in zip(by_q, transposed(lacking), strict=True)]
     zero = [0.0] * model.nv
     by_v, by_a = (
         with_drives(model, reduce_vector(model, by_v), w, zero),
@@ -99,8 +97,8 @@ def rnea_jvp(
     """
     placements = joint_placements(model, q, trace)
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
-    forces = body_forces(model, velocities, accelerations, trace)
-    forces = without_external(model, placements, forces, fext)
+    bodies = without_external(model, q, body_forces(model, velocities, accelerations, trace), fext)
+    forces = subtree_sums(model, placements, bodies, Placement.act_force)
     rates = joint_velocities(model, v)
     steps, rate_steps, second_steps = (joint_velocities(model, x) for x in (dq, dv, da))
     tangents: list[Force] = []
@@ -137,18 +135,13 @@ def rnea_jvp(
         if parent != WORLD:
             step = model.bodies[index].joint.motion(steps[index])
             tangents[parent] = tangents[parent] + placements[index].act_force(step.cross_force(forces[index]))
-            forces[parent] = forces[parent] + placements[index].act_force(forces[index])
-    torques = backward_pass(model, placements, tangents, trace)
+    torques = joint_torques(model, placements, tangents, trace)
     lacking = turning(model, q, fext)
     if lacking is not None:
         full = [x for own in steps for x in own]
-        turned = reduce_vector(model, [_dot(row, full) for row in lacking])
+        turned = reduce_vector(model, [dot(row, full) for row in lacking])
         torques = [x + y for x, y in zip(torques, turned, strict=True)]
     return with_drives(model, torques, dv, da)
-
-
-def _dot(x: Sequence[Scalar], y: Sequence[Scalar]) -> Scalar:
-    return sum((a * b for a, b in zip(x, y, strict=True)), 0.0)
 
 
 def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.derivatives.rows import apart, side_by_side
-from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, transposed, zeros
+from rbdc.algorithms.reference.rows import apart, side_by_side
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
+from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_number, is_zero

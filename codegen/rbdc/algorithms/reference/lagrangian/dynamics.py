@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.reference.joint_coordinates import joint_positions, joint_velocities, reduce_vector
-from rbdc.algorithms.reference.lagrangian.homogeneous import (
+from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
     Matrix4,
     Vector4,
     applied,
     direction,
-    dot,
     inertia_matrix,
     of_placement,
     plus,
@@ -25,10 +22,11 @@ from rbdc.algorithms.reference.lagrangian.homogeneous import (
     times,
     total,
     trace_of_product,
-    transposed,
     twist_of,
 )
-from rbdc.algorithms.reference.rnea import following
+from rbdc.algorithms.reference.rnea import following, with_drives
+from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
+from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Branches, Model, branches_of
 from rbdc.spatial import Force, Scalar, Vector3

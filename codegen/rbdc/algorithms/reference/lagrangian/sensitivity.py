@@ -7,8 +7,21 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
-from rbdc.algorithms.reference.drives import plus_diagonal
-from rbdc.algorithms.reference.joint_coordinates import Matrix, reduce_matrix, zeros
+from rbdc.algorithms.reference.homogeneous import (
+    IDENTITY,
+    ZERO,
+    Matrix4,
+    Vector4,
+    applied,
+    direction,
+    inertia_matrix,
+    plus,
+    product,
+    scaled,
+    times,
+    total,
+    trace_of_product,
+)
 from rbdc.algorithms.reference.lagrangian.dynamics import (
     Dynamics,
     Kinematics,
@@ -18,24 +31,9 @@ from rbdc.algorithms.reference.lagrangian.dynamics import (
     generalised_force,
     turning_axis,
 )
-from rbdc.algorithms.reference.lagrangian.homogeneous import (
-    IDENTITY,
-    ZERO,
-    Matrix4,
-    Vector4,
-    applied,
-    direction,
-    dot,
-    inertia_matrix,
-    plus,
-    product,
-    scaled,
-    times,
-    total,
-    trace_of_product,
-    transposed,
-)
 from rbdc.algorithms.reference.rnea import following
+from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
+from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Force, Scalar

@@ -5,6 +5,7 @@ of inverse dynamics there by windows of columns, and what M^-1 makes of them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
@@ -13,7 +14,7 @@ from rbdc.emit.names import comment
 from rbdc.emit.paths import bodies
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import LIMBS, windows
-from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
+from rbdc.emit.paths.paths import RootView, loop_cost, products_cost, sizes_of
 from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks, root_force_blocks
 from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.solves.branches import Branches, width_of
@@ -115,5 +116,5 @@ def _cost(kernel: InertiaKernel, scalar: ScalarType, blocks: Mapping[str, Sequen
         products += sum(12 * bool(t.below) + 18 * bool(t.above) for t in window.tiles)
         solved = sum(2 * nodes[k].shape.pairs + len(nodes[k].columns) * nodes[k].above for k in given)
         products += len(SIDES) * (everywhere + solved)
-    loops = loop_cost(schedule, [block for part in blocks.values() for block in part])
-    return factor_cost(kernel, scalar) + loops + Cost(additions=products, multiplications=products)
+    loops = replace(loop_cost(schedule, [block for part in blocks.values() for block in part]), calls=0)
+    return factor_cost(kernel, scalar) + loops + products_cost(products, lanes)

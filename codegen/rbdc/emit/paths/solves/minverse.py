@@ -14,7 +14,7 @@ from rbdc.emit.paths import bodies
 from rbdc.emit.paths.constants import Constants, constants_of
 from rbdc.emit.paths.lanes import Block, Trace
 from rbdc.emit.paths.layout import Node, Schedule, scheduled
-from rbdc.emit.paths.paths import RootView, loop_cost, sizes_of
+from rbdc.emit.paths.paths import RootView, loop_cost, products_cost, sizes_of
 from rbdc.emit.paths.root import INERTIA_TOTAL, root_inertia_blocks
 from rbdc.emit.paths.several import braced
 from rbdc.emit.paths.solves.branches import Branches, runs_of, tree_view, width_of
@@ -94,7 +94,7 @@ def factor_cost(kernel: InertiaKernel, scalar: ScalarType) -> Cost:
         factor_products(node, schedule.first, lanes) + inverse_products(node, lanes) for node in nodes
     )
     loops = loop_cost(schedule, (*kernel.placed, *kernel.subtrees))
-    return loops + Cost(additions=products, multiplications=products)
+    return loops + products_cost(products, lanes) + Cost(divisions=schedule.first)
 
 
 def minverse_cost(model: Model, scalar: ScalarType) -> Cost:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rbdc.errors import ToolchainError
 from rbdc.model import Model
 from rbdc.options import Progress
 from rbdc.report.methods.peers import cppadcodegen, headers, pinocchio
 from rbdc.report.methods.peers.models import save_model
-from rbdc.report.methods.records import NOT_ASKED, Absent, Contender, FunctionRecord
+from rbdc.report.methods.records import Absent, Contender, FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
-from rbdc.report.options import CPPADCODEGEN, NATIVE, PINOCCHIO, CompareOptions
+from rbdc.report.options import CASADI, CPPADCODEGEN, NATIVE, PINOCCHIO, CompareOptions
 
 _FAMILIES = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad"}
 """The peers in C++ and the families of their methods."""
@@ -37,11 +38,14 @@ def add_peers(
     """Add the contenders of the peers in C++ that are asked for to the functions that they have.
 
     Compiling takes half a minute the first time, of native builds and of CppADCodeGen's programs minutes.
+    What does not compile is absent, with the compiler's first error.
     """
     peers, archive = Peers(), folder / "pinocchio.txt"
+    if missed := options.missed(CASADI, "ad"):
+        peers.absent[CASADI] = missed
     for peer, family in _FAMILIES.items():
-        if not options.wants(peer, family):
-            peers.absent[peer] = NOT_ASKED
+        if missed := options.missed(peer, family):
+            peers.absent[peer] = missed
         elif reason := _missing(peer) or save_model(model, archive):
             peers.absent[peer] = reason
             for one in functions:
@@ -49,7 +53,7 @@ def add_peers(
         elif peer == CPPADCODEGEN:
             _add_cppadcodegen(functions, tools, archive, progress)
         else:
-            peers.builds.extend(_add_pinocchio(peer, functions, archive, progress))
+            _add_pinocchio(peer, functions, archive, peers, progress)
     return peers
 
 
@@ -66,24 +70,45 @@ def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
 
 
 def _add_pinocchio(
-    peer: str, functions: Sequence[FunctionRecord], archive: Path, progress: Progress
-) -> list[pinocchio.PinocchioBuild]:
-    """Compile a peer's builds and add their contenders, and for functions without any the reasons."""
+    peer: str, functions: Sequence[FunctionRecord], archive: Path, peers: Peers, progress: Progress
+) -> None:
+    """Compile a peer's builds and add their contenders, and for functions that lack some the reasons."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
-    builds: list[pinocchio.PinocchioBuild] = []
-    if wanted and peer == PINOCCHIO:
-        builds = [pinocchio.library_build(progress)]
-    elif wanted:
-        builds = pinocchio.native_builds(wanted, progress)
+    builds = _builds(peer, wanted, progress)
+    peers.builds.extend(builds.made)
+    for build in sorted(builds.failed.keys() - {b.name for b in builds.made}):
+        peers.absent[build] = next(iter(builds.failed[build].values()))
     for one in functions:
         names = _algorithms(one, pinocchio.NAME)
         made = [
-            _contender(one.name, b, name, archive) for b in builds for name in names if name in b.algorithms
+            _contender(one.name, b, name, archive)
+            for b in builds.made
+            for name in names
+            if name in b.algorithms
+        ]
+        failed = [
+            Absent(one.name, _method(one.name, build, name), "peer", reasons[name])
+            for build, reasons in builds.failed.items()
+            for name in names
+            if name in reasons
         ]
         one.contenders += made
-        if not made:
+        one.absent += failed
+        if not made and not failed:
             one.absent.append(Absent(one.name, peer, "peer", _reason(names)))
-    return builds
+
+
+def _builds(peer: str, wanted: set[str], progress: Progress) -> pinocchio.Builds:
+    """The builds of a peer for the wanted algorithms."""
+    if not wanted:
+        return pinocchio.Builds([], {})
+    if peer != PINOCCHIO:
+        return pinocchio.native_builds(wanted, progress)
+    try:
+        return pinocchio.Builds([pinocchio.library_build(wanted, progress)], {})
+    except ToolchainError as error:
+        reason = f"its calls do not compile: {error.line}"
+        return pinocchio.Builds([], {PINOCCHIO: dict.fromkeys(sorted(wanted), reason)})
 
 
 def _add_cppadcodegen(
@@ -95,7 +120,11 @@ def _add_cppadcodegen(
     for one in functions:
         for name in _algorithms(one, CPPADCODEGEN):
             progress(f"{one.name}: {CPPADCODEGEN}")
-            made = cppadcodegen.contender(one.function, name, programs[name], archive, tools)
+            program = programs[name]
+            if isinstance(program, str):
+                one.absent.append(Absent(one.name, CPPADCODEGEN, "ad", program))
+                continue
+            made = cppadcodegen.contender(one.function, name, program, archive, tools)
             if isinstance(made, Absent):
                 one.absent.append(made)
             else:
@@ -112,12 +141,17 @@ def _reason(algorithms: Sequence[str]) -> str:
     return f"Pinocchio's library exports none: --peers {NATIVE} compiles it from the headers"
 
 
+def _method(name: str, build: str, algorithm: str) -> str:
+    """The name of the method that is an algorithm of a build, for a function."""
+    return f"{build}{algorithm.removeprefix(name).replace('_', '-')}"
+
+
 def _contender(name: str, build: pinocchio.PinocchioBuild, algorithm: str, archive: Path) -> Contender:
     """A function of one build by one of Pinocchio's algorithms."""
     symbol = f"rbdc_peer_{algorithm}"
     return Contender(
         name,
-        f"{build.name}{algorithm.removeprefix(name).replace('_', '-')}",
+        _method(name, build.name, algorithm),
         "peer",
         algorithm,
         build.library,

@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 
 from rbdc.emit.render import render
-from rbdc.errors import TimeLimitError, ToolchainError
+from rbdc.errors import ToolchainError
 from rbdc.functions.declarations import Parameter
 from rbdc.functions.record import Function
 from rbdc.native import cache
@@ -58,10 +58,11 @@ def missing() -> str | None:
     return reason
 
 
-def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Program]:
-    """The programs of Pinocchio's wrappers of these names; two are compiled at a time.
+def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict[str, Program | str]:
+    """The programs of Pinocchio's wrappers of these names; two are compiled at a time. Of one that does not
+    compile the reason, with the compiler's first error.
 
-    Raises ToolchainError with the compiler's output, or where `missing` names a prerequisite.
+    Raises ToolchainError where `missing` names a prerequisite.
     """
     reason = missing()
     if reason is not None:
@@ -69,12 +70,15 @@ def programs(algorithms: Sequence[str], progress: Callable[[str], None]) -> dict
     keys = {algorithm: _key(algorithm) for algorithm in algorithms}
     pace = Pace([_ESTIMATE for key in keys.values() if not cache.holds(key)], progress)
 
-    def make(algorithm: str) -> Program:
+    def make(algorithm: str) -> Program | str:
         key = keys[algorithm]
-        if not cache.holds(key):
-            with pace.step(f"compiling {algorithm} of Pinocchio and CppADCodeGen", _ESTIMATE):
-                return Program(key, _program(algorithm, key))
-        return Program(key, _program(algorithm, key))
+        try:
+            if not cache.holds(key):
+                with pace.step(f"compiling {algorithm} of Pinocchio and CppADCodeGen", _ESTIMATE):
+                    return Program(key, _program(algorithm, key))
+            return Program(key, _program(algorithm, key))
+        except ToolchainError as error:
+            return f"{algorithm} does not compile: {error.line}"
 
     with ThreadPoolExecutor(WORKERS) as pool:
         return dict(zip(algorithms, pool.map(make, algorithms), strict=True))
@@ -84,14 +88,14 @@ def contender(
     function: Function, algorithm: str, program: Program, archive: Path, tools: Toolchains
 ) -> Contender | Absent:
     """The C that a program makes of the archived model, compiled with our compiler and flags; Absent with the
-    reason where that takes longer than `SECONDS`.
+    reason where that takes longer than `SECONDS`, or fails.
     """
     try:
         files = _generated(program, archive)
         made = _implementation(function, algorithm, files)
         return compiled(made, tools.compiler, tools.flags, SECONDS)
-    except TimeLimitError as error:
-        return Absent(function.name, CPPADCODEGEN, "ad", str(error))
+    except ToolchainError as error:
+        return Absent(function.name, CPPADCODEGEN, "ad", error.line)
 
 
 def _generated(program: Program, archive: Path) -> dict[str, str]:
@@ -178,7 +182,7 @@ def _program(algorithm: str, key: str) -> Path:
         library = found.prefix / "lib"
         where = [f"-L{library}", f"-Wl,-rpath,{library}", "-lboost_serialization", "-ldl"]
         words = [*_flags(extra), *found.include_flags, *folders, "program.cpp", "-o", "program", *where]
-        run([compiler.path, *compiler.arguments, *words], folder)
+        run([*compiler.command, *words], folder)
 
     return cache.obtain(key, make) / "program"
 

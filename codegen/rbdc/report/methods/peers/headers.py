@@ -146,10 +146,14 @@ def _eigen_candidates() -> Iterator[Path]:
 
 
 def _has_avx512(compiler: Compiler) -> bool:
-    """Whether code for this processor would use AVX-512; elsewhere the build without it is superfluous."""
-    return "__AVX512F__" in run(
-        [compiler.path, *compiler.arguments, "-march=native", "-dM", "-E", "-x", "c++", os.devnull]
-    )
+    """Whether code for this processor would use AVX-512; elsewhere the build without it is superfluous. A
+    compiler that does not work is left to say so when it compiles.
+    """
+    try:
+        defined = run([*compiler.command, "-march=native", "-dM", "-E", "-x", "c++", os.devnull])
+    except ToolchainError:
+        return False
+    return "__AVX512F__" in defined
 
 
 def _text(path: Path) -> str:

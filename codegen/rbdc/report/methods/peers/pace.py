@@ -23,16 +23,18 @@ class Pace:
 
     @contextmanager
     def step(self, words: str, estimate: float) -> Iterator[None]:
-        """Tell that a step begins, and count it as done when it ends."""
+        """Tell that a step begins, and count it as done when it ends or fails."""
         with self._lock:
             self._begun += 1
             self._progress(f"{words}, {self._begun} of {self._count}; {self._time_left()} left, once only")
         start = time.monotonic()
-        yield
-        with self._lock:
-            self._left -= estimate
-            self._estimated += estimate
-            self._taken += time.monotonic() - start
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._left -= estimate
+                self._estimated += estimate
+                self._taken += time.monotonic() - start
 
     def _time_left(self) -> str:
         factor = self._taken / self._estimated if self._estimated else 1.0

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -52,11 +52,17 @@ LIBRARY_PARTS = (
     "FORWARD_DERIVATIVES",
 )
 """Parts whose algorithms Pinocchio's library exports as they are called here; others its user compiles."""
+TEMPLATE_PARTS = ("INVERSE_INERTIA",)
+"""Parts beside the library that are compiled as its users compile them: from the headers, for every processor
+of its kind.
+"""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
 # No -march: Eigen would align to other boundaries than in the library.
-_LIBRARY_FLAGS = (*COMMON_FLAGS, "-O1", "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-DRBDC_LIBRARY")
+_LIBRARY_FLAGS = (*COMMON_FLAGS, "-DPINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION", "-DRBDC_LIBRARY")
+_CALLS, _TEMPLATES = "-O1", "-O3"
+"""Optimisation of the calls of the library, and of what is compiled beside it."""
 _LIBRARY = "pinocchio_default"
 _SOURCE = "peer.cpp"
 
@@ -87,6 +93,14 @@ class PinocchioBuild:
 
 
 @dataclass(frozen=True)
+class Builds:
+    """Builds of one peer, and the algorithms that their compilers refused, with the reason, by build."""
+
+    made: list[PinocchioBuild]
+    failed: dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
 class _Recipe:
     """Recipe of one build: compiler, flags, headers."""
 
@@ -94,6 +108,11 @@ class _Recipe:
     compiler: Compiler
     flags: tuple[str, ...]
     headers: Headers
+
+    @property
+    def method(self) -> str:
+        """The name of the methods of a native build."""
+        return f"{NATIVE}-{self.name}"
 
     def key(self, *parts: str) -> str:
         """The cache key of a file that this recipe makes of `parts`."""
@@ -120,46 +139,65 @@ def offered(source: str) -> dict[str, tuple[str, ...]]:
     return {part: tuple(names) for part, names in found.items()}
 
 
-def library_build(progress: Callable[[str], None]) -> PinocchioBuild:
-    """The library that pip install pin brings, with its explicit instantiations; only the calls are compiled.
+def library_build(wanted: Collection[str], progress: Callable[[str], None]) -> PinocchioBuild:
+    """The library that pip install pin brings, with its explicit instantiations; only the calls are compiled,
+    and of `TEMPLATE_PARTS` those that have wanted algorithms.
 
     Raises ToolchainError with the compiler's output, or where a prerequisite is missing.
     """
-    source, (compiler, extra) = render("pinocchio.cpp.jinja"), quick_compiler()
-    text = "".join(f"#define RBDC_{part}\n" for part in LIBRARY_PARTS) + source
-    recipe = _Recipe(PINOCCHIO, compiler, (*_LIBRARY_FLAGS, *extra, *LIMITS), headers())
-    shipped = shipped_library()
+    source, shipped = render("pinocchio.cpp.jinja"), shipped_library()
     if shipped is None:
         raise ToolchainError(f"Pinocchio's library cannot be used: {library_availability()}")
-    key = recipe.key("object", text)
-    if not cache.holds(key):
-        progress(f"compiling the calls of Pinocchio's library by {compiler.version}: half a minute, once")
-    made = _object(recipe, key, text)
-    library, figures = _linked(recipe, [made], (f"-l{_LIBRARY}", *_only_entries()))
-    version = _version()
+    beside = [part for part in TEMPLATE_PARTS if {*offered(source)[part]} & {*wanted}]
+    calls = _library_recipe(_CALLS)
+    made = [
+        _beside_library(calls, "the calls of Pinocchio's library", _with(LIBRARY_PARTS, source), progress)
+    ]
+    for part in beside:
+        recipe, what = _library_recipe(_TEMPLATES), f"Pinocchio's {_words(part)} for its library"
+        made.append(_beside_library(recipe, what, _with([part], source), progress))
+    library, figures = _linked(calls, made, (f"-l{_LIBRARY}", *_only_entries()))
+    others = [name for part in beside for name in offered(source)[part]]
+    also = f"; {', '.join(others)}, which it does not export, from its headers by {_TEMPLATES}"
+    what = f"the library of the pip package, version {_version()}, compiled for every processor of its kind"
     return PinocchioBuild(
         name=PINOCCHIO,
         peer=PINOCCHIO,
-        what=f"the library of the pip package, version {version}, compiled for every processor of its kind",
-        compiler=f"its calls compiled by {compiler.version}",
-        flags=recipe.flags,
+        what=what + (also if others else ""),
+        compiler=f"its calls compiled by {calls.compiler.version}",
+        flags=calls.flags,
         library=library,
         compile_seconds=figures["seconds"],
         code_bytes=code_bytes(shipped),
-        algorithms=tuple(a for part in LIBRARY_PARTS for a in offered(source)[part]),
+        algorithms=(*(a for part in LIBRARY_PARTS for a in offered(source)[part]), *others),
         shipped=shipped,
     )
 
 
-def native_builds(wanted: Collection[str], progress: Callable[[str], None]) -> list[PinocchioBuild]:
-    """The builds from the headers for this processor by all available compilers: gcc, clang, clang without
-    AVX-512; only the parts that have the wanted algorithms, two processes at a time.
+def _library_recipe(level: str) -> _Recipe:
+    """How C++ beside Pinocchio's library is compiled, at a level of optimisation."""
+    compiler, extra = quick_compiler()
+    return _Recipe(PINOCCHIO, compiler, (*_LIBRARY_FLAGS, level, *extra, *LIMITS), headers())
 
-    Raises ToolchainError with the compiler's output, or where `availability` names a missing prerequisite.
+
+def _beside_library(recipe: _Recipe, what: str, text: str, progress: Callable[[str], None]) -> _Object:
+    """An object file that is linked to Pinocchio's library, told where it must be compiled."""
+    key = recipe.key("object", text)
+    if not cache.holds(key):
+        progress(f"compiling {what} by {recipe.compiler.version}: half a minute, once")
+    return _object(recipe, key, text)
+
+
+def native_builds(wanted: Collection[str], progress: Callable[[str], None]) -> Builds:
+    """The builds from the headers for this processor by all available compilers: gcc, clang, clang without
+    AVX-512; only the parts that have the wanted algorithms, two processes at a time. A part that does not
+    compile does not stop the others.
+
+    Raises ToolchainError where `availability` names a missing prerequisite.
     """
     recipes, source = _recipes(), render("pinocchio.cpp.jinja")
     kept = {part: names for part, names in offered(source).items() if part == MODEL or {*names} & {*wanted}}
-    jobs = [(recipe, part, f"#define RBDC_{part}\n{source}") for recipe in recipes for part in kept]
+    jobs = [(recipe, part, _with([part], source)) for recipe in recipes for part in kept]
     keys = {(recipe.name, part): recipe.key("object", text) for recipe, part, text in jobs}
     missing = [PARTS[part] for _, part, text in jobs if not cache.holds(keys[_.name, part])]
     pace = Pace(missing, progress)
@@ -172,16 +210,41 @@ def native_builds(wanted: Collection[str], progress: Callable[[str], None]) -> l
             return _object(recipe, key, text)
 
     with ThreadPoolExecutor(2) as pool:
-        pending = [(job[0].name, pool.submit(make, *job)) for job in jobs]
+        pending = {(job[0].name, job[1]): pool.submit(make, *job) for job in jobs}
         try:
-            made = [(name, future.result()) for name, future in pending]
+            made = {key: _result(future) for key, future in pending.items()}
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)  # what has begun goes on into the cache
             raise
-    algorithms = tuple(a for names in kept.values() for a in names)
-    return [
-        _native(recipe, [one for name, one in made if name == recipe.name], algorithms) for recipe in recipes
-    ]
+    builds = Builds([], {})
+    for recipe in recipes:
+        _add_native(recipe, kept, {part: made[recipe.name, part] for part in kept}, builds)
+    return builds
+
+
+def _result(future: Future[_Object]) -> _Object | str:
+    """The compiled part, or the compiler's first error."""
+    try:
+        return future.result()
+    except ToolchainError as error:
+        return error.line
+
+
+def _add_native(
+    recipe: _Recipe, offers: Mapping[str, Sequence[str]], made: Mapping[str, _Object | str], builds: Builds
+) -> None:
+    """Link the parts of a build that compiled and add it; of those that did not, the reasons."""
+    objects = {part: one for part, one in made.items() if isinstance(one, _Object)}
+    reasons = {part: one for part, one in made.items() if isinstance(one, str)}
+    if MODEL in reasons:
+        reasons, objects = dict.fromkeys(made, reasons[MODEL]), {}
+    said = f"not compiled by {recipe.compiler.version}"
+    failed = {a: f"{said}: {reason}" for part, reason in reasons.items() for a in offers[part]}
+    if failed:
+        builds.failed[recipe.method] = failed
+    algorithms = tuple(a for part in objects for a in offers[part])
+    if algorithms:
+        builds.made.append(_native(recipe, list(objects.values()), algorithms))
 
 
 def library_availability() -> str | None:
@@ -203,7 +266,7 @@ def shipped_library() -> Path | None:
 def _native(recipe: _Recipe, parts: Sequence[_Object], algorithms: tuple[str, ...]) -> PinocchioBuild:
     library, figures = _linked(recipe, parts)
     return PinocchioBuild(
-        name=f"{NATIVE}-{recipe.name}",
+        name=recipe.method,
         peer=NATIVE,
         what=f"Pinocchio {_version()}, its headers compiled for this processor",
         compiler=recipe.compiler.version,
@@ -237,6 +300,11 @@ def _words(part: str) -> str:
     return part.lower().replace("_", " ")
 
 
+def _with(parts: Sequence[str], source: str) -> str:
+    """The harness with some of its parts."""
+    return "".join(f"#define RBDC_{part}\n" for part in parts) + source
+
+
 def _only_entries() -> tuple[str, ...]:
     """Linker flags that hide all but the entry points, lest others take the place of the library's own."""
     return ("-Wl,--version-script=entries.map",) if sys.platform == "linux" else ()
@@ -266,10 +334,7 @@ def _linked(
         (folder / "entries.map").write_text("{ global: rbdc_peer_*; local: *; };\n")
         where = [f"-L{folder_of_others}", f"-Wl,-rpath,{folder_of_others}", "-lboost_serialization"]
         objects = [str(part.path) for part in parts]
-        run(
-            [compiler.path, *compiler.arguments, "-shared", *objects, "-o", "peer.so", *others, *where],
-            folder,
-        )
+        run([*compiler.command, "-shared", *objects, "-o", "peer.so", *others, *where], folder)
         figures = {
             "seconds": sum(part.seconds for part in parts),
             "code_bytes": code_bytes(folder / "peer.so"),

@@ -1,0 +1,100 @@
+"""Homogeneous 4x4 matrices over abstract scalars, constant zeros left out of products."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.tools.linear import dot, transposed
+from rbdc.errors import UnsupportedError
+from rbdc.model import Body
+from rbdc.spatial import Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+
+Matrix4 = list[list[Scalar]]
+Vector4 = list[Scalar]
+
+IDENTITY: Matrix4 = [[1.0 if i == j else 0.0 for j in range(4)] for i in range(4)]
+ZERO: Matrix4 = [[0.0] * 4 for _ in range(4)]
+
+
+def plus(*terms: Scalar) -> Scalar:
+    """The sum of scalars, constant zeros left out."""
+    total: Scalar = 0.0
+    for term in terms:
+        if not is_zero(term):
+            total = term if is_zero(total) else total + term
+    return total
+
+
+def times(a: Scalar, b: Scalar) -> Scalar:
+    """The product of two scalars, 0 where one is constantly zero."""
+    return 0.0 if is_zero(a) or is_zero(b) else a * b
+
+
+def product(a: Matrix4, b: Matrix4) -> Matrix4:
+    """A B."""
+    columns = transposed(b)
+    return [[dot(row, column) for column in columns] for row in a]
+
+
+def applied(a: Matrix4, x: Sequence[Scalar]) -> Vector4:
+    """A x."""
+    return [dot(row, x) for row in a]
+
+
+def total(*matrices: Matrix4) -> Matrix4:
+    """The sum of matrices."""
+    return [[plus(*entries) for entries in zip(*rows, strict=True)] for rows in zip(*matrices, strict=True)]
+
+
+def sum_of(*vectors: Vector4) -> Vector4:
+    """The sum of vectors."""
+    return [plus(*entries) for entries in zip(*vectors, strict=True)]
+
+
+def scaled(a: Matrix4, factor: Scalar) -> Matrix4:
+    """A times a scalar."""
+    return [[times(x, factor) for x in row] for row in a]
+
+
+def trace_of_product(a: Matrix4, b: Matrix4) -> Scalar:
+    """tr[A B]."""
+    return plus(*(dot(row, column) for row, column in zip(a, transposed(b), strict=True)))
+
+
+def of_placement(placement: Placement) -> Matrix4:
+    """[R p; 0 1]."""
+    rows, p = placement.rotation.rows(), placement.translation.scalars()
+    return [[*row, offset] for row, offset in zip(rows, p, strict=True)] + [[0.0, 0.0, 0.0, 1.0]]
+
+
+def direction(v: Vector3) -> Vector4:
+    """A direction, which translations leave as it is."""
+    return [*v.scalars(), 0.0]
+
+
+def point(v: Vector3) -> Vector4:
+    """A point."""
+    return [*v.scalars(), 1.0]
+
+
+def twist_of(body: Body) -> Matrix4:
+    """W with dJ/dq = J W: the joint's motion at unit rate, [w x, v; 0 0], in the body's frame.
+
+    Raises UnsupportedError for a joint of more than one degree of freedom.
+    """
+    columns = body.joint.subspace()
+    if len(columns) != 1 or body.joint.nq != 1:
+        raise UnsupportedError(
+            f"joint {body.joint_name!a} has {len(columns)} degrees of freedom: the recursion with "
+            "homogeneous matrices is for joints with one"
+        )
+    w, v = columns[0].angular, columns[0].linear
+    return [[0.0, -w.z, w.y, v.x], [w.z, 0.0, -w.x, v.y], [-w.y, w.x, 0.0, v.z], [0.0] * 4]
+
+
+def inertia_matrix(inertia: RigidInertia) -> Matrix4:
+    """J of equation (7): second moments, first moment and mass."""
+    xx, xy, yy, xz, yz, zz = inertia.second_moments().scalars()
+    x, y, z = inertia.first_moment.scalars()
+    return [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]]

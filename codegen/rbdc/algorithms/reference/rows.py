@@ -1,0 +1,120 @@
+"""Scalars side by side: one operation for many of them, where their type can do so.
+
+A row is a scalar too. Numbers, and arrays over samples (N,), make an array (count, 1, N) of NumPy's, which
+goes with rows of all kinds; scalars that have `side_by_side` (`rbdc.verification`) what that gives, others a
+`Row`. What is zero whatever the inputs stays the constant.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import repeat
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import is_number, is_zero
+
+T = TypeVar("T")
+
+
+class Row:
+    """Scalars that cannot stand side by side by themselves: each operation is made one by one."""
+
+    __slots__ = ("entries",)
+    __array_ufunc__ = None  # NumPy leaves operations to this class
+
+    def __init__(self, entries: Sequence[Scalar]) -> None:
+        self.entries = list(entries)
+
+    def _with(self, other: Scalar, operation: Callable[[Scalar, Scalar], Scalar]) -> Row:
+        size = len(self.entries)
+        others = apart(other, size) if isinstance(other, (Row, np.ndarray)) else repeat(other, size)
+        return Row([operation(a, b) for a, b in zip(self.entries, others, strict=True)])
+
+    def __add__(self, other: Scalar) -> Row:
+        return self._with(other, operator.add)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Row:
+        return self._with(other, operator.sub)
+
+    def __rsub__(self, other: Scalar) -> Row:
+        return self._with(other, lambda a, b: b - a)
+
+    def __mul__(self, other: Scalar) -> Row:
+        return self._with(other, operator.mul)
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Row:
+        return Row([-x for x in self.entries])
+
+    def apart(self) -> list[Scalar]:
+        """The scalars."""
+        return self.entries
+
+    def picked(self, places: Sequence[int]) -> Row:
+        """Those at some places, in that order."""
+        return Row([self.entries[k] for k in places])
+
+
+def side_by_side(row: Sequence[Scalar]) -> Scalar:
+    """A row of scalars as one."""
+    if all(is_zero(x) for x in row):
+        return 0.0
+    for x in row:
+        if hasattr(x, "side_by_side"):
+            return x.side_by_side(row)
+    if all(map(_is_numeric, row)):
+        return np.stack(np.broadcast_arrays(*map(np.atleast_1d, row)))[:, None]
+    return Row(row)
+
+
+def _is_numeric(x: Scalar) -> bool:
+    return isinstance(x, (int, float, complex, np.number, np.ndarray))
+
+
+def unit_rows(count: int, beside: Iterable[Scalar]) -> list[Scalar]:
+    """The unit vectors of so many entries as rows, which go with all of the scalars `beside`."""
+    plain = all(hasattr(x, "side_by_side") or _is_numeric(x) for x in beside)
+    units = ([float(j == k) for j in range(count)] for k in range(count))
+    return [side_by_side(unit) if plain else Row(unit) for unit in units]
+
+
+def apart(row: Scalar, count: int) -> list[Scalar]:
+    """The `count` scalars of a row."""
+    if is_number(row):
+        return [row] * count
+    if isinstance(row, np.ndarray):
+        return [x.item() if x.size == 1 else x for x in row[:, 0]]
+    scalars: list[Scalar] = row.apart()
+    return scalars
+
+
+def together(things: Sequence[T]) -> T:
+    """Dataclasses or tuples of scalars as one, whose scalars are rows."""
+    first: Any = things[0]
+    if isinstance(first, tuple):
+        return cast(T, tuple(together(column) for column in zip(*cast(Any, things), strict=True)))
+    if is_dataclass(first):
+        columns = ([getattr(x, own.name) for x in things] for own in fields(first))
+        return cast(T, cast(Any, type(first))(*map(together, columns)))
+    return cast(T, side_by_side(things))
+
+
+def picked(thing: T, places: Sequence[int]) -> T:
+    """Of such a one those at some places, in that order."""
+    given: Any = thing
+    if isinstance(given, tuple):
+        return cast(T, tuple(picked(x, places) for x in given))
+    if is_dataclass(given):
+        parts: Any = [picked(getattr(given, own.name), places) for own in fields(given)]
+        return cast(T, cast(Any, type(given))(*parts))
+    if is_number(given):
+        return thing
+    return cast(T, given.picked(places) if hasattr(given, "picked") else given[places])

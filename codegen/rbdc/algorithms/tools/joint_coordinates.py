@@ -1,0 +1,81 @@
+"""Conversions between the vectors q, v, tau of a model and the coordinates of its joints, with coupled mimic
+joints.
+
+With coupling the velocity of the full tree is G v, where G (nfull, nv) is constant; vectors over the full
+tree reduce by G^T, square matrices by G^T A G: an explicit constraint in the sense of Featherstone, Rigid
+Body Dynamics Algorithms, chapter 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.model import Model
+from rbdc.spatial import Scalar
+
+
+def joint_positions(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Each joint's configuration; a follower's is multiplier * q_leader + offset."""
+    result: list[list[Scalar]] = []
+    for index, body in enumerate(model.bodies):
+        own = list(q[model.q_slice(index)])
+        follow = body.coupling
+        result.append(own if follow is None else [follow.multiplier * own[0] + follow.offset])
+    return result
+
+
+def joint_velocities(model: Model, v: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Each joint's velocity (or acceleration): the rows of G v."""
+    result: list[list[Scalar]] = []
+    for index, body in enumerate(model.bodies):
+        own = list(v[model.v_slice(index)])
+        result.append(own if body.coupling is None else [body.coupling.multiplier * own[0]])
+    return result
+
+
+def dof_table(model: Model) -> list[tuple[int, float, int]]:
+    """For each degree of freedom of the full tree (followers included), body by body: its entry in v, its
+    factor there, its body.
+    """
+    table: list[tuple[int, float, int]] = []
+    for index, body in enumerate(model.bodies):
+        factor = 1.0 if body.coupling is None else body.coupling.multiplier
+        table += [(column, factor, index) for column in range(body.index_v, body.index_v + body.joint.nv)]
+    return table
+
+
+def first_dofs(model: Model) -> list[int]:
+    """The position of each body's first degree of freedom in `dof_table`."""
+    starts, total = [], 0
+    for body in model.bodies:
+        starts.append(total)
+        total += body.joint.nv
+    return starts
+
+
+def full_size(model: Model) -> int:
+    """The number of degrees of freedom of the full tree, which has the joints that follow others as well."""
+    return sum(body.joint.nv for body in model.bodies)
+
+
+def reduce_vector(model: Model, full: Sequence[Scalar]) -> list[Scalar]:
+    """G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing is
+    coupled.
+    """
+    if not model.coupled:
+        return list(full)
+    result: list[Scalar] = [0.0] * model.nv
+    for (column, factor, _), value in zip(dof_table(model), full, strict=True):
+        result[column] = result[column] + factor * value
+    return result
+
+
+def reduce_columns(model: Model, rows: Matrix) -> Matrix:
+    """A G of a matrix whose columns run over the full tree."""
+    return [reduce_vector(model, row) for row in rows]
+
+
+def reduce_matrix(model: Model, full: Matrix) -> Matrix:
+    """G^T A G of a square matrix over the full tree."""
+    return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))

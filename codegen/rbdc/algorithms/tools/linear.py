@@ -1,0 +1,140 @@
+"""Matrices by rows over abstract scalars, zeros skipped, and symmetric positive definite systems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import is_zero
+
+Matrix = list[list[Scalar]]
+
+
+def transposed(matrix: Matrix) -> Matrix:
+    """The transpose."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def zeros(rows: int, columns: int) -> Matrix:
+    """A matrix of constant zeros."""
+    return [[0.0] * columns for _ in range(rows)]
+
+
+def flat(matrix: Matrix) -> list[Scalar]:
+    """Row-major entries."""
+    return [entry for row in matrix for entry in row]
+
+
+def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The inner product of two vectors, without the terms that are zero whatever the inputs are."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        if not (is_zero(x) or is_zero(y)):
+            total = total + x * y
+    return total
+
+
+def plus_diagonal(matrix: Matrix, diagonal: Sequence[Scalar]) -> Matrix:
+    """A square matrix with a diagonal added, in place."""
+    for k, x in enumerate(diagonal):
+        if not is_zero(x):
+            matrix[k][k] = matrix[k][k] + x
+    return matrix
+
+
+class Factorisation:
+    """A = L^T D L with unit lower triangular L, eliminated from the last row up: for a joint-space inertia
+    numbered from the root this keeps the zeros between branches (Featherstone, table 6.3).
+    """
+
+    def __init__(self, a: Matrix) -> None:
+        self.size = len(a)
+        work = [list(row[: k + 1]) for k, row in enumerate(a)]  # lower triangle
+        self.inverse_pivots: list[Scalar] = [0.0] * self.size
+        self.lower = zeros(self.size, self.size)
+        for k in reversed(range(self.size)):
+            self.inverse_pivots[k] = 1.0 / work[k][k]
+            nonzero = [i for i in range(k) if not is_zero(work[k][i])]
+            for i in nonzero:
+                self.lower[k][i] = work[k][i] * self.inverse_pivots[k]
+            for i in nonzero:
+                for j in (j for j in nonzero if j <= i):
+                    work[i][j] = work[i][j] - self.lower[k][i] * work[k][j]
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x with A x = b: L^T y = b, then D, then L."""
+        x = list(b)
+        for k in reversed(range(self.size)):
+            for i in self._columns(k):
+                x[i] = x[i] - self.lower[k][i] * x[k]
+        for k in range(self.size):
+            x[k] = x[k] * self.inverse_pivots[k]
+            for i in self._columns(k):
+                x[k] = x[k] - self.lower[k][i] * x[i]
+        return x
+
+    def inverse(self) -> Matrix:
+        """A^-1, symmetric to the last bit (the upper triangle is solved for, then copied)."""
+        result = zeros(self.size, self.size)
+        for j in range(self.size):
+            column = self.solve([1.0 if i == j else 0.0 for i in range(self.size)])
+            for i in range(j + 1):
+                result[i][j] = result[j][i] = column[i]
+        return result
+
+    def _columns(self, k: int) -> list[int]:
+        return [i for i in range(k) if not is_zero(self.lower[k][i])]
+
+
+class InverseFactor:
+    """W = L^-1 of A = L^T D L, with the zeros of L where those come from a tree: A^-1 = W D^-1 W^T."""
+
+    def __init__(self, factors: Factorisation) -> None:
+        self.size, self.inverse_pivots, lower = factors.size, factors.inverse_pivots, factors.lower
+        self.rows = zeros(self.size, self.size)
+        for k in range(self.size):
+            for j in range(k):
+                total = -lower[k][j]
+                for i in range(j + 1, k):
+                    if not is_zero(lower[k][i]) and not is_zero(self.rows[i][j]):
+                        total = total - lower[k][i] * self.rows[i][j]
+                self.rows[k][j] = total
+
+    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """x = W D^-1 W^T b."""
+        y = []
+        for k in range(self.size):
+            total = b[k]
+            for i in range(k + 1, self.size):
+                if not is_zero(self.rows[i][k]) and not is_zero(b[i]):
+                    total = total + self.rows[i][k] * b[i]
+            y.append(total * self.inverse_pivots[k])
+        x = []
+        for k in range(self.size):
+            total = y[k]
+            for i in range(k):
+                if not is_zero(self.rows[k][i]) and not is_zero(y[i]):
+                    total = total + self.rows[k][i] * y[i]
+            x.append(total)
+        return x
+
+    def inverse(self) -> Matrix:
+        """A^-1, symmetric to the last bit."""
+        units = [self.solve([1.0 if i == j else 0.0 for i in range(self.size)]) for j in range(self.size)]
+        return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]
+
+    def symmetric_inverse(self) -> Matrix:
+        """The same entry by entry, each product of two rows of W first: more products, but i and j are
+        treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
+        """
+        unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]
+
+        def entry(i: int, j: int) -> Scalar:
+            total: Scalar = 0.0
+            for k in range(min(i, j) + 1):
+                if not is_zero(unit[i][k]) and not is_zero(unit[j][k]):
+                    total = total + (unit[i][k] * unit[j][k]) * self.inverse_pivots[k]
+            return total
+
+        upper = [[entry(i, j) if i <= j else 0.0 for j in range(self.size)] for i in range(self.size)]
+        return [[upper[min(i, j)][max(i, j)] for j in range(self.size)] for i in range(self.size)]

@@ -1,0 +1,173 @@
+"""Equations of motion as text, LaTeX and HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+from sympy.printing.mathml import mathml
+
+from rbdc.analysis.constants import NamedModel, named
+from rbdc.analysis.expressions import Expression, Writer
+from rbdc.analysis.lagrange import Equations, derive
+from rbdc.emit.render import render, render_html
+from rbdc.model import Model
+from rbdc.model.xml import shown
+
+RATES = ("qdot", "qddot", "tau")
+"""Symbols of velocities, accelerations and generalised forces, but for the joint's number."""
+FORMATS = ("text", "latex", "html")
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What is printed: for each quantity its entries, a name and an expression each.
+
+    coordinates, constants: rows of words. neglected: how many small numbers were taken as zero.
+    """
+
+    title: str
+    coordinates: list[tuple[str, str]]
+    constants: list[tuple[str, float, str]]
+    sections: list[tuple[str, list[tuple[Expression, Expression]]]]
+    neglected: int
+
+
+def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
+    """The equations of motion in closed form, as one of `FORMATS`; `neglect` as in `named`.
+
+    Raises UnsupportedError for models of more than a few degrees of freedom or of other joints.
+    """
+    return _WRITERS[form](explanation(model, neglect))
+
+
+def explanation(model: Model, neglect: float = 0.0) -> Explanation:
+    """What is printed, before it is laid out."""
+    equations = derive(named(model, neglect))
+    sections = _sections(equations)
+    used = {str(symbol) for _, rows in sections for _, x in rows for symbol in x.free_symbols}
+    return Explanation(
+        f"{shown(model.name)}: {model.nv} degree{'s' if model.nv > 1 else ''} of freedom",
+        [
+            (q, f'"{shown(body.joint_name)}", {_kind(equations.named, k)}')
+            for k, (q, body) in enumerate(zip(equations.coordinates, model.bodies, strict=True))
+        ],
+        [(c.name, c.value, c.meaning) for c in equations.named.constants if c.name in used],
+        sections,
+        equations.named.neglected,
+    )
+
+
+def _kind(model: NamedModel, k: int) -> str:
+    return "prismatic (m)" if model.bodies[k].sliding else "revolute (rad)"
+
+
+def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Expression]]]]:
+    write = Writer(equations).written
+    n = range(len(equations.coordinates))
+    v, a, torque = ([sympy.Symbol(f"{name}_{k + 1}") for k in n] for name in RATES)
+    inertia = [[write(equations.inertia[i][j]) for j in n] for i in n]
+    coriolis = [[_combined([(write(equations.christoffel[i][j][k]), v[k]) for k in n]) for j in n] for i in n]
+    gravity = [write(x) for x in equations.gravity]
+    motion = []
+    for i in n:
+        terms = [(inertia[i][j], a[j]) for j in n]
+        for j in n:
+            c = equations.christoffel[i]
+            terms.append((write(c[j][j]), v[j] ** 2))
+            terms += [(write(2 * c[j][k]), v[j] * v[k]) for k in n if k > j]
+        terms.append((write(equations.damping[i]), v[i]))
+        motion.append(_combined([*terms, (gravity[i], sympy.Integer(1))]))
+    return [
+        ("inertia matrix M, symmetric", [(_entry("M", i, j), inertia[i][j]) for i in n for j in n if j <= i]),
+        (
+            "Coriolis matrix C, with dM/dt - 2 C skew-symmetric",
+            [(_entry("C", i, j), coriolis[i][j]) for i in n for j in n],
+        ),
+        ("gravity", list(zip((sympy.Symbol(f"G_{k + 1}") for k in n), gravity, strict=True))),
+        ("potential energy", [(sympy.Symbol("V"), write(equations.potential))]),
+        ("equations of motion", list(zip(torque, motion, strict=True))),
+    ]
+
+
+def _entry(letter: str, i: int, j: int) -> Expression:
+    return sympy.Symbol(f"{letter}_{i + 1}{j + 1}")
+
+
+def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
+    """The sum of factors times rates, each factor kept as it is written."""
+    return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
+
+
+def _text(what: Explanation) -> str:
+    lines = [what.title, "", "coordinates"]
+    lines += [f"  {name:5} {meaning}" for name, meaning in what.coordinates]
+    lines += [
+        "",
+        "constants",
+        *(f"  {n:8} {value:<22.15g} {meaning}" for n, value, meaning in what.constants),
+    ]
+    if what.neglected:
+        lines += ["", _neglected(what.neglected)]
+    for title, rows in what.sections:
+        lines += ["", title, *(f"  {name} = {sympy.sstr(x)}" for name, x in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _latex(what: Explanation) -> str:
+    def words(text: str) -> str:
+        return "".join(_LATEX.get(c, c) for c in text)
+
+    def mathematics(x: Any) -> str:
+        return str(sympy.latex(x))
+
+    return render(
+        "explain.tex.jinja",
+        title=words(what.title),
+        coordinates=[(mathematics(sympy.Symbol(name)), words(text)) for name, text in what.coordinates],
+        constants=[
+            (mathematics(sympy.Symbol(name)), f"{value:.15g}", words(text))
+            for name, value, text in what.constants
+        ],
+        neglected=_neglected(what.neglected) if what.neglected else "",
+        sections=[
+            (words(title), [(mathematics(name), mathematics(x)) for name, x in rows])
+            for title, rows in what.sections
+        ],
+    )
+
+
+def _html(what: Explanation) -> str:
+    def mathematics(x: Any) -> str:
+        formula = mathml(x, printer="presentation")
+        for name, dots in (("qddot", "¨"), ("qdot", "˙")):
+            accented = f"<mover><mi>q</mi><mo>{dots}</mo></mover>"
+            formula = formula.replace(f"<mi>{name}</mi>", accented)
+        return f'<math display="inline">{formula}</math>'
+
+    return render_html(
+        "explain.html.jinja",
+        title=what.title,
+        coordinates=[(mathematics(sympy.Symbol(name)), text) for name, text in what.coordinates],
+        constants=[
+            (mathematics(sympy.Symbol(n)), f"{value:.15g}", text) for n, value, text in what.constants
+        ],
+        neglected=_neglected(what.neglected) if what.neglected else "",
+        sections=[
+            (title, [(mathematics(name), mathematics(x)) for name, x in rows])
+            for title, rows in what.sections
+        ],
+    )
+
+
+def _neglected(count: int) -> str:
+    return f"{count} small constant{'s are' if count > 1 else ' is'} taken as zero (--neglect)"
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%",
+    "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
+_WRITERS: dict[str, Callable[[Explanation], str]] = {"text": _text, "latex": _latex, "html": _html}

@@ -1,0 +1,172 @@
+"""The C of a nest of loops: its tables, its arrays, and its statements with the programs inside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c import trigonometry
+from rbdc.emit.c.csource import add_headers, batch_view, figures, headers
+from rbdc.emit.c.expressions import Writer
+from rbdc.emit.names import comment
+from rbdc.emit.render import render
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.loops import Clear, Loop, LoopNest, Place, Sines, Statement, Step, Switch, Table, WhereGiven
+from rbdc.ir.passes.function_splitting import chunk
+
+_WHOLE = 10**9
+"""Operations up to which the body of a loop is one piece."""
+_INDENT = "    "
+RESULTS = "results"
+"""The title of a section of what has no label."""
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table as its declaration and the lines of its numbers."""
+
+    declaration: str
+    lines: list[str]
+
+
+def loops_source(
+    robot: str, declaration: FunctionDeclaration, nest: LoopNest, version: str, method: str
+) -> FunctionSource:
+    """The C of a function as loops, its tables beside it."""
+    total, scalar = nest.cost(), declaration.scalar
+    source = FunctionSource(declaration, total, method=method, style="rolled")
+    add_headers(source, robot, [step.program for step in nest.steps()], version)
+    if any(isinstance(statement, Sines) for statement in nest.statements):
+        source.files[trigonometry.header_name(robot)] = trigonometry.header(robot, version, scalar)
+    writer = _LoopWriter(robot, nest, scalar)
+    lines = writer.body(nest.statements)
+    source.statements = sum(line.endswith(";") for line in lines)
+    source.files[f"{robot}_{declaration.name}.c"] = render(
+        "loops.c.jinja",
+        robot=robot,
+        function=declaration.name,
+        summary=comment(declaration.summary),
+        figures=figures(total),
+        version=version,
+        library=scalar.header,
+        headers=headers(source),
+        enumerators=", ".join(nest.enumerators),
+        tables=[_table_view(table, scalar) for table in nest.tables],
+        prototype=declaration.c_prototype(robot, batch=False),
+        arrays=[f"{scalar.name} {name}[{size}]" for name, size in nest.arrays.items()],
+        lines=lines,
+        batch=batch_view(robot, declaration),
+    )
+    return source
+
+
+def _table_view(table: Table, scalar: ScalarType) -> TableView:
+    kind = "int" if table.integer else scalar.name
+    size = len(table.rows) * table.width
+    lines = []
+    for number, row in enumerate(table.rows):
+        text = ", ".join(str(int(x)) if table.integer else scalar.literal(x + 0.0) for x in row)
+        lines.append(f"{text}, /* {table.comments[number]} */" if table.comments else text)
+    if not table.comments:
+        lines = [", ".join(lines)]
+    return TableView(f"static const {kind} {table.name}[{size}]", lines)
+
+
+class _LoopWriter:
+    """Statements as lines of C."""
+
+    def __init__(self, robot: str, nest: LoopNest, scalar: ScalarType) -> None:
+        self.robot, self.scalar = robot, scalar
+        self.constant = {table.name for table in nest.tables}
+
+    def lines(self, statement: Statement) -> list[str]:
+        """The lines of a statement."""
+        match statement:
+            case Step():
+                return self._step(statement)
+            case Loop():
+                return self._loop(statement)
+            case Switch():
+                return self._switch(statement)
+            case WhereGiven():
+                return [f"if ({statement.argument} != NULL) {{", *self.body(statement.body), "}"]
+            case Clear():
+                return [f"memset({statement.array}, 0, {statement.size} * sizeof *{statement.array});"]
+            case Sines():
+                return self._sines(statement)
+
+    def body(self, statements: Sequence[Statement]) -> list[str]:
+        """The lines of statements within braces."""
+        return [_INDENT + line if line else "" for part in statements for line in self.lines(part)]
+
+    def _loop(self, loop: Loop) -> list[str]:
+        index, start, stop = loop.index, loop.start, loop.stop
+        head = f"for (int {index} = {start}; {index} < {stop}; ++{index}) {{"
+        if loop.backward:
+            last = str(int(stop) - 1) if stop.isdigit() else f"{stop} - 1"
+            head = f"for (int {index} = {last}; {index} >= {start}; --{index}) {{"
+        lookups = [f"{_INDENT}const int {x.name} = {x.table}[{x.row}];" for x in loop.lookups]
+        about = ["", f"/* {loop.comment} */"] if loop.comment else []
+        return [*about, head, *lookups, *self.body(loop.body), "}"]
+
+    def _switch(self, switch: Switch) -> list[str]:
+        lines = [f"switch ({switch.on}) {{"]
+        for number, (name, body) in enumerate(switch.cases):
+            last = ["default:"] if number == len(switch.cases) - 1 else []
+            lines += [f"case {name}:", *last, *self.body(body), f"{_INDENT}break;"]
+        return [*lines, "}"]
+
+    def _sines(self, sines: Sines) -> list[str]:
+        lanes = sines.lanes
+        names = (sines.angles, sines.sines, sines.cosines)
+        about = ["", f"/* sines and cosines of all angles, {lanes} at a time */"]
+        if sines.whole == lanes:
+            return [*about, f"{self.robot}_sincos{lanes}({', '.join(names)});"]
+        head = f"for (int m = 0; m < {sines.whole}; m += {lanes}) {{"
+        call = f"{self.robot}_sincos{lanes}({', '.join(f'{name} + m' for name in names)});"
+        return [*about, head, _INDENT + call, "}"]
+
+    def _step(self, step: Step) -> list[str]:
+        program = step.program
+        writer = Writer(self.robot, program, chunk(program, _WHOLE), self.scalar)
+        text = [
+            line for block in writer.blocks(0) for line in _titled(block.title, block.formula, block.lines)
+        ]
+        pointers = list(self._pointers(step, writer.used_inputs(0)))
+        if not pointers and len(text) == 1:
+            return text
+        return ["{", *(_INDENT + line for line in (*pointers, *text)), "}"]
+
+    def _pointers(self, step: Step, read: set[str]) -> Iterator[str]:
+        """Declarations of the arguments of a step."""
+        outputs = {array.name for array in step.program.outputs}
+        for name, place in step.places.items():
+            if (name in read or name in outputs) and name != place.array:
+                const = "" if name in outputs else "const "
+                alone = "restrict " if name in outputs and _is_alone(step, name) else ""
+                yield f"{const}{self.scalar.name} *{alone}{name} = {_address(place)};"
+
+
+def _is_alone(step: Step, name: str) -> bool:
+    """Whether an output is the only one on its array, and no input lies where it does: nothing else in the
+    step then reads or writes what it writes.
+    """
+    place = step.places[name]
+    outputs = [step.places[array.name].array for array in step.program.outputs]
+    same = [other for other in step.places.values() if replace(other, adds=place.adds) == place]
+    return outputs.count(place.array) == 1 and len(same) == 1
+
+
+def _address(place: Place) -> str:
+    """The address of a place in C."""
+    terms = [index if stride == 1 else f"{stride} * {index}" for index, stride in place.strides]
+    return " + ".join([place.array, *terms, *([str(place.offset)] if place.offset else [])])
+
+
+def _titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
+    if title == RESULTS:
+        return list(lines)
+    label = comment(f"{title}: {formula}" if title and formula else formula)
+    return [f"/* {label} */", *lines] if label else list(lines)

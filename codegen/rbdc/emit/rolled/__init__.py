@@ -1,1 +1,0 @@
-"""C of the recursions as loops over constant tables of the model."""

@@ -1,0 +1,243 @@
+"""How an option is written: once, as a field of a frozen dataclass.
+
+The field has the option's default, the values that it takes, its words for --help, its spellings, and whether
+a package depends on it. The command line, what `rbdc.build` takes, the manifest and the pages follow from it,
+and a value is read in one way wherever it comes from: the text of a command line is one of the values that
+Python takes too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from enum import Enum, StrEnum, auto
+from inspect import getattr_static
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from rbdc.errors import OptionError
+
+Value = TypeVar("Value")
+Read = TypeVar("Read", covariant=True)
+_SHOWN = 200
+"""Characters of a refused value that a message shows."""
+
+
+class Reading(NamedTuple, Generic[Read]):
+    """How the values of an option are read.
+
+    read: the value of whatever was given, which may be such a value itself; raises ValueError with what is
+    accepted instead. metavar: the value in --help. words: how many words of the command line it takes.
+    repeated: the option may be repeated, and its value is of all that was given. record: the value as the
+    manifest has it.
+    """
+
+    read: Callable[[Any], Read]
+    metavar: str
+    words: int = 1
+    repeated: bool = False
+    record: Callable[[Any], Any] = lambda value: plain(value)
+
+
+class Recorded(Enum):
+    """Whether the manifest has an option: a package that does not depend on it is the same with any value."""
+
+    NEVER = auto()
+    ALWAYS = auto()
+    UNLESS_DEFAULT = auto()
+
+
+class Option(Generic[Value]):
+    """A field of a class of options, as a descriptor: what is assigned is read, and refused by name.
+
+    default: its value where nothing is given; if it is None, so may be what is given. help: one sentence for
+    --help. spellings: on the command line, where they are others than the field's name; the name is one in
+    any case. recorded: whether the manifest has it.
+    """
+
+    def __init__(
+        self,
+        reading: Reading[Value],
+        default: Value,
+        help: str,
+        *spellings: str,
+        recorded: Recorded = Recorded.ALWAYS,
+    ) -> None:
+        self.reading, self.default, self.help = reading, default, help
+        self.recorded, self.flags, self.name = recorded, spellings, ""
+        self.__doc__ = help
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+        self.flags = tuple(dict.fromkeys((*self.flags, f"--{name.replace('_', '-')}")))
+
+    def __get__(self, instance: object | None, owner: type) -> Value:
+        value: Value = self.default if instance is None else vars(instance)[self.name]
+        return value
+
+    def __set__(self, instance: object, given: Value | Any) -> None:
+        try:
+            missing = given is None and self.default is None
+            vars(instance)[self.name] = None if missing else self.reading.read(given)
+        except ValueError as error:
+            raise OptionError(f"{self.flags[0]} {_shown(given)}: {error}") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The spellings as names of arguments in Python."""
+        return tuple(flag.removeprefix("--").replace("-", "_") for flag in self.flags)
+
+
+def options_of(owner: type) -> dict[str, Option[Any]]:
+    """The options of a class of options by the names of their fields, in order."""
+    return {field.name: getattr_static(owner, field.name) for field in fields(owner)}
+
+
+def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a class of options by the names of its fields, whichever spelling they were given by.
+
+    Raises OptionError for a name that no option has, and for an option that is given twice.
+    """
+    options = options_of(owner)
+    fields_by_name = {name: field for field, option in options.items() for name in option.names}
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in fields_by_name:
+            raise OptionError(f"no option {name!r}; there are {', '.join(options)}")
+        if fields_by_name[name] in found:
+            raise OptionError(f"{options[fields_by_name[name]].flags[0]} is given twice, once as {name}")
+        found[fields_by_name[name]] = value
+    return found
+
+
+def recorded_options(options: Any) -> dict[str, Any]:
+    """The options that a package depends on, as its manifest has them."""
+    found = {}
+    for name, option in options_of(type(options)).items():
+        value = getattr(options, name)
+        default = option.recorded is Recorded.UNLESS_DEFAULT and value == option.default
+        if option.recorded is not Recorded.NEVER and not default:
+            found[name] = option.reading.record(value)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Enum):
+        return value.value
+    return [plain(entry) for entry in value] if isinstance(value, tuple) else value
+
+
+def _shown(given: object) -> str:
+    text = ascii(str(given) if isinstance(given, (StrEnum, PathLike)) else given)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+# Readings
+
+
+def choice(values: type[Chosen]) -> Reading[Chosen]:
+    """One of the values of an enumeration of strings."""
+
+    def read(given: Any) -> Chosen:
+        if not isinstance(given, str) or given not in list(values):
+            raise ValueError(f"there are {', '.join(values)}")
+        return values(given)
+
+    return Reading(read, f"[{'|'.join(values)}]")
+
+
+Chosen = TypeVar("Chosen", bound=StrEnum)
+
+
+def _switched(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError("give True or False")
+    return given
+
+
+SWITCH = Reading(_switched, "")
+"""True or False; on the command line a flag without a value."""
+
+
+def _text(given: Any) -> str:
+    if not isinstance(given, str):
+        raise ValueError("give a text")
+    return given
+
+
+TEXT = Reading(_text, "TEXT")
+
+
+def _folder(given: Any) -> Path:
+    if not isinstance(given, (str, PathLike)) or isinstance(fspath(given), bytes):
+        raise ValueError("give the path of a folder")
+    return Path(given)
+
+
+FOLDER = Reading(_folder, "DIRECTORY", record=str)
+
+
+def number(given: Any) -> float:
+    """A number, or the text of one. Raises ValueError for anything else."""
+    try:
+        if isinstance(given, (bool, bytes)):
+            raise TypeError
+        return float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{_shown(given)} is not a number") from None
+
+
+def _count(given: Any) -> int:
+    value = number(given)
+    if not math.isfinite(value) or value != int(value):
+        raise ValueError("give a whole number")
+    if value < 1.0:
+        raise ValueError("it is less than 1")
+    return int(value)
+
+
+COUNT = Reading(_count, "INTEGER")
+"""A whole number of at least one."""
+
+
+def at_most(limit: float) -> Reading[float]:
+    """A number from 0 to a limit."""
+
+    def read(given: Any) -> float:
+        value = number(given)
+        if not 0.0 <= value <= limit:
+            raise ValueError(f"it is not between 0 and {limit}")
+        return value
+
+    return Reading(read, "NUMBER")
+
+
+def entries(given: Any) -> list[Any]:
+    """The entries of a sequence; a text is one entry. Raises ValueError for what has no entries."""
+    if isinstance(given, (str, PathLike)):
+        return [given]
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
+        raise ValueError("give a text, or a sequence of them")
+    return list(given)
+
+
+def words_of(text: str, separator: str | None = ",") -> list[str]:
+    """The words of a text with separators between them."""
+    return [word.strip() for word in text.split(separator) if word.strip()]
+
+
+def names(metavar: str, separator: str | None = ",") -> Reading[tuple[str, ...]]:
+    """A sequence of names, or one text of them with separators, by default commas; None: blanks."""
+
+    def read(given: Any) -> tuple[str, ...]:
+        return tuple(words_of(given, separator) if isinstance(given, str) else map(_text, entries(given)))
+
+    return Reading(read, metavar)
+
+
+def each(one: Reading[Value], metavar: str) -> Reading[tuple[Value, ...]]:
+    """An option that may be repeated: in Python a sequence, or one text."""
+    return Reading(lambda given: tuple(map(one.read, entries(given))), metavar, repeated=True)

@@ -1,0 +1,113 @@
+"""Inverse dynamics as two loops over bodies, in the frames of the bodies: Newton and Euler's recursion of
+`rbdc.algorithms.dynamics.newton_euler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion, wrench
+from rbdc.ir.loops import Clear, Loop, Sines, Statement, WhereGiven
+from rbdc.planning.loops.recording import StepRecorder
+from rbdc.planning.loops.tree import BodyStep, Tree, loop
+from rbdc.spatial import Force, Motion, Placement, Rotation, Scalar, Vector3
+
+MOTION = 18
+"""Numbers of a motion: w, alpha, a, and the rows of U."""
+
+
+def sines(tree: Tree, lanes: int) -> list[Statement]:
+    """The angles of all turning joints, then their sines and cosines, so many side by side."""
+    count = len(tree.turning)
+    if not count:
+        return []
+    made = Sines("angle", "sine", "cosine", count, lanes)
+
+    def gather(step: StepRecorder) -> None:
+        """The angle of a joint, or of the leader that it follows."""
+        angle = step.read("q", 1, entry=1)
+        if tree.coupled:
+            multiplier, offset = step.read("turning_coupling", 2, n=2)
+            angle = [multiplier * angle[0] + offset]
+        step.write("angle", angle, n=1)
+
+    clear: list[Statement] = [Clear("angle", made.whole)] if made.whole > count else []
+    gathered = tree.each("n", count, gather, "joint angles")
+    return [*clear, gathered, made]
+
+
+def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: bool) -> list[Statement]:
+    """tau = S^T f of the subtrees; without `moving` at rest, without `accelerating` at zero acceleration."""
+
+    def down(body: BodyStep) -> None:
+        """The motion of a body, and the force that it takes."""
+        placement, parent = body.placement(), None if body.rooted else _motion(body, moving)
+        rate = body.joint.motion(body.rates("v")) if moving else Motion.zero()
+        second = body.joint.motion(body.rates("a")) if accelerating else Motion.zero()
+        motion = body_motion(placement, parent, rate, second, tree.model.gravity)
+        spin = Spin.of(motion.w, motion.alpha)
+        force = wrench(body.inertia(), motion, spin)
+        turning = [*motion.w.scalars(), *motion.alpha.scalars()] if moving else []
+        rows = [x for row in spin.rows for x in row.scalars()] if moving else []
+        body.label("a = R^T (a_parent + U_parent P)", "a", motion.a.scalars())
+        body.label("F = m a + U h, N = h x a + n(U, K)", "f", force.scalars())
+        body.keep("X", placement.scalars())
+        body.keep("motion", [*turning, *motion.a.scalars(), *rows])
+        body.keep("f", force.scalars())
+
+    def up(body: BodyStep) -> None:
+        """The torque of a joint; the force goes to the parent."""
+        force = Force.of(body.own("f", 6))
+        torques = [body.multiplier * x for x in body.joint.project(force)]
+        (body.add if tree.coupled else body.write)("tau", torques, at_v=1)
+        if not body.rooted:
+            placement = placed(body.own("X", 12))
+            body.carry("f", placement.act_force(force).scalars())
+
+    made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
+    if external:
+        made.append(WhereGiven("fext", (without_external(tree),)))
+    clear: list[Statement] = [Clear("tau", tree.nv)] if tree.coupled else []
+    return [*made, *clear, tree.bodies(up, "tau = S^T f, f_parent += X* f", backward=True)]
+
+
+def without_external(tree: Tree) -> Loop:
+    """f -= fext of each body, in its frame."""
+
+    def less(body: BodyStep) -> None:
+        """The force that the joint has to give."""
+        body.add("f", (-body.external_force()).scalars(), i=6)
+
+    return tree.bodies(less, "f -= fext")
+
+
+def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
+    """The motion of the parent, and its U."""
+    zero = Vector3.zero()
+    if not moving:
+        return BodyMotion(zero, zero, Vector3.of(body.above("motion", 3))), Spin.of(zero, zero)
+    entries = body.above("motion", MOTION)
+    w, alpha, a, *rows = (Vector3.of(entries[k : k + 3]) for k in range(0, MOTION, 3))
+    return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
+
+
+def placed(numbers: Sequence[Scalar]) -> Placement:
+    """A placement from its twelve numbers."""
+    rows = [numbers[k : k + 3] for k in range(0, 9, 3)]
+    return Placement(Rotation.from_rows(rows), Vector3.of(numbers[9:]))
+
+
+def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: float = 1.0) -> list[Statement]:
+    """Damping times a rate and armature times an acceleration, added to the entries of an array."""
+    terms = [
+        (table, name)
+        for table, name in (("damping", rate), ("armature", second))
+        if name and any(getattr(tree.model, table))
+    ]
+
+    def record(step: StepRecorder) -> None:
+        """One entry of v."""
+        products = [step.read(table, 1, at=1)[0] * step.read(name, 1, at=1)[0] for table, name in terms]
+        step.add(out, [sign * sum(products)], at=1)
+
+    return [loop("at", "0", str(tree.nv), (tree.step(record),), "motors and damping")] if terms else []

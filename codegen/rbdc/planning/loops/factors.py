@@ -1,0 +1,172 @@
+"""Linear algebra with M = L^T D L by loops, eliminated from the last row up, which keeps the zeros between
+branches: L_ik is not zero for k above i in the elimination tree alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rbdc.ir.loops import Loop, Statement
+from rbdc.planning.loops.recording import StepRecorder
+from rbdc.planning.loops.tree import EndStep, Tree, loop
+from rbdc.spatial import Scalar
+
+BLOCK = 8
+"""Columns of a row that are taken together."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns of a row that are taken together: how many, and where they begin."""
+
+    size: int
+    strides: Mapping[str, int]
+    offset: int = 0
+
+    def read(self, step: StepRecorder, array: str, **row: int) -> list[Scalar]:
+        """Its entries of a row."""
+        return step.read(array, self.size, self.offset, **row, **self.strides)
+
+    def write(self, step: StepRecorder, array: str, values: list[Scalar], **row: int) -> None:
+        """Store its entries of a row."""
+        step.write(array, values, self.offset, **row, **self.strides)
+
+
+class Factors:
+    """Loops over a matrix H (nv, nv): M at first, in the end L below the diagonal and D^-1 on it."""
+
+    def __init__(self, tree: Tree, matrix: str) -> None:
+        self.tree, self.h, self.n = tree, matrix, tree.nv
+
+    def factorise(self) -> list[Statement]:
+        """H = M becomes L below the diagonal and 1 / D on it.
+
+        D L by rows: (D L)_k = M_k - sum over rows i below of L_ik (D L)_i.
+        """
+        h, n = self.h, self.n
+
+        def ratio(step: StepRecorder) -> None:
+            step.write("l", [step.read(h, 1, i=n, k=1)[0] * step.read(h, 1, i=n + 1)[0]])
+
+        def reduce(step: StepRecorder) -> None:
+            step.add(h, [-(step.read("l", 1)[0] * step.read(h, 1, i=n, above=1)[0])], k=n, above=1)
+
+        def pivot(step: StepRecorder) -> None:
+            step.write(h, [1.0 / step.read(h, 1, k=n + 1)[0]], k=n + 1)
+
+        def scale(step: StepRecorder) -> None:
+            step.write(h, [step.read(h, 1, k=n, above=1)[0] * step.read(h, 1, k=n + 1)[0]], k=n, above=1)
+
+        below = self._below((self._step(ratio), self._path(reduce, itself=True)))
+        rows = self._rows((below, self._step(pivot)), "D L, row by row from the last", backward=True)
+        return [rows, self._rows((self._path(scale),), "L")]
+
+    def solve(self, x: str) -> list[Statement]:
+        """x := M^-1 x, by L^T y = x, then D, then L."""
+        h, n = self.h, self.n
+
+        def back(step: StepRecorder) -> None:
+            step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, k=1)[0])], above=1)
+
+        def divide(step: StepRecorder) -> None:
+            step.write(x, [step.read(h, 1, k=n + 1)[0] * step.read(x, 1, k=1)[0]], k=1)
+
+        def forth(step: StepRecorder) -> None:
+            step.add(x, [-(step.read(h, 1, k=n, above=1)[0] * step.read(x, 1, above=1)[0])], k=1)
+
+        first = self._rows((self._path(back),), "L^T y = x", backward=True)
+        return [first, self._rows((self._step(divide), self._path(forth)), "L x = D^-1 y")]
+
+    def solve_rows(self, b: str) -> list[Statement]:
+        """B := -M^-1 B, a row at a time: sums of a block of columns pass through registers."""
+        h, n = self.h, self.n
+
+        def sums(
+            block: Block, index: str, loops: Callable[[tuple[Statement, ...]], Loop]
+        ) -> tuple[Statement, ...]:
+            """Row k of a block less the rows of an index, each times its entry of L; first times -1 / D."""
+            last = index == "above"
+
+            def start(step: StepRecorder) -> None:
+                row = block.read(step, b, k=n)
+                pivot = step.read(h, 1, k=n + 1)[0] if last else -1.0
+                step.write("s", [-(pivot * x) for x in row])
+
+            def less(step: StepRecorder) -> None:
+                entry = step.read(h, 1, **({"k": n, index: 1} if last else {index: n, "k": 1}))[0]
+                step.add("s", [-(entry * x) for x in block.read(step, b, **{index: n})])
+
+            def end(step: StepRecorder) -> None:
+                block.write(step, b, step.read("s", block.size), k=n)
+
+            return self._step(start), loops((self._step(less),)), self._step(end)
+
+        def above(body: tuple[Statement, ...]) -> Loop:
+            return loop("e", "row_start", "row_own", body)
+
+        first = self._rows(
+            self._blocks(lambda block: sums(block, "i", self._below)), "L^T Y = B", backward=True
+        )
+        return [first, self._rows(self._blocks(lambda block: sums(block, "above", above)), "L X = -D^-1 Y")]
+
+    def invert(self) -> list[Statement]:
+        """H := M^-1, both triangles: row k of L M^-1 = D^-1 L^-T ends at 1 / D on the diagonal."""
+        h, n = self.h, self.n
+
+        def save(step: StepRecorder) -> None:
+            step.write("l", step.read(h, 1, k=n, above=1), above=1)
+
+        def zero(step: StepRecorder) -> None:
+            step.write(h, [0.0], k=n, c=1)
+
+        def left(step: StepRecorder) -> None:
+            step.add(h, [-(step.read("l", 1, above=1)[0] * step.read(h, 1, above=n, c=1)[0])], k=n, c=1)
+
+        def own(step: StepRecorder) -> None:
+            step.add(h, [-(step.read("l", 1, above=1)[0] * step.read(h, 1, k=n, above=1)[0])], k=n + 1)
+
+        def mirror(step: StepRecorder) -> None:
+            step.write(h, step.read(h, 1, k=n, c=1), c=n, k=1)
+
+        body = (
+            self._path(save),
+            self._columns(zero),
+            loop("e", "row_start", "row_own", (self._columns(left),)),
+            self._path(own),
+            self._columns(mirror),
+        )
+        return [self._rows(body, "row k of M^-1 from those above")]
+
+    def _step(self, record: EndStep) -> Statement:
+        return self.tree.step(record)
+
+    def _rows(self, body: tuple[Statement, ...], about: str, *, backward: bool = False) -> Loop:
+        return loop("k", "0", str(self.n), body, about, backward=backward)
+
+    def _below(self, body: tuple[Statement, ...]) -> Loop:
+        """For each row i below k."""
+        return loop("i", "below", "row_end", body)
+
+    def _path(self, record: EndStep, *, itself: bool = False) -> Loop:
+        """For each row above k, or from there to k."""
+        return loop("e", "row_start", "row_stop" if itself else "row_own", (self._step(record),))
+
+    def _columns(self, record: EndStep) -> Loop:
+        """For each column c before k."""
+        return loop("c", "0", "k", (self._step(record),))
+
+    def _blocks(self, body: Callable[[Block], tuple[Statement, ...]]) -> tuple[Statement, ...]:
+        """For all columns of a row, whole blocks c of them and the rest."""
+        count, rest = divmod(self.n, BLOCK)
+        whole = (loop("c", "0", str(count), body(Block(BLOCK, {"c": BLOCK}))),) if count else ()
+        return (*whole, *(body(Block(rest, {}, self.n - rest)) if rest else ()))
+
+
+def subtract(tree: Tree, out: str, less: str) -> list[Statement]:
+    """out = out - less, entry by entry."""
+
+    def record(step: StepRecorder) -> None:
+        step.write(out, [step.read(less, 1, at=1)[0] - step.read(out, 1, at=1)[0]], at=1)
+
+    return [tree.each("at", tree.nv, record, "tau less the forces at rest")]

@@ -1,0 +1,175 @@
+"""Functions as loops, by the names that records have for them (`rbdc.functions.record.Policy.rolled`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from rbdc.emit.c.trigonometry import widths
+from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.loops import Clear, Loop, LoopNest, Sines, Statement, Step, Switch, WhereGiven
+from rbdc.model import Model
+from rbdc.planning.loops import body_frames, one_frame
+from rbdc.planning.loops.body_frames import drives, inverse_dynamics
+from rbdc.planning.loops.factors import BLOCK, Factors, subtract
+from rbdc.planning.loops.tree import Tree
+
+MAXIMUM_BODIES = 1000
+"""Some 700 bytes of stack for each body."""
+
+_LARGEST_ON_STACK = 48
+"""Entries of v up to which forward dynamics may keep the factors of M on the stack."""
+
+_ARTICULATED = "articulated_bodies"
+"""The form that keeps nothing of the size of M, and does not know that one joint follows another."""
+
+_SIZES: Mapping[str, Callable[[Tree], int]] = {
+    "X": lambda tree: 12 * tree.model.njoints,
+    "motion": lambda tree: body_frames.MOTION * tree.model.njoints,
+    "I": lambda tree: one_frame.INERTIA * tree.model.njoints,
+    "B": lambda tree: one_frame.FACTOR * tree.model.njoints,
+    "IA": lambda tree: one_frame.ARTICULATED * tree.model.njoints,
+    **dict.fromkeys(("f", "V", "A", "F"), lambda tree: 6 * tree.model.njoints),
+    **dict.fromkeys(("S", "U"), lambda tree: 6 * len(tree.dofs)),
+    "psi": lambda tree: 18 * len(tree.dofs),
+    "row": lambda tree: 27,
+    "r": lambda tree: 6,
+    "l": lambda tree: tree.nv,
+    "s": lambda tree: BLOCK,
+    "H": lambda tree: tree.nv**2,
+    "x": lambda tree: tree.nv,
+}
+"""Numbers of each array of a function's own."""
+
+
+def _newton_euler(tree: Tree, *outputs: str) -> list[Statement]:
+    (tau,) = outputs
+    made = inverse_dynamics(tree, moving=True, accelerating=True, external=True)
+    return [*made, *drives(tree, tau, rate="v", second="a")]
+
+
+def _nonlinear_effects(tree: Tree, *outputs: str) -> list[Statement]:
+    (tau,) = outputs
+    made = inverse_dynamics(tree, moving=True, accelerating=False, external=False)
+    return [*made, *drives(tree, tau, rate="v")]
+
+
+def _gravity(tree: Tree, *outputs: str) -> list[Statement]:
+    return inverse_dynamics(tree, moving=False, accelerating=False, external=False)
+
+
+def _composite_bodies(tree: Tree, *outputs: str) -> list[Statement]:
+    (inertia,) = outputs
+    sums = one_frame.composites(tree, ("I", one_frame.INERTIA))
+    return [one_frame.world(tree), sums, *one_frame.mass(tree, inertia)]
+
+
+def _inverse_inertia(tree: Tree, *outputs: str) -> list[Statement]:
+    (inverse,) = outputs
+    factors = Factors(tree, inverse)
+    return [*_composite_bodies(tree, inverse), *factors.factorise(), *factors.invert()]
+
+
+def _articulated_bodies(tree: Tree, *outputs: str) -> list[Statement]:
+    return [one_frame.world(tree), *one_frame.forces(tree), *one_frame.articulated_bodies(tree)]
+
+
+def _forward_dynamics_by_factors(tree: Tree, *outputs: str) -> list[Statement]:
+    (ddq,) = outputs
+    made = [one_frame.world(tree), *one_frame.forces(tree)]
+    rest = [*one_frame.torque(tree, ddq), *drives(tree, ddq, rate="v"), *subtract(tree, ddq, "tau")]
+    factors, sums = Factors(tree, "H"), one_frame.composites(tree, ("I", one_frame.INERTIA))
+    inertia = [sums, *one_frame.mass(tree, "H"), *factors.factorise()]
+    return [*made, *rest, *inertia, *factors.solve(ddq)]
+
+
+_SUMS = (("I", one_frame.INERTIA), ("B", one_frame.FACTOR), ("F", 6))
+
+
+def _inverse_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
+    made = [one_frame.world(tree), *one_frame.forces(tree, accelerating="a"), *one_frame.directions(tree)]
+    return [*made, one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, *outputs)]
+
+
+def _forward_dynamics_derivatives(tree: Tree, *outputs: str) -> list[Statement]:
+    """d qddot = -M^-1 d ID at qddot: Carpentier and Mansard (2018), equation (24)."""
+    by_q, by_v, inverse = outputs
+    factors = Factors(tree, inverse)
+    rest = [*one_frame.torque(tree, "x"), *drives(tree, "x", rate="v"), *subtract(tree, "x", "tau")]
+    found = [one_frame.world(tree), *one_frame.forces(tree), *rest]
+    inertias = [one_frame.composites(tree, ("I", one_frame.INERTIA)), *one_frame.mass(tree, inverse)]
+    made = [*found, *inertias, *factors.factorise(), *factors.solve("x"), one_frame.world(tree)]
+    made += [*one_frame.forces(tree, accelerating="x"), *one_frame.directions(tree)]
+    made += [one_frame.composites(tree, *_SUMS), *one_frame.derivatives(tree, by_q, by_v)]
+    return [*made, *factors.solve_rows(by_q), *factors.solve_rows(by_v), *factors.invert()]
+
+
+FORMS: Mapping[str, Callable[..., list[Statement]]] = {
+    "inverse_dynamics": _newton_euler,
+    "nonlinear_effects": _nonlinear_effects,
+    "gravity": _gravity,
+    "composite_bodies": _composite_bodies,
+    "inverse_inertia": _inverse_inertia,
+    _ARTICULATED: _articulated_bodies,
+    "forward_dynamics_by_factors": _forward_dynamics_by_factors,
+    "inverse_dynamics_derivatives": _inverse_dynamics_derivatives,
+    "forward_dynamics_derivatives": _forward_dynamics_derivatives,
+}
+
+
+def rolled(model: Model, function: Function) -> tuple[str, LoopNest]:
+    """The method that executes the fewest operations for this model, of a function whose record has rolled
+    forms, and its loops.
+    """
+    forms, tree, scalar = function.policy.rolled, Tree(model), function.declaration.scalar
+    outputs = [p.name for p in function.declaration.outputs]
+    made = {name: nest(tree, forms[name], outputs, scalar) for name in _methods(forms, model)}
+    method = min(made, key=lambda name: made[name].cost().operations)
+    return method, made[method]
+
+
+def nest(tree: Tree, form: str, outputs: Sequence[str], scalar: ScalarType) -> LoopNest:
+    """A form as loops, with the tables and arrays that it uses."""
+    lanes = _lanes(len(tree.turning), scalar)
+    statements = [*body_frames.sines(tree, lanes), *FORMS[form](tree, *outputs)]
+    names = dict.fromkeys(_names(statements))
+    whole = -(-len(tree.turning) // lanes) * lanes
+    arrays: dict[str, int] = {name: whole for name in ("angle", "sine", "cosine") if name in names}
+    arrays |= {name: size(tree) for name, size in _SIZES.items() if name in names and name not in outputs}
+    tables = tuple(tree.table(name) for name in names if tree.has(name))
+    switched = any(isinstance(s, Switch) for loop in statements if isinstance(loop, Loop) for s in loop.body)
+    return LoopNest(tables, arrays, tuple(statements), tree.enumerators() if switched else ())
+
+
+def _lanes(count: int, scalar: ScalarType) -> int:
+    """So many angles side by side."""
+    return next((width for width in widths(scalar) if width >= count), widths(scalar)[-1])
+
+
+def _methods(forms: Mapping[str, str], model: Model) -> list[str]:
+    """Forms of several that suit the model."""
+    if len(forms) > 1 and model.coupled:
+        return [name for name in forms if forms[name] != _ARTICULATED]
+    if len(forms) > 1 and model.nv > _LARGEST_ON_STACK:
+        return [name for name in forms if forms[name] == _ARTICULATED]
+    return list(forms)
+
+
+def _names(statements: Sequence[Statement]) -> Iterator[str]:
+    """Arrays and tables that statements use, in their order."""
+    for statement in statements:
+        match statement:
+            case Step():
+                yield from (place.array for place in statement.places.values())
+            case Loop():
+                yield from (lookup.table for lookup in statement.lookups)
+                yield from _names(statement.body)
+            case Switch():
+                for _, body in statement.cases:
+                    yield from _names(body)
+            case WhereGiven():
+                yield from _names(statement.body)
+            case Clear():
+                yield statement.array
+            case Sines():
+                yield from (statement.angles, statement.sines, statement.cosines)

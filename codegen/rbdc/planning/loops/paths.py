@@ -1,0 +1,78 @@
+"""What lies above each degree of freedom, and above each row of M in its elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
+from rbdc.model import WORLD, Model
+
+
+@dataclass(frozen=True)
+class Paths:
+    """For each of some numbers those above it, from the root, then itself: the first `depth` + 1 of `entries`
+    from `start` on.
+
+    One list per leaf is enough: what lies above a number is where the list of any leaf below it begins. What
+    lies below a number comes after it and before `end`.
+    """
+
+    depth: tuple[int, ...]
+    start: tuple[int, ...]
+    end: tuple[int, ...]
+    entries: tuple[int, ...]
+
+    @staticmethod
+    def of_parents(parents: Sequence[int]) -> Paths:
+        """From the parent of each number, smaller than itself; -1 for a root."""
+        depth, start, entries = [0] * len(parents), [-1] * len(parents), list[int]()
+        for number, parent in enumerate(parents):
+            depth[number] = 0 if parent < 0 else depth[parent] + 1
+        for leaf in reversed(range(len(parents))):
+            if start[leaf] >= 0:
+                continue
+            chain = [leaf]
+            while parents[chain[-1]] >= 0:
+                chain.append(parents[chain[-1]])
+            for number in chain:
+                start[number] = start[number] if start[number] >= 0 else len(entries)
+            entries += reversed(chain)
+        end = [number + 1 for number in range(len(parents))]
+        for number in reversed(range(len(parents))):
+            if parents[number] >= 0:
+                end[parents[number]] = max(end[parents[number]], end[number])
+        return Paths(tuple(depth), tuple(start), tuple(end), tuple(entries))
+
+    def above(self, number: int) -> tuple[int, ...]:
+        """The numbers above this one, from the root."""
+        return self.entries[self.start[number] : self.start[number] + self.depth[number]]
+
+
+def dof_parents(model: Model) -> list[int]:
+    """The degree of freedom that carries each: the one before it in the same joint, or the last of the
+    parent's joint.
+    """
+    starts, parents = first_dofs(model), list[int]()
+    for body in model.bodies:
+        above = -1 if body.parent == WORLD else starts[body.parent] + model.bodies[body.parent].joint.nv - 1
+        parents += [above, *range(len(parents), len(parents) + body.joint.nv - 1)]
+    return parents
+
+
+def elimination_parents(model: Model, paths: Paths) -> list[int]:
+    """The elimination tree of M over v: eliminating a row fills among all that it couples; the tree itself
+    where nothing is coupled.
+    """
+    columns = [column for column, _, _ in dof_table(model)]
+    couples: list[set[int]] = [set() for _ in range(model.nv)]
+    for number, column in enumerate(columns):
+        for other in (columns[k] for k in paths.above(number)):
+            if other != column:
+                couples[max(column, other)].add(min(column, other))
+    parents = [-1] * model.nv
+    for row in reversed(range(model.nv)):
+        if couples[row]:
+            parents[row] = max(couples[row])
+            couples[parents[row]] |= couples[row] - {parents[row]}
+    return parents

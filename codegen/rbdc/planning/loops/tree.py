@@ -1,0 +1,330 @@
+"""A model as tables, and loops over its bodies, its degrees of freedom and what lies above each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
+from rbdc.emit.names import comment
+from rbdc.ir.loops import Lookup, Loop, Statement, Step, Switch, Table, WhereGiven
+from rbdc.model import WORLD, Model
+from rbdc.model.joint_space import JointSpaceBody, with_z_axes
+from rbdc.model.joints import JointType
+from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
+from rbdc.planning.loops.recording import StepRecorder
+from rbdc.spatial import Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+
+Visit = Callable[["BodyStep"], None]
+"""Records what a loop does for one body."""
+EndStep = Callable[[StepRecorder], None]
+"""Records what a loop does for one index."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Bodies that one program serves: those of one joint, in its z-axis frame, on the world or on a body."""
+
+    joint: JointType
+    rooted: bool
+
+
+class Angle:
+    """A joint's angle, whose cosine and sine are known: all that placements ask of it beside sums and
+    products.
+    """
+
+    def __init__(self, angle: Scalar, cosine: Scalar, sine: Scalar) -> None:
+        self.angle, self._known = angle, {"cos": cosine, "sin": sine}
+
+    def elementary(self, name: str, *arguments: Scalar) -> Scalar:
+        """Its cosine or sine."""
+        return self._known[name]
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return self.angle * other
+
+    __rmul__ = __mul__
+
+
+class BodyStep(StepRecorder):
+    """One body of a loop: its constants as symbols, but for those that all bodies of its kind share, and what
+    it reads and writes in its own row or its parent's.
+    """
+
+    def __init__(self, tree: Tree, kind: Kind) -> None:
+        super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
+        self.tree, self.kind, self.joint, self.rooted = tree, kind, kind.joint, kind.rooted
+
+    def constants(self, table: str) -> list[Scalar]:
+        """The row of a table of the model's: numbers where all bodies of the kind have the same."""
+        rows = [self.tree.constants[table][index] for index in self.tree.members(self.kind)]
+        different = [k for k in range(len(rows[0])) if len({row[k] for row in rows}) > 1]
+        kept = self.tree.kept[table]
+        read = self.read(table, len(kept), i=len(kept)) if different else []
+        return [read[kept.index(k)] if k in different else x for k, x in enumerate(rows[0])]
+
+    def placement(self) -> Placement:
+        """The frame of the body in its parent's at q."""
+        return _placement(self.constants("placement")).compose(self.joint.placement(self._position()))
+
+    def _position(self) -> list[Any]:
+        """The joint's entries of q."""
+        if self.joint.rotation != "angle":
+            return self._followed(self.read("q", self.joint.nq, at_q=1))
+        cosine, sine = (self.read(name, 1, turn=1)[0] for name in ("cosine", "sine"))
+        return [Angle(self.read("angle", 1, turn=1)[0], cosine, sine)]
+
+    def _followed(self, q: list[Scalar]) -> list[Scalar]:
+        """The entries of a joint that follows another."""
+        if not self.tree.coupled or self.joint.nq > 1:
+            return q
+        multiplier, offset = self.constants("coupling")
+        return [multiplier * q[0] + offset]
+
+    @property
+    def multiplier(self) -> Scalar:
+        """How fast the joint moves by its entry of v."""
+        return self.constants("coupling")[0] if self.tree.coupled and self.joint.nv == 1 else 1.0
+
+    def rates(self, name: str) -> list[Scalar]:
+        """The joint's entries of v or a."""
+        return [self.multiplier * x for x in self.read(name, self.joint.nv, at_v=1)]
+
+    def inertia(self) -> MomentInertia:
+        """The inertia of the body about the origin of its frame."""
+        mass, *rest = self.constants("inertia")
+        return MomentInertia(mass, Vector3.of(rest[:3]), Symmetric3(*rest[3:]))
+
+    def external_force(self) -> Force:
+        """The external force on the body, in the frame that was chosen for it."""
+        return _placement(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
+
+    def own(self, array: str, size: int) -> list[Scalar]:
+        """The body's row of an array."""
+        return self.read(array, size, i=size)
+
+    def above(self, array: str, size: int) -> list[Scalar]:
+        """Its parent's row."""
+        return self.read(array, size, parent=size)
+
+    def columns(self, array: str) -> list[list[Scalar]]:
+        """Six numbers for each of the joint's degrees of freedom."""
+        flat = self.read(array, 6 * self.joint.nv, dof=6)
+        return [flat[k : k + 6] for k in range(0, len(flat), 6)]
+
+    def keep(self, array: str, values: Sequence[Scalar]) -> None:
+        """Store the body's row of an array."""
+        self.write(array, values, i=len(values))
+
+    def carry(self, array: str, values: Sequence[Scalar]) -> None:
+        """Add to the parent's row of an array, if there is a parent."""
+        if not self.rooted:
+            self.add(array, values, parent=len(values))
+
+
+def _placement(numbers: Sequence[Scalar]) -> Placement:
+    rows = [numbers[k : k + 3] for k in range(0, 9, 3)]
+    return Placement(Rotation.from_rows(rows), Vector3.of(numbers[9:]))
+
+
+class Tree:
+    """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
+
+    def __init__(self, model: Model) -> None:
+        self.written = model
+        self.model = with_z_axes(model)
+        self.coupled, self.nv = model.coupled, model.nv
+        bodies = self.model.bodies
+        self.kinds = list(dict.fromkeys(self.kind_of(body) for body in bodies))
+        self.constants: dict[str, list[tuple[float, ...]]] = {
+            "placement": [tuple(float(x) + 0.0 for x in b.placement.scalars()) for b in bodies],
+            "inertia": [tuple(float(x) + 0.0 for x in b.inertia.scalars()) for b in bodies],
+            "chosen": [tuple(float(x) + 0.0 for x in b.chosen.scalars()) for b in bodies],
+            "coupling": [_coupling(body) for body in bodies],
+        }
+        self.paths = Paths.of_parents(dof_parents(model))
+        self.rows = Paths.of_parents(elimination_parents(model, self.paths))
+
+    def kind_of(self, body: JointSpaceBody) -> Kind:
+        """The kind of a body."""
+        return Kind(body.joint, body.parent == WORLD)
+
+    def members(self, kind: Kind) -> list[int]:
+        """The bodies of a kind."""
+        return [index for index, body in enumerate(self.model.bodies) if self.kind_of(body) == kind]
+
+    @cached_property
+    def kept(self) -> dict[str, list[int]]:
+        """The columns of each table of constants in which bodies of one kind differ: what the C has of it."""
+        members = [self.members(kind) for kind in self.kinds]
+        return {
+            name: [
+                k for k in range(len(rows[0])) if any(len({rows[i][k] for i in own}) > 1 for own in members)
+            ]
+            for name, rows in self.constants.items()
+        }
+
+    @cached_property
+    def dofs(self) -> list[tuple[int, float, int]]:
+        """Entry in v, factor, body of each degree of freedom."""
+        return dof_table(self.model)
+
+    @cached_property
+    def turning(self) -> list[int]:
+        """The bodies whose joint turns by an angle."""
+        return [k for k, body in enumerate(self.model.bodies) if body.joint.rotation == "angle"]
+
+    @cached_property
+    def indices(self) -> dict[str, Sequence[int]]:
+        """Columns of integers by the names that they have in the C."""
+        bodies, starts = self.model.bodies, first_dofs(self.model)
+        above, rows = self.paths, self.rows
+        return {
+            "parent_of": [body.parent for body in bodies],
+            "q_of": [body.index_q for body in bodies],
+            "v_of": [body.index_v for body in bodies],
+            "dof_of": starts,
+            "dof_end": [start + body.joint.nv for start, body in zip(starts, bodies, strict=True)],
+            "turn_of": [self.turning.index(k) if k in self.turning else 0 for k in range(len(bodies))],
+            "kind_of": [self.kinds.index(self.kind_of(body)) for body in bodies],
+            "q_of_turning": [bodies[k].index_q for k in self.turning],
+            "body_of": [body for _, _, body in self.dofs],
+            "column_of": [column for column, _, _ in self.dofs],
+            "up": above.entries,
+            "up_start": above.start,
+            "up_own": [start + depth for start, depth in zip(above.start, above.depth, strict=True)],
+            "row_up": rows.entries,
+            "row_start_of": rows.start,
+            "row_own_of": [start + depth for start, depth in zip(rows.start, rows.depth, strict=True)],
+            "row_stop_of": [start + depth + 1 for start, depth in zip(rows.start, rows.depth, strict=True)],
+            "row_end_of": rows.end,
+            "below_of": range(1, self.nv + 1),
+        }
+
+    def has(self, name: str) -> bool:
+        """Whether there is a table of this name."""
+        return name in (*self.indices, *self.constants, "armature", "damping", "turning_coupling")
+
+    def table(self, name: str) -> Table:
+        """The table of this name, as it stands in the C."""
+        if name in self.indices:
+            return Table(name, tuple((x,) for x in self.indices[name]), integer=True)
+        if name in self.constants:
+            kept, rows = self.kept[name], self.constants[name]
+            names = tuple(comment(body.name) for body in self.model.bodies)
+            return Table(name, tuple(tuple(row[k] for k in kept) for row in rows), comments=names)
+        if name == "turning_coupling":
+            return Table(name, tuple(self.constants["coupling"][k] for k in self.turning))
+        return Table(name, tuple((float(x),) for x in getattr(self.model, name)))
+
+    def bodies(self, visit: Visit, about: str, *, backward: bool = False) -> Loop:
+        """A loop over all bodies, from the root to the leaves or back."""
+        cases: list[tuple[str, tuple[Statement, ...]]] = []
+        for number, kind in enumerate(self.kinds):
+            recorder = BodyStep(self, kind)
+            visit(recorder)
+            cases.append((enumerator(number, kind), (recorder.step(),)))
+        body: tuple[Statement, ...] = cases[0][1] if len(cases) == 1 else (Switch("kind", tuple(cases)),)
+        return loop("i", "0", str(len(self.model.bodies)), body, about, backward=backward)
+
+    def each(self, index: str, stop: int, record: EndStep, about: str) -> Loop:
+        """A loop from 0 with one step."""
+        return loop(index, "0", str(stop), (self.step(record),), about)
+
+    def step(self, record: EndStep) -> Step:
+        """One step that is no body's."""
+        recorder = StepRecorder("")
+        record(recorder)
+        return recorder.step()
+
+    def enumerators(self) -> tuple[str, ...]:
+        """Names of the kinds."""
+        return tuple(enumerator(number, kind) for number, kind in enumerate(self.kinds))
+
+
+LOOKUPS = {
+    "parent": ("parent_of", "i"),
+    "at_q": ("q_of", "i"),
+    "at_v": ("v_of", "i"),
+    "dof": ("dof_of", "i"),
+    "turn": ("turn_of", "i"),
+    "kind": ("kind_of", "i"),
+    "entry": ("q_of_turning", "n"),
+    "b": ("body_of", "k"),
+    "column": ("column_of", "k"),
+    "joint": ("dof_of", "b"),
+    "joint_end": ("dof_end", "b"),
+    "start": ("up_start", "k"),
+    "own": ("up_own", "k"),
+    "base": ("up_own", "joint"),
+    "j": ("up", "d"),
+    "other": ("column_of", "j"),
+    "row_start": ("row_start_of", "k"),
+    "row_own": ("row_own_of", "k"),
+    "row_stop": ("row_stop_of", "k"),
+    "row_end": ("row_end_of", "k"),
+    "below": ("below_of", "k"),
+    "above": ("row_up", "e"),
+}
+"""Index variables by the table that they are looked up in, and the index of the row.
+
+Loops go over bodies i, degrees of freedom k of the whole tree and those above them, j, at d in the list of
+paths; in eliminations over rows k of M and those above them, at e in the list of rows; n: over angles.
+"""
+
+
+def loop(
+    index: str, start: str, stop: str, body: tuple[Statement, ...], about: str = "", *, backward: bool = False
+) -> Loop:
+    """A loop with the lookups that its body needs, which depend on its index."""
+    needed = set(_used(body)) - {index}
+    found: dict[str, Lookup] = {}
+
+    def want(name: str) -> bool:
+        """Whether a variable is known in the loop, looked up if need be."""
+        if name == index or name in found:
+            return True
+        if name not in LOOKUPS:
+            return False
+        table, row = LOOKUPS[name]
+        if not want(row):
+            return False
+        found[name] = Lookup(name, table, row)
+        return True
+
+    for name in sorted(needed):
+        want(name)
+    return Loop(index, start, stop, body, tuple(found.values()), backward, about)
+
+
+def _used(statements: Sequence[Statement]) -> Iterator[str]:
+    """Index variables that statements need from outside."""
+    for statement in statements:
+        match statement:
+            case Step():
+                yield from (index for place in statement.places.values() for index, _ in place.strides)
+            case Loop():
+                own = {statement.index, *(lookup.name for lookup in statement.lookups)}
+                inner = {*_used(statement.body), *(lookup.row for lookup in statement.lookups)}
+                yield from (name for name in {*inner, statement.start, statement.stop} - own)
+            case Switch():
+                yield statement.on
+                for _, body in statement.cases:
+                    yield from _used(body)
+            case WhereGiven():
+                yield from _used(statement.body)
+            case _:
+                pass
+
+
+def enumerator(number: int, kind: Kind) -> str:
+    """The name of a kind in C."""
+    return f"{kind.joint.kind.upper()}_{number}"
+
+
+def _coupling(body: JointSpaceBody) -> tuple[float, float]:
+    follow = body.coupling
+    return (1.0, 0.0) if follow is None else (follow.multiplier, follow.offset)

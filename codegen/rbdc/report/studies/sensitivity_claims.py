@@ -1,0 +1,135 @@
+"""What Zhakatayev, Rogovchenko and Paetzold (2023) say, and whether the study found it so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.report.studies.claims import judged, listed, not_comparable
+
+Array = NDArray[np.float64]
+Report = Mapping[str, Any]
+
+GENERATED, ONE_BY_ONE, INTERPRETED, COMPILED = "generated", "one by one", "interpreted", "compiled"
+CENTRAL, RELATIVE = "central", "relative"
+"""Keys of the methods: generated code for all samples and sample by sample; the article's recursion in NumPy
+and as C; central differences with constant steps, and with steps relative to the coordinate.
+"""
+PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
+"""Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
+AGREES = 1e-6
+"""Relative to the largest entry: what central differences are off, and more."""
+HIGH = 1e3
+"""An error is a spike if it is so many times the median, or not defined."""
+VANISHES = 1e-2
+"""Below this share of its largest absolute value something vanishes."""
+INSTANTS = (0.5, 1.0)
+"""Of the spikes of Fig. 5, in seconds."""
+
+
+def claims(report: Report) -> list[dict[str, str]]:
+    """Every claim with its verdict; those of time are not comparable after a quick run of few samples."""
+    methods = {method["key"]: method for method in report["methods"]}
+    interpreted, central = methods[INTERPRETED], methods[CENTRAL]
+    return [
+        judged(
+            "The recursion gives the sensitivities that differences give, but for their errors.",
+            interpreted["largest"] < 1e-10 and central["largest"] < AGREES,
+            f"largest relative difference: the recursion {interpreted['largest']:.1e}, central differences "
+            f"{central['largest']:.1e}",
+        ),
+        judged(
+            "Torques and angles of different branches do not influence each other: dQ_42/dq_18 is zero.",
+            report["across"] == 0.0,
+            f"largest entry {report['across']:.1g}",
+        ),
+        spikes(report["spikes"]),
+        both_vanish(report["spikes"]),
+        analytical_time(methods, report["quick"]),
+        not_comparable(
+            "Differences take seven orders of magnitude longer.",
+            "theirs are adaptive, of interpreted inverse dynamics; these take six calls of compiled code for "
+            "each joint",
+            f"{central['seconds']:.3g} s, {central['seconds'] / methods[GENERATED]['seconds']:.3g} times as "
+            "long as the generated sensitivities",
+        ),
+        not_comparable(
+            "The values of Figs. 4-6.",
+            "the paper gives no inertias and no centres of mass",
+            f"torques up to {report['largest_torque']:.3g} N m with the assumed ones",
+        ),
+    ]
+
+
+def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int) -> list[list[float | None]]:
+    """Of one entry the absolute errors by q, v and a at every instant, None where they are not defined."""
+    made = []
+    for one, right in zip(found, exact, strict=True):
+        off = np.abs(np.asarray(one) - np.asarray(right))[:, row - 1, column - 1]
+        made.append([float(x) if np.isfinite(x) else None for x in off])
+    return made
+
+
+def spikes(data: Report) -> dict[str, str]:
+    """What steps that shrink with the coordinate make of Fig. 5."""
+    ratios = {}
+    for by, errors in data["relative"].items():
+        usual = float(np.median([x for x in errors if x is not None]))
+        ratios[by] = [_ratio(errors[k], usual) for k in _at(data)]
+    words = "; ".join(f"by {by} {listed(values)}" for by, values in ratios.items())
+    return not_comparable(
+        f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s, by the rate and the "
+        "acceleration none.",
+        "the article's adaptive steps are those of a MATLAB function",
+        f"with steps relative to the coordinate the errors there are so many times their median: {words}",
+    )
+
+
+def both_vanish(data: Report) -> dict[str, str]:
+    """Whether differences by q err where coordinate and torque vanish both, and only there."""
+    errors = data["shrinking"]
+    usual = float(np.median([x for x in errors if x is not None]))
+    bad = [k for k, x in enumerate(errors) if _ratio(x, usual) > HIGH]
+    q, torque = np.abs(data["coordinate"]), np.abs(data["torque"])
+    both = (q < VANISHES * q.max()) & (torque < VANISHES * torque.max())
+    constant = max(x for k in _at(data) if (x := data["constant"][k]) is not None)
+    torques = ", ".join(f"{torque[k]:.4g}" for k in _at(data))
+    return judged(
+        "Section 6: differences err exactly where coordinate and torque both vanish.",
+        bool(bad) and all(both[k] for k in bad),
+        f"{len(bad)} of {len(errors)} instants have errors over {HIGH:.0e} times the median; at 0.5 and 1 s "
+        f"the coordinate is {listed([q[k] for k in _at(data)])} rad and the torque "
+        f"{torques} of at most {torque.max():.4g} N m; with steps that do not shrink with the coordinate the "
+        f"errors there are {constant:.1e} at most",
+    )
+
+
+def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
+    """The article's time beside that of its own recursion in an interpreted language, as the article's is."""
+    claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
+    seconds = {key: method["seconds"] for key, method in methods.items()}
+    found = (
+        f"the article's recursion: {1e3 * seconds[INTERPRETED]:.3g} ms in NumPy, with all samples in each "
+    )
+    found += "number, which favours it"
+    if COMPILED in methods:
+        operations = methods[COMPILED]["operations"]
+        found += f"; {1e3 * seconds[COMPILED]:.3g} ms as C of {operations} operations a sample, in which no "
+        found += "zero and no common term is left"
+    found += f". Beside it generated code by another recursion: {1e3 * seconds[GENERATED]:.3g} ms"
+    if quick:
+        return not_comparable(claim, "few samples, code without optimisation", found)
+    return judged(claim, seconds[INTERPRETED] <= PUBLISHED_ANALYTICAL, found)
+
+
+def _at(data: Report) -> list[int]:
+    """The samples of `INSTANTS`."""
+    times = np.asarray(data["time"])
+    return [int(np.argmin(np.abs(times - t))) for t in INSTANTS]
+
+
+def _ratio(error: float | None, usual: float) -> float:
+    return float("inf") if error is None else error / usual

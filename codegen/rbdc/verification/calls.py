@@ -1,0 +1,184 @@
+"""Calling what was compiled: every way of calling a function, in the process that `package` starts for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.functions.declarations import REFERENCES, FunctionDeclaration
+from rbdc.runtime.load import load
+from rbdc.runtime.robot import Entry
+from rbdc.verification import casadi_calls, jax_calls, past_caches
+
+Array = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way of calling a function: words for it, its kind, which a method of `Callee` has, and how names of
+    the variant of the library begin, if that is not the module's own.
+    """
+
+    words: str
+    kind: str
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A function called in a way: the inputs in their order, (states, *shape) each or None, and the frame's
+    and the reference's index where it takes them. cached: of batches that go past the caches, bytes of
+    results up to which they do not.
+    """
+
+    declaration: FunctionDeclaration
+    way: Way
+    arrays: Sequence[Array | None]
+    extra: tuple[int, ...] = ()
+    cached: int = 0
+
+
+@dataclass
+class Callee:
+    """The package in a folder, asked by messages: of a declaration for the ways in which the function can be
+    called, of a call for its outputs, (states, ...) each.
+    """
+
+    folder: Path
+    _entries: dict[tuple[str, str], Entry] = field(default_factory=dict)
+
+    def __call__(self, message: FunctionDeclaration | Call | casadi_calls.External) -> Any:
+        """The answer to a message."""
+        match message:
+            case Call():
+                return getattr(self, f"_{message.way.kind}")(message)
+            case FunctionDeclaration():
+                return self._ways(message)
+            case casadi_calls.External():
+                return casadi_calls.answer(self._library("casadi"), message)
+
+    @cached_property
+    def _module(self) -> ModuleType:
+        return load(self.folder)
+
+    def _ways(self, declaration: FunctionDeclaration) -> list[Way]:
+        kinds = {"single": "single samples", "batch": "a batch"}
+        kinds |= {"lanes": "lanes"} if declaration.lanes else {}
+        kinds |= {"zeroed": "single samples into zeros"} if declaration.zeroed else {}
+        ways = [
+            Way(f"{words}{', variant ' * bool(name)}{name}", kind, prefix)
+            for name, prefix in self._variants()
+            for kind, words in kinds.items()
+        ]
+        for kind, words in {"jax": "a batch through JAX", "casadi": "single samples through CasADi"}.items():
+            if not declaration.pair and self._path(kind).is_file():
+                ways.append(Way(words, kind))
+        return ways
+
+    def _variants(self) -> list[tuple[str, str]]:
+        """Names and prefixes: of the module's own, which are empty, and of the library's other variants that
+        this processor can run.
+        """
+        native, found = self._module._native, [("", "")]
+        for line in native.ffi.string(native.lib.rbdc_variants()).decode().splitlines():
+            name, prefix, *extensions = line.split()
+            if name != self._module.variant and all(native.lib.rbdc_has(e.encode()) for e in extensions):
+                found.append((name, prefix))
+        return found
+
+    def _path(self, framework: str) -> Path:
+        return self.folder / f"lib{self._module.name}_{framework}.so"
+
+    def _library(self, framework: str) -> Any:
+        return casadi_calls.library(self._path(framework))
+
+    def _entry(self, prefix: str, declaration: FunctionDeclaration) -> Entry:
+        """A function of the library, in one of its variants."""
+        key = (prefix, declaration.name)
+        if key not in self._entries:
+            inputs = [(p.name, p.shape, p.optional, p.configuration) for p in declaration.inputs]
+            outputs = [(p.name, p.shape) for p in declaration.outputs]
+            module = self._module
+            self._entries[key] = Entry(
+                module._native, prefix, module.dtype, declaration.name, inputs, outputs
+            )
+        return self._entries[key]
+
+    def _called(self, call: Call, arrays: Sequence[Array | None], **how: Any) -> list[Array]:
+        """The outputs of one call, of the module's own function or of another variant's."""
+        if call.way.prefix:
+            entry = self._entry(call.way.prefix, call.declaration)
+            if how.keys() <= {"layout"}:
+                found = entry.lanes(tuple(arrays), how.get("layout", "samples"), None, 1, call.extra)
+            else:
+                found = entry.call_into(tuple(arrays), how["out"], 1, how["zeroed"])
+        else:
+            place = (*call.extra[:-1], REFERENCES[call.extra[-1]]) if call.extra else ()
+            found = getattr(self._module, call.declaration.name)(*arrays, *place, **how)
+        return [found] if len(call.declaration.outputs) == 1 else list(found)
+
+    def _single(self, call: Call) -> list[Array]:
+        return _stacked([self._called(call, sample) for sample in _samples(call.arrays)])
+
+    def _batch(self, call: Call) -> list[Array]:
+        return self._called(call, call.arrays)
+
+    def _zeroed(self, call: Call) -> list[Array]:
+        """Into zeros, then into what the last sample left."""
+        d = call.declaration
+        out = tuple(np.zeros(p.shape, d.scalar.dtype) for p in d.outputs)
+        made = []
+        for sample in _samples(call.arrays):
+            self._called(call, sample, out=out if len(out) > 1 else out[0], zeroed=True)
+            made.append([x.copy() for x in out])
+        return _stacked(made)
+
+    def _lanes(self, call: Call) -> list[Array]:
+        """Whole blocks; states that are left over are not among the outputs."""
+        block = call.declaration.scalar.lanes
+        blocks = [None if x is None else _in_blocks(x, block) for x in call.arrays]
+        return [_from_blocks(x) for x in self._called(call, blocks, layout="lanes")]
+
+    def _jax(self, call: Call) -> list[Array]:
+        symbol = f"{self._module.name}_jax_{call.declaration.name}"
+        return jax_calls.answer(self._library("jax"), symbol, call.declaration, call.arrays, call.extra)
+
+    def _casadi(self, call: Call) -> list[Array]:
+        symbol = f"{self._module.name}_casadi_{call.declaration.name}"
+        library = self._library("casadi")
+        return casadi_calls.values(library, symbol, call.declaration, call.arrays, call.extra)
+
+    def _past(self, call: Call) -> list[past_caches.Difference | None]:
+        """For each output the first number that a batch whose results go past the caches has otherwise."""
+        native, prefix = self._module._native, call.way.prefix or self._module._PREFIX
+        batch = getattr(native.lib, f"{prefix}_{call.declaration.name}_batch")
+        return past_caches.differences(
+            native.ffi, batch, call.declaration, call.arrays, call.extra, call.cached
+        )
+
+
+def _samples(arrays: Sequence[Array | None]) -> list[list[Array | None]]:
+    """The inputs of each state."""
+    states = len(next(x for x in arrays if x is not None))
+    return [[None if x is None else x[k] for x in arrays] for k in range(states)]
+
+
+def _stacked(samples: Sequence[Sequence[Array]]) -> list[Array]:
+    return [np.array(output) for output in zip(*samples, strict=True)]
+
+
+def _in_blocks(x: Array, block: int) -> Array:
+    """(samples, ...) as (blocks, ..., block), without what is left over."""
+    whole = x[: len(x) // block * block]
+    return np.ascontiguousarray(np.moveaxis(whole.reshape(-1, block, *x.shape[1:]), 1, -1))
+
+
+def _from_blocks(x: Array) -> Array:
+    return np.moveaxis(x, -1, 1).reshape(-1, *x.shape[1:-1])

@@ -1,0 +1,87 @@
+"""What a compiler says of generated C where users ask for more warnings than a build, and what the heads of C
+files say of its work.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rbdc.emit.paths.kernels import KERNELS
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.scalar_types import SCALARS
+from rbdc.model import Model
+from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
+from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.resources import resolve
+from tests.support import COMPILERS, slow_but
+from tests.support_paths import path_tree
+
+SECOND = ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector")
+FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
+
+
+@cache
+def generated(dtype: str) -> dict[str, str]:
+    """Second derivatives by loops along paths, functions of frames, and batches of these."""
+    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    options = GenerationOptions(scalar=SCALARS[dtype], targets=("c", "batch"))
+    return generate(model, "robot", [*SECOND, *FRAMED, "crba"], "0", lambda _: None, options).files
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("dtype", slow_but(SCALARS, ("float64",)))
+def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> None:
+    """Not of numbers that get more precise unseen, and not of how vectors are passed without AVX."""
+    for name, text in generated(dtype).items():
+        (tmp_path / name).write_text(text)
+    flags = [*STANDARD_FLAGS, *WARNING_FLAGS, "-Wdouble-promotion", "-O0"]
+    sources = [path.name for path in tmp_path.glob("*.c") if "_kernel" not in path.name]
+    command = [compiler, *flags, "-S", *sources]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def counts(text: str) -> dict[str, int]:
+    """The counts in the head of a C file."""
+    (line,) = re.findall(r"^ \* (\d+ operations: .*)$", text, re.MULTILINE)
+    own = line.split(" for ")[0]
+    return {words: int(number) for number, words in re.findall(r"(\d+) ([a-z ]+?)(?=[,:]|$)", own)}
+
+
+def check(text: str) -> dict[str, int]:
+    """The counts, which make up the operations."""
+    found = counts(text)
+    assert found["operations"] == sum(found.values()) - found["operations"]
+    return found
+
+
+def test_heads_of_loops_count_all_that_they_execute() -> None:
+    files = generated("float64")
+    assert check(files["robot_rnea_second_derivatives.c"])["calls of libm"] == 4  # two joints
+    for name in ("aba_second_derivatives", "aba_hessian_vector"):
+        found = check(files[f"robot_{name}.c"])
+        assert found["divisions"] >= 8, "the pivots of M"
+        assert found["on vectors"] > 1000
+
+
+@pytest.mark.parametrize("name", ["minverse", "rnea_derivatives", "aba_derivatives"])
+def test_heads_of_kernels_along_paths_count_vectors_divisions_and_calls(name: str) -> None:
+    """Sines and cosines of the joints, and divisions for a free root; those of rows are on vectors."""
+    model = path_tree(5, 9)
+    record = functions_of(model)[name]
+    source = KERNELS[record.policy.windows].source("robot", record, model, "0")
+    found = check(source.files[f"robot_{name}.c"])
+    turning = sum(body.joint.rotation == "angle" for body in model.bodies)
+    assert found["calls of libm"] == 2 * turning > 0
+    assert found["divisions"] == (0 if name == "rnea_derivatives" else 6 * model.bodies[0].joint.free)
+    assert found["on vectors"] > 500 and source.cost.lane_flops >= 4 * found["on vectors"] * 0.9
+
+
+def test_heads_of_batches_count_what_is_done_on_vectors() -> None:
+    found = check(generated("float64")["robot_crba_batch.c"])
+    assert found["on vectors"] > 50

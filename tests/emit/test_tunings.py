@@ -1,0 +1,239 @@
+"""Generated C under every tuning of gcc for x86: constants come out as they are written, and code for one
+sample has no register of 64 bytes. Batches have, by clang too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import re
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rbdc.emit.batch.batch import batch_headers
+from rbdc.emit.c.csource import kernel_source
+from rbdc.emit.library import render_library
+from rbdc.emit.paths.kernels import KERNELS
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.declarations import FunctionDeclaration, Parameter
+from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
+from rbdc.ir.builder import Builder, finish
+from rbdc.ir.nodes import Array, Section
+from rbdc.model import Model
+from rbdc.native.toolchain import OPTIMISATION_FLAGS, STANDARD_FLAGS
+from rbdc.options import BuildOptions
+from rbdc.pipeline import build_package
+from rbdc.planning.generation import GenerationOptions, generate
+from rbdc.resources import resolve
+from tests.support import COMPILERS, OUT, slow_but
+from tests.support_paths import EVERY_KIND, path_tree, widths
+
+AVX2 = ("-mavx2", "-mfma")
+AVX512 = ("-march=x86-64-v4",)
+CMAKE = ("-O2", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math")
+"""What CMakeLists.txt asks for, with vectorisers."""
+FLAG_SETS = {"generated": OPTIMISATION_FLAGS, "cmake": CMAKE}
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64" or "gcc" not in COMPILERS, reason="tunings of gcc for x86-64"
+)
+has_avx2 = pytest.mark.skipif("avx2" not in widths(), reason="this processor has no AVX2")
+
+
+@cache
+def tunings() -> tuple[str, ...]:
+    """Those that gcc knows, in the note on one that it does not know."""
+    command = ["gcc", "-mtune=unknown", "-E", "-x", "c", "/dev/null"]
+    said = subprocess.run(
+        command, capture_output=True, text=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
+    )
+    (names,) = re.findall(r"valid arguments to '-mtune=' switch are: (.*?)(?:;|$)", said.stderr, re.MULTILINE)
+    return tuple(names.split())
+
+
+def compiled(source: Path, flags: Sequence[str], compiler: str = "gcc") -> str:
+    """What the compiler prints for a source: with -S the assembly."""
+    command = [compiler, *STANDARD_FLAGS, *flags, "-S", source.name, "-o", "-"]
+    return subprocess.run(command, cwd=source.parent, check=True, capture_output=True, text=True).stdout
+
+
+def wide_constants(source: Path, flags: Sequence[str]) -> list[str]:
+    """Integers longer than 8 bytes that gcc makes of the constants of a source: those that it can take for a
+    repetition of their first 8 bytes.
+    """
+    dump = source.with_suffix(".rtl")
+    subprocess.run(
+        ["gcc", *STANDARD_FLAGS, *flags, f"-fdump-rtl-dse1={dump}", "-S", source.name, "-o", "/dev/null"],
+        cwd=source.parent,
+        check=True,
+    )
+    return re.findall(r"const_wide_int 0x[0-9a-f]{33,}", dump.read_text())
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def runs() -> list[float]:
+    """Runs of a number and of zeros of every length up to ten, and of other numbers."""
+    numbers = [x for n in range(1, 11) for zeros in (1, 2, 3) for x in [0.7] * n + [0.0] * zeros]
+    return [*numbers, 1.0, -0.7, -0.7, 0.0, 0.0, 2.5, 0.7, 0.7, *[0.0] * 20, *[0.7] * 20]
+
+
+def constants(folder: Path, scalar: ScalarType) -> Path:
+    """The C of a function whose results are the numbers of `runs`; the file includes what it needs."""
+    builder = Builder()
+    entries = [builder.constant(x) for x in runs()]
+    output = Array("y", len(entries))
+    section = [Section("", "")]
+    program = finish("f", [Array("x", 1)], [output], builder, [entries], section, {})
+    arrays = (Parameter("x", (1,), "none"),), (Parameter("y", (len(entries),), "numbers"),)
+    declaration = FunctionDeclaration("constants", "Numbers.", *arrays, scalar=scalar)
+    source = kernel_source("robot", declaration, program, "0")
+    text = source.files["robot_constants.c"].replace('#include "robot.h"', "")
+    prototype = f"void robot_constants(const {scalar.name} *restrict x, {scalar.name} *restrict y);"
+    return written(
+        folder,
+        {"robot_constants.c": text.replace("#include <stddef.h>", f"#include <stddef.h>\n{prototype}")},
+    )
+
+
+@has_avx2
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+@pytest.mark.parametrize("flags", slow_but(FLAG_SETS, ("cmake",)))
+def test_constants_come_out_as_written_under_every_tuning(
+    flags: str, scalar: ScalarType, tmp_path: Path
+) -> None:
+    """gcc 12 tuned for Intel's servers copied six equal numbers and two zeros as eight equal ones."""
+    constants(tmp_path, scalar)
+    names = {tuning: f"f{number}" for number, tuning in enumerate(tunings())}
+    assert "icelake-server" in names
+    for tuning, name in names.items():
+        own = [*STANDARD_FLAGS, *FLAG_SETS[flags], *AVX2, f"-mtune={tuning}", f"-Drobot_constants={name}"]
+        subprocess.run(["gcc", *own, "-c", "robot_constants.c", "-o", f"{name}.o"], cwd=tmp_path, check=True)
+    objects = [f"{name}.o" for name in names.values()]
+    subprocess.run(["gcc", "-shared", *objects, "-o", "all.so"], cwd=tmp_path, check=True)
+    library, x = ctypes.CDLL(str(tmp_path / "all.so")), np.zeros(1, scalar.dtype)
+    for tuning, name in names.items():
+        y = np.full(len(runs()), np.nan, scalar.dtype)
+        getattr(library, name)(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
+        assert y.tolist() == np.array(runs(), scalar.dtype).tolist(), tuning
+
+
+@pytest.mark.parametrize("tuning", slow_but(tunings() if "gcc" in COMPILERS else (), ("icelake-server",)))
+def test_constants_are_made_of_numbers_no_longer_than_registers(tuning: str, tmp_path: Path) -> None:
+    """With AVX-512, which need not be here to compile for it."""
+    source = constants(tmp_path, DOUBLE) / "robot_constants.c"
+    for flags in FLAG_SETS.values():
+        assert wide_constants(source, (*flags, *AVX512, f"-mtune={tuning}")) == []
+
+
+@has_avx2
+@pytest.mark.parametrize(
+    ("robot", "tuning"),
+    slow_but(
+        [
+            ("double_pendulum", "icelake-server"),
+            *(("hyq", name) for name in ("icelake-server", "sapphirerapids")),
+        ],
+        [("double_pendulum", "icelake-server")],
+    ),
+)
+def test_second_derivatives_agree_with_the_description_tuned_for_intel(robot: str, tuning: str) -> None:
+    """The build compares them; the masses of a free root are six equal numbers, followed by zeros."""
+    flags = (*OPTIMISATION_FLAGS, *AVX2, f"-mtune={tuning}")
+    options = BuildOptions(
+        root_joint="free-flyer",
+        functions=("rnea_second_derivatives",),
+        compiler="gcc",
+        cflags=flags,
+        targets=("c",),
+        out=OUT / f"tuned-{tuning}",
+    )
+    assert (build_package(robot, options).directory / "manifest.json").is_file()
+
+
+@cache
+def second_derivatives() -> dict[str, str]:
+    """The C of second derivatives of a pendulum with a free root."""
+    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    return generate(model, "robot", ["rnea_second_derivatives"], "0", lambda _: None).files
+
+
+@pytest.mark.parametrize("tuning", ["icelake-server"])
+def test_no_constant_of_second_derivatives_is_longer_than_a_register(tuning: str, tmp_path: Path) -> None:
+    folder = written(tmp_path, second_derivatives())
+    for source in sorted(folder.glob("*.c")):
+        assert wide_constants(source, (*CMAKE, *AVX512, f"-mtune={tuning}")) == [], source.name
+
+
+def test_kernels_along_paths_copy_no_table_of_constants(tmp_path: Path) -> None:
+    """Frames of joints with several degrees of freedom are filled into a copy of the table."""
+    model = path_tree(3, 3, kinds=EVERY_KIND[5:])
+    record = functions_of(model)["minverse"]
+    source = KERNELS[record.policy.windows].source("robot", record, model, "0")
+    folder = written(tmp_path, render_library(model, "robot", [source], "0"))
+    text = (folder / "robot_minverse.c").read_text()
+    assert "rows[ROWS]" in text and not re.search(r"memcpy\([^;]*constants", text)
+    assert wide_constants(folder / "robot_minverse.c", (*CMAKE, *AVX512, "-mtune=sapphirerapids")) == []
+
+
+@cache
+def package(robot: str, root: str) -> dict[str, str]:
+    """The C of inverse dynamics and of M, with batches."""
+    model = Model.from_urdf(resolve(robot), root_joint=root)
+    options = GenerationOptions(targets=("c", "batch"))
+    return generate(model, robot, ["rnea", "crba"], "0", lambda _: None, options).files
+
+
+ROBOTS = [("kuka_iiwa", "fixed"), ("ur5", "fixed"), ("hyq", "free-flyer")]
+
+
+@pytest.mark.parametrize(
+    "tuning", slow_but(tunings() if "gcc" in COMPILERS else (), ("icelake-server", "generic"))
+)
+@pytest.mark.parametrize(("robot", "root"), slow_but(ROBOTS, ROBOTS))
+def test_single_calls_have_no_register_of_64_bytes(
+    robot: str, root: str, tuning: str, tmp_path: Path
+) -> None:
+    folder = written(tmp_path, package(robot, root))
+    for name in ("rnea", "crba"):
+        flags = (*OPTIMISATION_FLAGS, *AVX512, f"-mtune={tuning}")
+        text = compiled(folder / f"{robot}_{name}.c", flags)
+        assert "%ymm" in text and "%zmm" not in text, name
+
+
+def kernels(assembly: str) -> str:
+    """The text of the functions that compute eight samples side by side."""
+    return "".join(re.findall(r"^\w+_kernel8:.*?^\.Lfunc_end", assembly, re.MULTILINE | re.DOTALL))
+
+
+@pytest.mark.skipif("clang" not in COMPILERS, reason="gcc splits no vectors that a register can hold")
+@pytest.mark.parametrize("tuning", ["generic", "icelake-server", "sapphirerapids", "znver4"])
+def test_batches_have_registers_of_64_bytes_by_clang(tuning: str, tmp_path: Path) -> None:
+    """Which does without them where it is tuned for Intel's, unless it is told."""
+    folder = written(tmp_path, package("kuka_iiwa", "fixed"))
+    flags = (*OPTIMISATION_FLAGS, *AVX512, f"-mtune={tuning}")
+    for name in ("rnea", "crba"):
+        own = kernels(compiled(folder / f"kuka_iiwa_{name}_batch.c", flags, "clang"))
+        assert own.count("%zmm") > 300 and "%ymm" not in own
+    assert "%zmm" in compiled(folder / "kuka_iiwa_rnea_batch.c", (*OPTIMISATION_FLAGS, *AVX512), "gcc")
+
+
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+def test_the_test_for_large_angles_takes_no_lane_through_memory(scalar: ScalarType, tmp_path: Path) -> None:
+    """gcc without AVX-512 compares the lanes of vectors longer than registers one by one."""
+    lanes = scalar.lanes
+    own = f"int moderate(const t_lanes{lanes} *x)"
+    call = f"{own};\n{own}\n{{\n    return t_moderate{lanes}(x, 1);\n}}\n"
+    folder = written(tmp_path, {**batch_headers("t", "0", scalar), "t.c": f'#include "t_batch.h"\n{call}'})
+    text = compiled(folder / "t.c", (*OPTIMISATION_FLAGS, *AVX2))
+    assert len(re.findall(r"^\t[a-z]", text, re.MULTILINE)) < 60 and "%rsp" not in text

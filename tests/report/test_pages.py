@@ -1,0 +1,188 @@
+"""Pages: one colour a method throughout, axes by the spread of what they show, titles on all panels, and
+nothing that is cut off on a phone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from rbdc import Model
+from rbdc.functions.catalogue import functions_of
+from rbdc.model.families import tree
+from rbdc.report.methods.contenders import known_methods
+from rbdc.report.methods.implementation import FAMILIES
+from rbdc.report.present import plots
+from rbdc.report.present.colours import FAMILY_COLOURS, colour_of, line_colours, of_method
+from rbdc.report.present.plots import Line
+from rbdc.report.present.study_page import Heading, Table, study_page
+from rbdc.resources import resolve
+
+METHODS = {
+    "generated": "generated",
+    "generated-float32": "single",
+    "rolled": "analytical",
+    "unrolled-carpentier-mansard": "analytical",
+    "casadi": "ad",
+    "ad-reverse-casadi": "ad",
+    "complex-step": "numerical",
+    "pinocchio-native-clang-no-avx512-world": "peer",
+}
+
+
+def function(spread: float) -> dict[str, Any]:
+    """A function of a report whose slowest method takes so many times as long as the fastest."""
+    times = [100.0 * spread ** (k / (len(METHODS) - 1)) for k in range(len(METHODS))]
+    errors = {"rms_rel": 1e-16, "max_rel": 1e-12}
+    methods = [
+        {"method": name, "family": family, "nanoseconds": {"minimum": ns}, "errors": errors}
+        for (name, family), ns in zip(METHODS.items(), times, strict=True)
+    ]
+    return {"name": "rnea", "methods": methods}
+
+
+def batches() -> dict[str, Any]:
+    """Batches of a report."""
+    points = [{"samples": n, "nanoseconds": 50.0 + n} for n in (1, 8, 64)]
+    methods = [("generated-batch", "generated"), ("generated-loop", "generated"), ("casadi-map", "ad")]
+    return {
+        "samples": [1, 8, 64],
+        "methods": [{"method": name, "family": family, "points": points} for name, family in methods],
+    }
+
+
+def rows() -> list[dict[str, Any]]:
+    """Rows of a benchmark."""
+    entries = {"generated": 100.0, "casadi": 300.0, "pinocchio-native": 900.0}
+    return [{"robot": "ur5", "entries": {k: {"minimum_nanoseconds": ns} for k, ns in entries.items()}}]
+
+
+def lines(*names: str) -> list[Line]:
+    """Curves over the size, of the methods of these names."""
+    return [Line(f"{name}, binary", {2: 1.0, 4: 3.0}, line_colours(names)[name]) for name in names]
+
+
+FIGURES: dict[str, Callable[[], str | None]] = {
+    "bars": lambda: plots.time_bars(function(4.0)),
+    "wide bars": lambda: plots.time_bars(function(4000.0)),
+    "errors": lambda: plots.error_dots(function(4.0)),
+    "batches": lambda: plots.batch_curves(batches()),
+    "robots": lambda: plots.time_dots(rows(), ["generated", "casadi", "pinocchio-native"]),
+    "sizes": lambda: plots.grown(lines(*METHODS), "rnea: time", "bodies", "time of a call"),
+    "groups": lambda: plots.grouped_bars(
+        ["ur5", "atlas"], {"a": [1.0, 2.0], "b": [3.0, 90.0]}, {"a": "#111111", "b": "#222222"}, "time", "s"
+    ),
+}
+
+
+def colours_in(svg: str | None) -> set[str]:
+    """The colours of an SVG's style attributes."""
+    return {*re.findall(r"(?:fill|stroke): (#[0-9a-f]{6})", svg or "")}
+
+
+def test_every_figure_has_the_method_s_colour() -> None:
+    for name in ("bars", "wide bars", "errors", "sizes"):
+        found = colours_in(FIGURES[name]())
+        assert {of_method({"method": m, "family": f}) for m, f in METHODS.items()} <= found, name
+    for name in ("batches", "robots"):
+        assert {colour_of("generated"), colour_of("casadi")} <= colours_in(FIGURES[name]()), name
+    assert colour_of("pinocchio-native-gcc") in colours_in(FIGURES["robots"]())
+
+
+def test_a_colour_does_not_depend_on_what_stands_beside_it() -> None:
+    for names in combinations(METHODS, 3):
+        assert line_colours(names) == {name: colour_of(name) for name in names}
+    found = line_colours(["h", "casadi", "k"])
+    assert found["casadi"] == colour_of("casadi")
+    assert len({*found.values()}) == 3
+    assert {name: of_method({"method": "of another version", "family": name}) for name in FAMILIES} == (
+        FAMILY_COLOURS
+    )
+
+
+def models() -> Iterator[Model]:
+    """One with every kind of method: arms, limbs, chains, trees."""
+    for robot, root in (("cartpole", "fixed"), ("hyq", "free-flyer")):
+        yield Model.from_urdf(resolve(robot), root_joint=root)
+    yield from (tree(5, 1.0), tree(5, 2.0))
+
+
+def test_methods_of_a_function_differ_in_colour() -> None:
+    for model in models():
+        for one in functions_of(model).values():
+            names = [
+                name for name in known_methods(model, one) if name not in FAMILIES or name == "generated"
+            ]
+            found = {name: colour_of(name) for name in dict.fromkeys([*names, "cppadcodegen", "pinocchio"])}
+            assert None not in found.values(), (one.name, found)
+            assert len({*found.values()}) == len(found), (one.name, found)
+
+
+@pytest.mark.parametrize(("spread", "wide"), [(29.0, False), (31.0, True)])
+def test_bars_are_logarithmic_where_they_spread_wide(
+    spread: float, wide: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert plots.logarithmic([2.0, 2.0 * spread]) is wide
+    drawn: list[Figure] = []
+    monkeypatch.setattr(plots, "_svg", drawn.append)
+    plots.time_bars(function(spread))
+    plots.grouped_bars(["ur5"], {"a": [1.0], "b": [spread]}, {"a": "#111111", "b": "#222222"}, "time", "s")
+    bars, groups = (figure.axes[0] for figure in drawn)
+    assert (bars.get_xscale(), groups.get_yscale()) == ("log" if wide else "linear",) * 2
+    assert ("logarithmic" in bars.get_xlabel()) is wide
+    widths = [patch.get_window_extent().width for patch in bars.patches]
+    assert min(widths) > 0.01 * max(widths), "the shortest is seen"
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_panels_have_titles_and_keep_within_their_figure(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(plots, "_svg", drawn.append)
+    FIGURES[name]()
+    (figure,) = drawn
+    canvas: Any = FigureCanvasAgg(figure)
+    canvas.draw()
+    (axes,) = figure.axes
+    assert axes.get_title(loc="left")
+    assert axes.get_xlabel() or axes.get_ylabel()
+    box, (width, height) = figure.get_tightbbox(canvas.get_renderer()), figure.get_size_inches()
+    assert -0.01 <= box.x0 <= box.x1 <= width + 0.01
+    assert -0.01 <= box.y0 <= box.y1 <= height + 0.01
+    right = axes.get_window_extent().x1
+    assert all(text.get_window_extent().x1 <= right + 1.0 for text in axes.texts), "words beside bars"
+
+
+def narrow_rules() -> str:
+    """The rules of the pages' style for narrow screens."""
+    style = study_page(Heading("", ""), {}, [], [])
+    found = re.search(r"@media \(max-width: 760px\) \{\n(.*?)\n\}", style, re.DOTALL)
+    assert found is not None
+    return found.group(1)
+
+
+def test_wide_tables_stand_in_lines_on_a_phone() -> None:
+    rules = narrow_rules()
+    for rule in (
+        ".stacked thead { display: none; }",
+        ".stacked tr { display: grid;",
+        ".figures { grid-template-columns: minmax(0, 1fr); }",
+    ):
+        assert rule in rules
+    assert "content: attr(data-head)" in rules
+    assert "overflow-wrap: anywhere" not in rules.split(".stacked")[0], "no letters below each other"
+
+
+@pytest.mark.parametrize(("columns", "stacked"), [(5, False), (6, True)])
+def test_cells_carry_the_headings_of_their_columns(columns: int, stacked: bool) -> None:
+    head = [f"<{k}>" for k in range(columns)]
+    text = study_page(Heading("", ""), {}, [Table("", head, [["x"] * columns])], [])
+    assert ('<table class="stacked">' in text) is stacked
+    assert re.findall(r'data-head="([^"]*)"', text.split("<body>")[1]) == [
+        f"&lt;{k}&gt;" for k in range(columns)
+    ]

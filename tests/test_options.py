@@ -1,0 +1,227 @@
+"""Options: written once, the same on the command line and in Python, refused by name."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import rbdc
+from rbdc.cli.build import build as build_command
+from rbdc.cli.commands import commands
+from rbdc.cli.wheel import wheel as wheel_command
+from rbdc.errors import OptionError
+from rbdc.option_fields import TEXT, Option, Recorded, options_of, recorded_options
+from rbdc.options import BuildOptions, Style
+from rbdc.resources import resolve
+
+OPTIONS = options_of(BuildOptions)
+
+
+def asked(*words: str) -> BuildOptions:
+    """The options of `rbdc build cartpole` with these words."""
+    given = dict(build_command.make_context("build", ["cartpole", *words]).params)
+    del given["descriptions"], given["as_json"]
+    return BuildOptions(**given)
+
+
+SAME: list[tuple[str, list[str], list[Any]]] = [
+    ("root_joint", ["free-flyer"], ["free-flyer"]),
+    ("gravity", ["0", "0", "-1.5"], ["0 0 -1.5", [0, 0, -1.5], np.array([0.0, 0.0, -1.5])]),
+    ("armature", ["j=1,k=2"], ["j=1,k=2", ["j=1", "k=2"], {"j": 1, "k": 2.0}, [("j", 1), ["k", 2]]]),
+    ("lock", ["j=-0.5"], ["j=-0.5", {"j": -0.5}, (("j", -0.5),)]),
+    ("xacro_arguments", ["n:=3"], ["n:=3", ["n:=3"], {"n": "3"}, (("n", "3"),)]),
+    (
+        "frames",
+        ["tip@hand:0 0 .1,0 0 1"],
+        ["tip@hand:0 0 .1,0 0 1", ["tip@hand:0 0 .1,0 0 1"], [("tip", "hand", (0, 0, 0.1, 0, 0, 1))]],
+    ),
+    ("frames", ["tip@hand:0 0 .1"], ["tip@hand:0 0 .1", [("tip", "hand", [0, 0, 0.1])]]),
+    ("base", ["link7"], ["link7"]),
+    ("snap", ["1e-6"], ["1e-6", 1e-6]),
+    ("parameters", ["inertial"], ["inertial", ()]),
+    ("parameters", ["inertial@a,b"], ["inertial@a,b", ["a", "b"]]),
+    ("payloads", ["tool0"], ["tool0", ["tool0"], ("tool0",)]),
+    ("functions", ["rnea, aba"], ["rnea,aba", ["rnea", "aba"], ("rnea", "aba")]),
+    ("preset", ["full"], ["full"]),
+    ("targets", ["c"], ["c", ["c"]]),
+    ("fuse", ["rnea,crba"], ["rnea,crba", ["rnea,crba"], [["rnea", "crba"]], (("rnea", "crba"),)]),
+    ("style", ["rolled"], ["rolled", Style.ROLLED]),
+    ("out", ["somewhere"], ["somewhere", Path("somewhere")]),
+    ("compiler", ["gcc"], ["gcc"]),
+    ("cflags", ["-O1 -g"], ["-O1 -g", ["-O1", "-g"]]),
+    ("jobs", ["2"], ["2", 2, np.int64(2)]),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "values"), SAME, ids=[f"{s[0]}-{s[1][0]}" for s in SAME])
+def test_a_value_that_one_takes_the_other_takes(name: str, words: list[str], values: list[Any]) -> None:
+    for flag in OPTIONS[name].flags:
+        expected = asked(flag, *words)
+        assert getattr(expected, name) != OPTIONS[name].default
+        for spelling in OPTIONS[name].names:
+            for value in values:
+                assert BuildOptions.of({spelling: value}) == expected
+
+
+def test_switches() -> None:
+    assert asked("--no-verify") == BuildOptions(verify=False)
+    assert asked("--verify", "--force") == BuildOptions(force=True)
+    assert asked() == BuildOptions()
+
+
+def test_repeated_options_add_up() -> None:
+    assert asked("--lock", "j=1", "--lock", "k=2").lock == (("j", 1.0), ("k", 2.0))
+    assert asked("--tool", "a@b:1 2 3", "--frames", "c@d:1 2 3").frames[1][:2] == ("c", "d")
+
+
+def test_a_file_of_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.json"
+    path.write_text('{"j": 0.25}')
+    for value in (str(path), path, ["k=2", path]):
+        assert ("j", 0.25) in BuildOptions(lock=value).lock
+    path.write_text("[1]")
+    with pytest.raises(OptionError, match="--lock .*numbers.json'?: the file holds no object"):
+        BuildOptions(lock=path)
+
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("functions", 5, "--functions 5: give a text, or a sequence"),
+    ("functions", ["rnea", 5], "give a text"),
+    ("functions", b"rnea", "--functions b'rnea': give a text"),
+    ("functions", {"rnea": 1}, "give a text"),
+    ("parameters", "link2", "--parameters 'link2': give inertial, or inertial@LINK,..."),
+    ("parameters", "all", "--parameters 'all': give inertial"),
+    ("parameters", True, "--parameters True: give"),
+    ("payloads", 3, "--payload 3: give a text"),
+    ("cflags", 2, "--cflags 2: give"),
+    ("targets", None, "--targets None: give"),
+    ("fuse", 7, "--fuse 7: give"),
+    ("frames", "tip", "--frame 'tip': give NAME@LINK:XYZ"),
+    ("frames", ["tip@hand:0 0"], "--frame .*: give NAME@LINK:XYZ"),
+    ("frames", ("tip", "hand", (0, 0, 0.1)), "--frame .*: give NAME@LINK:XYZ"),
+    ("frames", [("tip", "hand", (0, 0, float("nan"), 0, 0, 0))], "finite numbers"),
+    ("frames", [("tip", 4, (0, 0, 0))], "give a name, a link and x y z"),
+    ("lock", "j", "--lock 'j': No such file or directory; give joint=value"),
+    ("lock", "j=x", "--lock 'j=x': 'x' is not a number"),
+    ("lock", {"j": None}, "None is not a number"),
+    ("lock", {"j": True}, "True is not a number"),
+    ("lock", 1.0, "--lock 1.0: give"),
+    ("armature", {"j": -1.0}, "--armature .*: j=-1.0: give a finite number that is not negative"),
+    ("armature", [1.0], "--armature .*: give joint=value"),
+    ("xacro_arguments", "n=3", "--xacro-arg 'n=3': give NAME:=VALUE"),
+    ("xacro_arguments", {"n": 3}, "a mapping of texts"),
+    ("preset", "all", "no preset 'all'; there are control, optimisation, full, second"),
+    ("preset", ["full"], r"--preset \['full'\]: give a text"),
+    ("name", 5, "--name 5: give a text"),
+    ("base", 5, "--base 5: give a text"),
+    ("style", "curled", "--style 'curled': there are unrolled, rolled, auto"),
+    ("style", None, "--style None: there are"),
+    ("dtype", np.float32, "--dtype .*: there are float64, float32"),
+    ("jobs", 2.5, "--jobs 2.5: give a whole number"),
+    ("jobs", 0, "--jobs 0: it is less than 1"),
+    ("jobs", True, "--jobs True: True is not a number"),
+    ("snap", 1.0, "--snap 1.0: it is not between 0 and 0.001"),
+    ("verify", "no", "--verify 'no': give True or False"),
+    ("force", 1, "--force 1: give True or False"),
+    ("out", 4, "--out 4: give the path of a folder"),
+    ("gravity", True, "--gravity True: give three finite numbers"),
+    ("march", "x" * 999, "--march 'x{199}[.]{3}: there are native, portable"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), REFUSED, ids=[f"{r[0]}-{r[2][:30]}" for r in REFUSED])
+def test_others_are_refused_by_name(name: str, value: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=message):
+        rbdc.build("cartpole", **{"out": tmp_path / "out", "functions": "nle", name: value})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names() -> None:
+    with pytest.raises(OptionError, match="no option 'lokc'; there are root_joint, mimic, .*, verify$"):
+        rbdc.build("cartpole", lokc="j=1")
+    with pytest.raises(OptionError, match="--cc is given twice, once as compiler"):
+        rbdc.build("cartpole", cc="gcc", compiler="clang")
+    with pytest.raises(OptionError, match="no option 'march'; there are root_joint"):
+        rbdc.Model.from_urdf(resolve("cartpole"), march="native")
+
+
+def test_texts_build_what_the_command_line_builds(tmp_path: Path) -> None:
+    texts: dict[str, Any] = {
+        "functions": "rnea,crba",
+        "targets": "c",
+        "cflags": "-O0",
+        "fuse": "rnea,crba",
+        "frames": ["tip@link2:0 0 .1"],
+        "parameters": "inertial@link2",
+        "payloads": "link1",
+        "armature": "joint1=0.5",
+    }
+    manifests = []
+    with pytest.warns(rbdc.RbdcWarning, match="damping"):
+        rbdc.build("double_pendulum", out=tmp_path / "python", **texts)
+    words = [w for k, v in texts.items() for w in (OPTIONS[k].flags[0], v if isinstance(v, str) else v[0])]
+    done = CliRunner().invoke(
+        commands, ["build", "double_pendulum", *words, "--out", str(tmp_path / "commands")]
+    )
+    assert done.exit_code == 0, done.output
+    for folder in ("python", "commands"):
+        manifests.append((tmp_path / folder / "double_pendulum" / "manifest.json").read_text())
+    assert manifests[0] == manifests[1]
+    assert json.loads(manifests[0])["options"]["frames"] == [["tip", "link2", [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]]]
+
+
+def test_what_manifests_record() -> None:
+    assert recorded_options(BuildOptions()) == {
+        "root_joint": "fixed",
+        "mimic": "independent",
+        "joint_order": "name",
+        "gravity": [0.0, 0.0, -9.81],
+        "allow_invalid_inertia": False,
+        "snap": 1e-11,
+        "dtype": "float64",
+        "targets": ["c", "batch"],
+        "style": "unrolled",
+        "fuse": [],
+        "march": "native",
+        "verify": True,
+    }
+    given = BuildOptions(parameters=(), damping="include", armature={"j": 1}, jobs=2, name="n")
+    added = {"parameters": ["all"], "damping": "include", "armature": {"j": 1.0}}
+    assert recorded_options(given) == recorded_options(BuildOptions()) | added
+    assert json.loads(json.dumps(recorded_options(given))) == recorded_options(given)
+
+
+def test_commands_take_their_options_from_one_place() -> None:
+    def flags(command: Any) -> set[str]:
+        return {flag for parameter in command.params for flag in parameter.opts if flag.startswith("-")}
+
+    assert {flag for option in OPTIONS.values() for flag in option.flags} <= flags(build_command)
+    assert flags(build_command) - flags(wheel_command) == {"--march", "--targets", "--json"}
+    words = " ".join(CliRunner().invoke(commands, ["build", "--help"]).output.split())
+    for option in OPTIONS.values():
+        assert option.help in words
+    assert "[default: 0 0 -9.81]" in words and "[default: c,batch]" in words
+
+
+@dataclass(frozen=True)
+class Seasoned(BuildOptions):
+    """The recipe of codegen/README.md: an option is a field."""
+
+    taste: Option[str] = Option(TEXT, "plain", "A taste.", "--flavour", recorded=Recorded.UNLESS_DEFAULT)
+
+
+def test_a_field_is_all_that_an_option_takes() -> None:
+    assert Seasoned.of({"flavour": "salty"}).taste == Seasoned(taste="salty").taste == "salty"
+    assert recorded_options(Seasoned(taste="salty"))["taste"] == "salty"
+    assert "taste" not in recorded_options(Seasoned())
+    with pytest.raises(OptionError, match="--flavour 3: give a text"):
+        Seasoned(taste=3)
+    with pytest.raises(FrozenInstanceError):
+        setattr(Seasoned(), "taste", "sweet")  # noqa: B010 - a type checker refuses the other way to write it
+    assert replace(Seasoned(taste="salty"), jobs=3).taste == "salty"

@@ -1,0 +1,113 @@
+"""Packages compiled from text that a test has changed, and their verification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rbdc.emit.backend import Package as PackageOf
+from rbdc.emit.library import render_manifest
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.functions.evaluation import Part
+from rbdc.model import Model
+from rbdc.native.build import compile_library, compile_package
+from rbdc.native.install import EXTENSION
+from rbdc.native.toolchain import find_compiler
+from rbdc.planning.generation import Generated, GenerationOptions, generate
+from rbdc.processes import HelperEnded, helper
+from rbdc.verification.calls import Call, Callee
+from rbdc.verification.external_derivatives import derivatives
+from rbdc.verification.package import Compiled, verify_package
+from rbdc.verification.questions import Checked, asked, questions
+from tests.support import UNOPTIMISED, Array
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text of a package."""
+
+    model: Model
+    robot: str
+    generated: Generated
+
+    @staticmethod
+    def of(model: Model, robot: str, names: Sequence[str], *targets: str, style: str = "unrolled") -> Text:
+        """The text of some functions for some targets."""
+        options = GenerationOptions(targets=("c", *targets), style=style)
+        return Text(model, robot, generate(model, robot, names, "0", lambda _: None, options))
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files by name."""
+        return self.generated.files
+
+    @property
+    def code(self) -> dict[str, str]:
+        """Those of C."""
+        return {name: text for name, text in self.files.items() if name.endswith((".c", ".h"))}
+
+    @cached_property
+    def checked(self) -> list[Checked]:
+        """The functions, as a build has them verified."""
+        return [
+            Checked(s.declaration, (Part(s.declaration.name),), bool(s.batch_files))
+            for s in self.generated.sources
+        ]
+
+    @property
+    def declarations(self) -> list[FunctionDeclaration]:
+        """Those of the functions."""
+        return [c.declaration for c in self.checked]
+
+    def changed(self, file: str, old: str, new: str) -> dict[str, str]:
+        """The files, with a change to one of them, which must have the old text."""
+        assert old in self.files[file], f"{file} has no {old!r}"
+        return {**self.files, file: self.files[file].replace(old, new)}
+
+    def installed(self, folder: Path, files: Mapping[str, str] | None = None) -> Path:
+        """A package of these files, compiled in a folder."""
+        folder.mkdir()
+        files = self.files if files is None else files
+        compiler, compiled = find_compiler(None), self.generated.compiled
+        code = {name: text for name, text in files.items() if name in compiled}
+        native = compile_package(code, self.robot, self.declarations, compiler, UNOPTIMISED, 1)
+        package = PackageOf(self.model, self.robot, "0")
+        manifest = render_manifest(package, self.generated.sources, {"key": folder.name})
+        for name, text in {**files, "manifest.json": manifest}.items():
+            (folder / name).write_text(text, encoding="utf-8")
+        (folder / EXTENSION).write_bytes(native.extension.read_bytes())
+        for name, file in self.generated.libraries.items():
+            own = {**code, file: files[file]}
+            library = compile_library(name, own, self.robot, compiler, UNOPTIMISED, 1)
+            (folder / name).write_bytes(library.read_bytes())
+        return folder
+
+    def verify(self, folder: Path) -> dict[str, float]:
+        """Verify such a package as a build does."""
+        return verify_package(folder, self.model, self.checked, self.robot)
+
+    def results(self, folder: Path, seed: int) -> list[Array] | None:
+        """Every output of every way of calling each function, at other states than those of the verification,
+        and the derivatives for CasADi; None where a call ends the process or is refused.
+        """
+        found: list[Array] = []
+        try:
+            with helper(Callee(folder)) as ask:
+                for checked in asked(self.checked):
+                    ways = ask(checked.declaration)
+                    for question in questions(self.model, checked, seed):
+                        for way in ways:
+                            arrays = question.arrays()
+                            found += ask(Call(checked.declaration, way, arrays, question.extra))
+                if any(way.kind == "casadi" for way in ways):
+                    evaluate = Compiled(ask).evaluated
+                    given = self.model, self.robot, self.declarations
+                    for derivative in derivatives(*given, evaluate, seed):
+                        found += ask(derivative.external)
+        except HelperEnded:
+            return None
+        return [np.asarray(x, float) for x in found]

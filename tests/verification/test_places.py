@@ -1,0 +1,181 @@
+"""Faults in places where one call at a moderate state does not go, each of which is refused by name."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from rbdc import Model
+from rbdc.errors import VerificationError
+from rbdc.resources import resolve
+from rbdc.verification.questions import covering
+from tests.support import slow_but
+from tests.verification.support_compiled import Text
+
+DERIVATIVES = ("rnea_derivatives", "rnea_vjp", "rnea_second_derivatives")
+FORWARD = ("aba", "aba_derivatives", "aba_vjp")
+
+
+@cache
+def hyq() -> Text:
+    """A function of a frame of a robot with four legs."""
+    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    return Text.of(model, "hyq", ["frame_jacobian"])
+
+
+@cache
+def libraries() -> Text:
+    """A pendulum for CasADi and JAX."""
+    model = Model.from_urdf(resolve("double_pendulum"), root_joint="free-flyer")
+    names = ["rnea", *DERIVATIVES, *FORWARD, "frame_velocity", "frame_velocity_derivatives"]
+    return Text.of(model, "pendulum", names, "casadi", "jax")
+
+
+@cache
+def batches() -> Text:
+    """A pendulum in batches."""
+    return Text.of(Model.from_urdf(resolve("double_pendulum")), "pendulum", ["rnea", "crba"], "batch")
+
+
+def refused(text: Text, file: str, old: str, new: str, folder: Path) -> str:
+    """What is said of a package with a change."""
+    made = text.installed(folder / "changed", text.changed(file, old, new))
+    with pytest.raises(VerificationError) as refusal:
+        text.verify(made)
+    return str(refusal.value)
+
+
+@pytest.mark.parametrize("text", [hyq, libraries, batches])
+def test_what_is_right_passes(text: object, tmp_path: Path) -> None:
+    assert callable(text)
+    package: Text = text()
+    assert max(package.verify(package.installed(tmp_path / "right")).values()) < 1.0
+
+
+def test_frames_cover_all_bodies() -> None:
+    for robot in ("hyq", "kuka_iiwa", "simple_humanoid"):
+        model = Model.from_urdf(resolve(robot))
+        frames = [model.frames[k] for k in covering(model)]
+        assert {k for frame in frames for k in model.support(frame.body)} == set(range(model.njoints))
+
+
+@pytest.mark.parametrize("body", slow_but(range(1, 13), (7, 11)))
+def test_steps_of_all_bodies(body: int, tmp_path: Path) -> None:
+    """Of 12 such changes one was refused where three frames were asked."""
+    source = hyq().files["hyq_frames.c"]
+    start = source.index(f"static void step_{body}(")
+    step = source[start : source.index("\n}\n", start)]
+    wrong = re.sub(r" [+-] (?=x\[\d+\] \* (cos|sin)_q\d+;)", " * ", step, count=1)
+    assert wrong != step
+    said = refused(hyq(), "hyq_frames.c", step, wrong, tmp_path)
+    assert "frame_jacobian of frame" in said
+
+
+@pytest.mark.parametrize("frame", slow_but(["lf_upperleg", "rh_foot", "trunk_imu"], ("lf_upperleg",)))
+def test_rows_of_the_tables_of_frames(frame: str, tmp_path: Path) -> None:
+    text = hyq()
+    index = [f.name for f in text.model.frames].index(frame)
+    table = text.files["hyq_frames.c"].split("placement[FRAMES][12] = {\n")[1]
+    rows = table.split("\n")
+    entries = rows[index].rsplit(", ", 1)
+    changed = "\n".join([*rows[:index], f"{entries[0]}, 1e-6 + {entries[1]}", *rows[index + 1 :]])
+    said = refused(text, "hyq_frames.c", table, changed, tmp_path)
+    assert f"of frame {frame}, LOCAL" in said
+
+
+CASADI = {
+    "velocity and acceleration exchanged": ("(u_q, x_v, x_a, NULL, y_tau)", "(u_q, x_a, x_v, NULL, y_tau)"),
+    "a Jacobian by the wrong input": (
+        "u_q, x_v, x_a, NULL, d_0, d_1, d_2",
+        "u_q, x_v, x_a, NULL, d_0, d_2, d_1",
+    ),
+    "a quaternion that is not normalised": ("u[3 + i] /= length(4, q + 3);", "u[3 + i] /= 1.0;"),
+    "the sign of a quaternion's step": ("g[0] * x[3] - g[1] * x[2] + g", "g[0] * x[3] - g[1] * x[2] - g"),
+    "a term of a Hessian": ("    add_quaternion_twice(q + 3, g + 3, to + 3 * NQ + 3);\n", ""),
+    "a block of a Hessian": ("across(x_q, H4, res[1], res[5]);", "across(x_q, H4, res[5], res[1]);"),
+    "what forward dynamics solve": ("    transposed(H3, H4);\n    solved(", "    solved("),
+    "a sparsity pattern": ("dense_8_8[] = {8, 8, 1}", "dense_8_8[] = {8, 7, 1}"),
+    "a work vector that is too short": ("if (sz_w != NULL) *sz_w = 8;", "if (sz_w != NULL) *sz_w = 7;"),
+}
+
+
+@pytest.mark.parametrize("change", slow_but(CASADI, list(CASADI)[:1]))
+def test_external_functions_of_casadi(change: str, tmp_path: Path) -> None:
+    refused(libraries(), "pendulum_casadi.c", *CASADI[change], tmp_path)
+
+
+JAX = {
+    "velocity and acceleration exchanged": (
+        "rnea_batch(n, x[0], x[1], x[2]",
+        "rnea_batch(n, x[0], x[2], x[1]",
+    ),
+    "frame and reference exchanged": ("place[0], place[1]", "place[1], place[0]"),
+    "sizes": ("sizes[] = {9, 8, 8, 18, 8}", "sizes[] = {9, 8, 8, 18, 9}"),
+    "a version": ("minor_version = 1;", "minor_version = 9;"),
+}
+
+
+@pytest.mark.parametrize("change", slow_but(JAX, list(JAX)[:1]))
+def test_handlers_for_jax(change: str, tmp_path: Path) -> None:
+    refused(libraries(), "pendulum_jax.c", *JAX[change], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    slow_but(
+        [
+            ("memcpy(&kept, from + k, sizeof kept);", "kept = (part){0};"),
+            ("    memcpy(x + n - rest, from + n - rest, rest * sizeof *x);\n", "    (void)rest;\n"),
+            ("        RBDC_PAST((part *)(x + k), kept);\n", "        (void)kept;\n"),
+            ("        pendulum_copy_past(to, 8 * n, x);\n", ""),
+        ],
+        [("        pendulum_copy_past(to, 8 * n, x);\n", "")],
+    ),
+)
+def test_results_past_the_caches(old: str, new: str, tmp_path: Path) -> None:
+    said = refused(batches(), "pendulum_batch.h", old, new, tmp_path)
+    assert "results go past the caches" in said
+
+
+THIRD = 2e-6 / 9e5
+"""Of a radian for each radian: what the third part of pi/2 is off by, in parts of the angle."""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    slow_but(
+        [
+            ("trigonometry.h", "2.0222662487959506e-21", str(2.0222662487959506e-21 + THIRD * 1.57)),
+            ("batch.h", "4.044532497591901e-21", str(4.044532497591901e-21 + THIRD * 3.14)),
+            ("trigonometry.h", "sine[k] = sin(a[k]);", "sine[k] = sin(a[k] + 1e-8);"),
+            (
+                "trigonometry.h",
+                "cosine[0] = cos(a);\n        return;",
+                "cosine[0] = -cos(a);\n        return;",
+            ),
+        ],
+        [("trigonometry.h", "2.0222662487959506e-21", str(2.0222662487959506e-21 + THIRD * 1.57))],
+    ),
+)
+def test_large_angles(file: str, old: str, new: str, tmp_path: Path) -> None:
+    assert "rad" in refused(batches(), f"pendulum_{file}", old, new, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("statement", "name"),
+    [("*(volatile double *)8 = 1.0;", "SIGSEGV"), ("__builtin_trap();", "SIGILL"), ("abort();", "SIGABRT")],
+)
+def test_a_crash_is_a_refusal(statement: str, name: str, tmp_path: Path) -> None:
+    """Of the process that calls, and with one message."""
+    text = batches()
+    head = "void pendulum_rnea("
+    source = text.files["pendulum_rnea.c"]
+    opening = source.index("{\n", source.rindex(head)) + 2
+    changed = f"#include <stdlib.h>\n{source[:opening]}    {statement}\n{source[opening:]}"
+    made = text.installed(tmp_path / "changed", {**text.files, "pendulum_rnea.c": changed})
+    with pytest.raises(VerificationError, match=f"rnea, called with single samples, ends .*, by {name}"):
+        text.verify(made)
+    assert not (made / "__pycache__").exists()
