@@ -45,10 +45,10 @@ RATES: Mapping[Form, Rate] = {
 vector or a block counts as one.
 
 On the Xeon straight-line code takes 0.11 to 0.15 ns on quadrupeds (gcc 0.15 to 0.24) and 0.23 to 0.27 on
-TIAGo and humanoids; columns 0.25 to 0.38 (gcc 0.21 to 0.28); kernels along paths 0.15 to 0.22 (gcc 0.15 to
-0.43, the largest for the inverse of M of quadrupeds). On the EPYC, whose registers hold half as much,
-straight-line code takes 0.24 to 0.33, columns 0.37 to 0.53 (gcc, which takes blocks of 64 bytes through
-memory there, 0.75 to 1.3), kernels along paths 0.19 to 0.39.
+TIAGo and humanoids; kernels along paths 0.15 to 0.22 (gcc 0.15 to 0.43, the largest for the inverse of M of
+quadrupeds). On Zen 3, whose registers hold half as much, straight-line code takes 0.24 to 0.33, kernels along
+paths 0.19 to 0.39. On Zen 5 straight-line code takes 0.08 to 0.18, columns in blocks of 32 bytes 0.08 to 0.18
+(0.26 for TIAGo's inverse of M by clang), kernels along paths 0.09 to 0.17.
 """
 
 
@@ -56,71 +56,141 @@ memory there, 0.75 to 1.3), kernels along paths 0.19 to 0.39.
 class Measurement:
     """Nanoseconds of a call, without external forces, in one form.
 
-    operations: of the form, as `Cost.operations`. xeon, epyc: by clang 19 and by gcc 12, on an Intel Xeon
-    with AVX-512 and on an AMD EPYC of Zen 3 with AVX2, least of interleaved passes. TIAGo has a fixed root,
-    the others a free one.
+    operations: of the form, as `Cost.operations`. xeon, zen3, zen5: by clang 19 and by gcc 12, on an Intel
+    Xeon with AVX-512, an AMD EPYC of Zen 3 with AVX2 and one of Zen 5 with AVX-512, least of interleaved
+    passes; None where it was not measured in its present form (columns had blocks of 64 bytes before). Arms
+    and TIAGo have a fixed root, the others a free one.
     """
 
     robot: str
     function: str
     form: Form
     operations: int
-    xeon: tuple[int, int]
-    epyc: tuple[int, int]
+    xeon: tuple[int, int] | None = None
+    zen3: tuple[int, int] | None = None
+    zen5: tuple[int, int] | None = None
 
 
 _LINE, _COLUMNS, _PATHS = Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS
 _INVERSE, _INVERSE_DYNAMICS, _FORWARD_DYNAMICS = "minverse", "rnea_derivatives", "aba_derivatives"
 
 MEASUREMENTS = (
-    Measurement("hyq", _INVERSE, _LINE, 1532, (227, 312), (375, 411)),
-    Measurement("hyq", _INVERSE, _PATHS, 1683, (356, 707), (513, 657)),
-    Measurement("hyq", _INVERSE_DYNAMICS, _LINE, 1759, (259, 367), (536, 517)),
-    Measurement("hyq", _INVERSE_DYNAMICS, _PATHS, 3936, (641, 684), (765, 1044)),
-    Measurement("hyq", _FORWARD_DYNAMICS, _LINE, 5488, (732, 808), (1460, 1341)),
-    Measurement("hyq", _FORWARD_DYNAMICS, _PATHS, 6363, (1299, 1374), (1917, 2148)),
-    Measurement("solo12", _INVERSE, _LINE, 1469, (217, 275), (356, 394)),
-    Measurement("solo12", _INVERSE, _PATHS, 1647, (354, 711), (516, 624)),
-    Measurement("solo12", _INVERSE_DYNAMICS, _LINE, 1450, (220, 353), (438, 476)),
-    Measurement("solo12", _INVERSE_DYNAMICS, _PATHS, 3900, (651, 676), (756, 1069)),
-    Measurement("solo12", _FORWARD_DYNAMICS, _LINE, 5050, (567, 751), (1291, 1236)),
-    Measurement("solo12", _FORWARD_DYNAMICS, _PATHS, 6327, (1303, 1370), (1877, 2170)),
-    Measurement("anymal_b", _INVERSE, _LINE, 1491, (231, 316), (386, 443)),
-    Measurement("anymal_b", _INVERSE, _PATHS, 1665, (356, 622), (526, 623)),
-    Measurement("anymal_b", _INVERSE_DYNAMICS, _LINE, 1600, (247, 350), (487, 489)),
-    Measurement("anymal_b", _INVERSE_DYNAMICS, _PATHS, 3918, (637, 595), (790, 1027)),
-    Measurement("anymal_b", _FORWARD_DYNAMICS, _LINE, 5277, (705, 801), (1400, 1330)),
-    Measurement("anymal_b", _FORWARD_DYNAMICS, _PATHS, 6345, (1292, 1184), (1909, 2118)),
-    Measurement("simple_humanoid", _INVERSE, _COLUMNS, 8342, (2634, 2011), (3328, 9124)),
-    Measurement("simple_humanoid", _INVERSE, _PATHS, 6122, (1056, 1006), (1768, 1964)),
-    Measurement("simple_humanoid", _INVERSE_DYNAMICS, _LINE, 9389, (2521, 2189), (2891, 2740)),
-    Measurement("simple_humanoid", _INVERSE_DYNAMICS, _PATHS, 12260, (2477, 2245), (2690, 2871)),
-    Measurement("simple_humanoid", _FORWARD_DYNAMICS, _COLUMNS, 25859, (9736, 5430), (13809, 21644)),
-    Measurement("simple_humanoid", _FORWARD_DYNAMICS, _PATHS, 24616, (5318, 4332), (6761, 7237)),
-    Measurement("g1_29dof", _INVERSE, _COLUMNS, 8806, (2252, 2150), (3256, 9356)),
-    Measurement("g1_29dof", _INVERSE, _PATHS, 6242, (916, 1021), (1798, 1957)),
-    Measurement("g1_29dof", _INVERSE_DYNAMICS, _LINE, 12421, (2949, 3010), (3328, 3258)),
-    Measurement("g1_29dof", _INVERSE_DYNAMICS, _PATHS, 12380, (2465, 2593), (2690, 2900)),
-    Measurement("g1_29dof", _FORWARD_DYNAMICS, _COLUMNS, 29311, (8916, 6903), (14393, 22054)),
-    Measurement("g1_29dof", _FORWARD_DYNAMICS, _PATHS, 24736, (5308, 5351), (6659, 7219)),
-    Measurement("tiago_pro", _INVERSE, _COLUMNS, 3506, (915, 879), (1699, 4533)),
-    Measurement("tiago_pro", _INVERSE, _PATHS, 6565, (1117, 1212), (1919, 2111)),
-    Measurement("tiago_pro", _INVERSE_DYNAMICS, _LINE, 7750, (1953, 2026), (2360, 2407)),
-    Measurement("tiago_pro", _INVERSE_DYNAMICS, _PATHS, 14119, (2678, 2751), (3142, 3301)),
-    Measurement("tiago_pro", _FORWARD_DYNAMICS, _COLUMNS, 14401, (5066, 4038), (6347, 11723)),
-    Measurement("tiago_pro", _FORWARD_DYNAMICS, _PATHS, 22389, (5224, 5079), (6345, 6501)),
-    Measurement("atlas_v4", _INVERSE, _COLUMNS, 8349, (2299, 2023), (3198, 8605)),
-    Measurement("atlas_v4", _INVERSE, _PATHS, 6114, (930, 1171), (1840, 2033)),
-    Measurement("atlas_v4", _INVERSE_DYNAMICS, _LINE, 10624, (2431, 2801), (3052, 2975)),
-    Measurement("atlas_v4", _INVERSE_DYNAMICS, _PATHS, 12116, (2501, 2634), (2766, 2891)),
-    Measurement("atlas_v4", _FORWARD_DYNAMICS, _COLUMNS, 27262, (8897, 6756), (13749, 21539)),
-    Measurement("atlas_v4", _FORWARD_DYNAMICS, _PATHS, 24066, (5358, 4539), (6837, 7334)),
+    Measurement("kuka_iiwa", _INVERSE, _LINE, 542, zen5=(59, 64)),
+    Measurement("kuka_iiwa", _INVERSE, _COLUMNS, 540, zen5=(56, 67)),
+    Measurement("kuka_iiwa", _FORWARD_DYNAMICS, _LINE, 3869, zen5=(398, 309)),
+    Measurement("kuka_iiwa", _FORWARD_DYNAMICS, _COLUMNS, 3007, zen5=(254, 282)),
+    Measurement("panda", _INVERSE, _LINE, 959, zen5=(92, 103)),
+    Measurement("panda", _INVERSE, _COLUMNS, 1031, zen5=(96, 110)),
+    Measurement("panda", _INVERSE, _PATHS, 3108, zen5=(346, 388)),
+    Measurement("panda", _FORWARD_DYNAMICS, _LINE, 6935, zen5=(772, 897)),
+    Measurement("panda", _FORWARD_DYNAMICS, _COLUMNS, 5435, zen5=(682, 869)),
+    Measurement("panda", _FORWARD_DYNAMICS, _PATHS, 10152, zen5=(1083, 1187)),
+    Measurement("hyq", _INVERSE, _LINE, 1532, xeon=(227, 312), zen3=(375, 411), zen5=(172, 175)),
+    Measurement("hyq", _INVERSE, _COLUMNS, 1966, zen5=(207, 243)),
+    Measurement("hyq", _INVERSE, _PATHS, 1716, xeon=(356, 707), zen3=(513, 657), zen5=(234, 276)),
+    Measurement("hyq", _INVERSE_DYNAMICS, _LINE, 1759, xeon=(259, 367), zen3=(536, 517), zen5=(194, 215)),
+    Measurement("hyq", _INVERSE_DYNAMICS, _PATHS, 3960, xeon=(641, 684), zen3=(765, 1044), zen5=(362, 426)),
+    Measurement("hyq", _FORWARD_DYNAMICS, _LINE, 5488, xeon=(732, 808), zen3=(1460, 1341), zen5=(870, 833)),
+    Measurement("hyq", _FORWARD_DYNAMICS, _COLUMNS, 6242, zen5=(947, 706)),
+    Measurement(
+        "hyq", _FORWARD_DYNAMICS, _PATHS, 6396, xeon=(1299, 1374), zen3=(1917, 2148), zen5=(891, 948)
+    ),
+    Measurement("solo12", _INVERSE, _LINE, 1469, xeon=(217, 275), zen3=(356, 394), zen5=(170, 169)),
+    Measurement("solo12", _INVERSE, _COLUMNS, 1913, zen5=(204, 227)),
+    Measurement("solo12", _INVERSE, _PATHS, 1680, xeon=(354, 711), zen3=(516, 624), zen5=(227, 281)),
+    Measurement("solo12", _INVERSE_DYNAMICS, _LINE, 1450, xeon=(220, 353), zen3=(438, 476), zen5=(184, 188)),
+    Measurement(
+        "solo12", _INVERSE_DYNAMICS, _PATHS, 3924, xeon=(651, 676), zen3=(756, 1069), zen5=(354, 414)
+    ),
+    Measurement(
+        "solo12", _FORWARD_DYNAMICS, _LINE, 5050, xeon=(567, 751), zen3=(1291, 1236), zen5=(784, 757)
+    ),
+    Measurement("solo12", _FORWARD_DYNAMICS, _COLUMNS, 5854, zen5=(904, 736)),
+    Measurement(
+        "solo12", _FORWARD_DYNAMICS, _PATHS, 6360, xeon=(1303, 1370), zen3=(1877, 2170), zen5=(896, 933)
+    ),
+    Measurement("anymal_b", _INVERSE, _LINE, 1491, xeon=(231, 316), zen3=(386, 443), zen5=(172, 175)),
+    Measurement("anymal_b", _INVERSE, _COLUMNS, 1935, zen5=(198, 238)),
+    Measurement("anymal_b", _INVERSE, _PATHS, 1698, xeon=(356, 622), zen3=(526, 623), zen5=(228, 274)),
+    Measurement(
+        "anymal_b", _INVERSE_DYNAMICS, _LINE, 1600, xeon=(247, 350), zen3=(487, 489), zen5=(170, 192)
+    ),
+    Measurement(
+        "anymal_b", _INVERSE_DYNAMICS, _PATHS, 3942, xeon=(637, 595), zen3=(790, 1027), zen5=(357, 410)
+    ),
+    Measurement(
+        "anymal_b", _FORWARD_DYNAMICS, _LINE, 5277, xeon=(705, 801), zen3=(1400, 1330), zen5=(852, 833)
+    ),
+    Measurement("anymal_b", _FORWARD_DYNAMICS, _COLUMNS, 6081, zen5=(857, 984)),
+    Measurement(
+        "anymal_b", _FORWARD_DYNAMICS, _PATHS, 6378, xeon=(1292, 1184), zen3=(1909, 2118), zen5=(882, 944)
+    ),
+    Measurement("simple_humanoid", _INVERSE, _LINE, 9524, zen5=(1421, 1265)),
+    Measurement("simple_humanoid", _INVERSE, _COLUMNS, 9915, zen5=(1654, 1476)),
+    Measurement(
+        "simple_humanoid", _INVERSE, _PATHS, 6196, xeon=(1056, 1006), zen3=(1768, 1964), zen5=(724, 775)
+    ),
+    Measurement(
+        "simple_humanoid",
+        _INVERSE_DYNAMICS,
+        _LINE,
+        9389,
+        xeon=(2521, 2189),
+        zen3=(2891, 2740),
+        zen5=(1579, 1747),
+    ),
+    Measurement(
+        "simple_humanoid",
+        _INVERSE_DYNAMICS,
+        _PATHS,
+        12318,
+        xeon=(2477, 2245),
+        zen3=(2690, 2871),
+        zen5=(1102, 1208),
+    ),
+    Measurement("simple_humanoid", _FORWARD_DYNAMICS, _LINE, 42687, zen5=(5587, 5375)),
+    Measurement("simple_humanoid", _FORWARD_DYNAMICS, _COLUMNS, 33081, zen5=(5373, 4118)),
+    Measurement(
+        "simple_humanoid",
+        _FORWARD_DYNAMICS,
+        _PATHS,
+        24690,
+        xeon=(5318, 4332),
+        zen3=(6761, 7237),
+        zen5=(2723, 3066),
+    ),
+    Measurement("g1_29dof", _INVERSE, _LINE, 11517, zen5=(1550, 1595)),
+    Measurement("g1_29dof", _INVERSE, _COLUMNS, 10379, zen5=(1624, 1664)),
+    Measurement("g1_29dof", _INVERSE, _PATHS, 6316, xeon=(916, 1021), zen3=(1798, 1957), zen5=(737, 785)),
+    Measurement(
+        "g1_29dof", _INVERSE_DYNAMICS, _LINE, 12421, xeon=(2949, 3010), zen3=(3328, 3258), zen5=(1864, 1851)
+    ),
+    Measurement(
+        "g1_29dof", _INVERSE_DYNAMICS, _PATHS, 12438, xeon=(2465, 2593), zen3=(2690, 2900), zen5=(1112, 1228)
+    ),
+    Measurement("g1_29dof", _FORWARD_DYNAMICS, _LINE, 46403, zen5=(6280, 5996)),
+    Measurement("g1_29dof", _FORWARD_DYNAMICS, _COLUMNS, 36576, zen5=(5889, 4657)),
+    Measurement(
+        "g1_29dof", _FORWARD_DYNAMICS, _PATHS, 24810, xeon=(5308, 5351), zen3=(6659, 7219), zen5=(2758, 3078)
+    ),
+    Measurement("tiago_pro", _INVERSE, _LINE, 3312, zen5=(607, 612)),
+    Measurement("tiago_pro", _INVERSE, _COLUMNS, 3991, zen5=(1038, 704)),
+    Measurement("tiago_pro", _INVERSE, _PATHS, 6640, xeon=(1117, 1212), zen3=(1919, 2111), zen5=(801, 930)),
+    Measurement(
+        "tiago_pro", _INVERSE_DYNAMICS, _LINE, 7750, xeon=(1953, 2026), zen3=(2360, 2407), zen5=(1402, 1205)
+    ),
+    Measurement(
+        "tiago_pro", _INVERSE_DYNAMICS, _PATHS, 14183, xeon=(2678, 2751), zen3=(3142, 3301), zen5=(1376, 1489)
+    ),
+    Measurement("tiago_pro", _FORWARD_DYNAMICS, _LINE, 16039, zen5=(2785, 2715)),
+    Measurement("tiago_pro", _FORWARD_DYNAMICS, _COLUMNS, 16971, zen5=(2806, 2750)),
+    Measurement(
+        "tiago_pro", _FORWARD_DYNAMICS, _PATHS, 22464, xeon=(5224, 5079), zen3=(6345, 6501), zen5=(2796, 2994)
+    ),
+    Measurement("atlas_v4", _INVERSE_DYNAMICS, _LINE, 10624, xeon=(2431, 2801), zen3=(3052, 2975)),
+    Measurement("atlas_v4", _INVERSE_DYNAMICS, _PATHS, 12116, xeon=(2501, 2634), zen3=(2766, 2891)),
 )
-"""What the table costs: by the geometric mean of the four times it chooses a form that takes at most 1.09
-times as long as the other. On one processor by one compiler it is wrong by more for TIAGo's inverse of M and
-derivatives of forward dynamics on the EPYC by gcc, which take 2.1 and 1.8 times as long in columns as along
-paths.
-"""
+"""Forms of a function on a robot, side by side."""
 
 
 def code_bytes(form: Form, operations: float) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c.columns import column_weight
 from rbdc.emit.c.frames import frames_cost
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.emit.registry import assembled, backends_of, emitted
@@ -32,6 +31,7 @@ from rbdc.planning.candidates import (
     tried,
 )
 from rbdc.planning.fusion import fused
+from rbdc.planning.limb_lanes import lane_model
 from rbdc.planning.loops.forms import rolled
 from rbdc.planning.policy import (
     MAXIMUM_DOF,
@@ -193,8 +193,7 @@ def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFun
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
     windows = replace(planned, form=Form.WINDOWS, programs=())
-    time, other = (nanoseconds(one.form, operations_of(model, one)) for one in (windows, planned))
-    return windows if time < other else planned
+    return min(planned, windows, key=partial(_time, model))
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
@@ -215,8 +214,21 @@ def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunctio
         return _straight_if_cheaper(model, loops, batch=batch)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
-        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
+        columns = PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
+        return _in_limbs_if_cheaper(model, columns)
     return _tried_form(model, function, solved, batch=batch)
+
+
+def _in_limbs_if_cheaper(model: Model, columns: PlannedFunction) -> PlannedFunction:
+    """M^-1 in columns, or straight-line code with limbs in lanes where that takes less time: it is looked at
+    where kernels along paths do not take less anyway, for tracing it takes seconds. Its batch stays a loop.
+    """
+    function = columns.function
+    if function.policy.dense_right_sides or lane_model(model) is None:
+        return columns
+    if _in_windows_if_cheaper(model, columns) is not columns:
+        return columns
+    return _tried_form(model, function, list(columns.programs), batch=False)
 
 
 def _straight_if_cheaper(model: Model, loops: PlannedFunction, *, batch: bool) -> PlannedFunction:
@@ -247,18 +259,25 @@ def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Bac
 def _tried_form(
     model: Model, function: Function, solved: list[Program] | None, *, batch: bool
 ) -> PlannedFunction:
-    """The function by the method, and in the form, that takes the least work."""
+    """The function by the method that takes the least work, or in columns where these take less time, by the
+    table of `rbdc.planning.calibration`.
+    """
     made = tried(model, function)
     method = least(made)
-    kernels = finished(made[method].kernels)
     samples = of_samples(made)
     chained = _side_by_side(samples) if batch else ()
-    if (
-        solved is not None
-        and column_weight(solved[0], model.nv, function.declaration.scalar) < cost(kernels[0]).weight
-    ):
-        return PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
-    return PlannedFunction(function, Form.STRAIGHT_LINE, method, tuple(kernels), chained)
+    line = PlannedFunction(
+        function, Form.STRAIGHT_LINE, method, tuple(finished(made[method].kernels)), chained
+    )
+    if solved is None:
+        return line
+    columns = PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
+    return min(line, columns, key=partial(_time, model))
+
+
+def _time(model: Model, planned: PlannedFunction) -> float:
+    """Nanoseconds of a call for one sample, by that table."""
+    return nanoseconds(planned.form, operations_of(model, planned))
 
 
 def _side_by_side(samples: Sequence[Program]) -> tuple[Program, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import Form, PlannedFunction
-from rbdc.emit.c.columns import column_cost, column_weight
+from rbdc.emit.c.columns import column_cost
 from rbdc.emit.paths.kernels import KERNELS
 from rbdc.emit.second_order.cost import loop_cost
 from rbdc.ir.cost import cost
@@ -16,7 +16,7 @@ def single_work(model: Model, planned: PlannedFunction) -> float:
     if planned.form is Form.WINDOWS:
         return KERNELS[planned.function.policy.windows].cost(model, scalar).weight
     if planned.form is Form.COLUMNS:
-        return column_weight(planned.programs[0], model.nv, scalar)
+        return column_cost(planned.programs[0], model.nv, scalar).weight
     if planned.form is Form.PATHS:
         called = sum(single_work(model, use) for use in planned.uses)
         return cost(planned.programs[0]).weight + loop_cost(planned, model).weight + called

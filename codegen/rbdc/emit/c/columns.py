@@ -19,11 +19,6 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
-BLOCK_WEIGHT = 0.8
-"""Single operations that one on a block takes the time of, measured on a quadruped, a humanoid and an arm
-with blocks of 64 bytes, 1.6: two loads each.
-"""
-
 PART = 600
 """About so many products of a block in one C function."""
 
@@ -192,12 +187,6 @@ def _row(plan: Plan, k: int, terms: Sequence[tuple[int, int]], filled: Mapping[i
 def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
     operations = sum(2 * row.products + row.scaled for row in rows)
     return Cost(vectors=operations, lane_flops=plan.lanes * operations)
-
-
-def column_weight(program: Program, size: int, scalar: ScalarType) -> float:
-    """The work of a function that is made so, to be compared with `Cost.weight`."""
-    plan = plan_of([program], size, scalar)
-    return cost(kernel(program, plan)).weight + BLOCK_WEIGHT * _cost(solve(plan), plan).operations
 
 
 def column_cost(program: Program, size: int, scalar: ScalarType) -> Cost:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
+from rbdc.model import WORLD
 from rbdc.planning.loops.body_frames import placed
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
@@ -192,7 +193,9 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     own = loop("j", "joint", "joint_end", (tree.step(same),), "rows of the same joint")
     others = loop("d", "start", "base", (tree.step(above),), "rows and columns of the joints above")
     about = "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
-    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(row), own, others), about)
+    nested = any(body.parent != WORLD for body in tree.model.bodies)  # gcc 12 warns of what such a loop never does
+    inner = (own, others) if nested else (own,)
+    rows = loop("k", "0", str(len(tree.dofs)), (tree.step(row), *inner), about)
     outputs = [name for name in (by_q, by_v, by_a) if name]
     made: list[Statement] = [
         *(Clear(name, n * n) for name in outputs),
