@@ -61,8 +61,9 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums2(const double *restri
     const integer large = 0x412e848000000000 - ((integer)a & 0x7fffffffffffffff);
     if ((large[0] | large[1]) < 0) {
         for (int k = 0; k < 2; ++k) {
-            sine[k] = sin(a[k]);
-            cosine[k] = cos(a[k]);
+            const double sin_a = sin(a[k]), cos_a = cos(a[k]);
+            sine[k] = sin_a + lost[k] * cos_a;
+            cosine[k] = cos_a - lost[k] * sin_a;
         }
     }
 #else
@@ -122,8 +123,9 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums4(const double *restri
     const halves2 large2 = (halves2){large[0], large[1]} | (halves2){large[2], large[3]};
     if ((large2[0] | large2[1]) < 0) {
         for (int k = 0; k < 4; ++k) {
-            sine[k] = sin(a[k]);
-            cosine[k] = cos(a[k]);
+            const double sin_a = sin(a[k]), cos_a = cos(a[k]);
+            sine[k] = sin_a + lost[k] * cos_a;
+            cosine[k] = cos_a - lost[k] * sin_a;
         }
     }
 #else
@@ -185,8 +187,9 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums8(const double *restri
     const halves2 large42 = (halves2){large4[0], large4[1]} | (halves2){large4[2], large4[3]};
     if ((large42[0] | large42[1]) < 0) {
         for (int k = 0; k < 8; ++k) {
-            sine[k] = sin(a[k]);
-            cosine[k] = cos(a[k]);
+            const double sin_a = sin(a[k]), cos_a = cos(a[k]);
+            sine[k] = sin_a + lost[k] * cos_a;
+            cosine[k] = cos_a - lost[k] * sin_a;
         }
     }
 #else
@@ -217,8 +220,9 @@ DOUBLE_PENDULUM_INLINE void double_pendulum_sincos_of_sums1(const double *restri
         a = sum;
     }
     if (!(a <= 1000000.0 && a >= -1000000.0)) {
-        sine[0] = sin(a);
-        cosine[0] = cos(a);
+        const double sin_a = sin(a), cos_a = cos(a);
+        sine[0] = sin_a + lost * cos_a;
+        cosine[0] = cos_a - lost * sin_a;
         return;
     }
 

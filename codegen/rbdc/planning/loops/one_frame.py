@@ -193,8 +193,8 @@ def derivatives(tree: Tree, by_q: str, by_v: str, by_a: str = "") -> list[Statem
     own = loop("j", "joint", "joint_end", (tree.step(same),), "rows of the same joint")
     others = loop("d", "start", "base", (tree.step(above),), "rows and columns of the joints above")
     about = "c_q = 2 B psidot + I psiddot, c_v = 2 B s + I (psidot + sdot), r_b = 2 B^T s, r = I s"
-    nested = any(body.parent != WORLD for body in tree.model.bodies)  # gcc 12 warns of what such a loop never does
-    inner = (own, others) if nested else (own,)
+    nested = any(body.parent != WORLD for body in tree.model.bodies)
+    inner = (own, others) if nested else (own,)  # gcc 12 warns of a loop that never runs
     rows = loop("k", "0", str(len(tree.dofs)), (tree.step(row), *inner), about)
     outputs = [name for name in (by_q, by_v, by_a) if name]
     made: list[Statement] = [
