@@ -98,3 +98,15 @@ def test_what_review_refuses(file: Path) -> None:
             refused = ("print", "exec", "eval", "os.chdir", "os.system", "sys.path.insert", "sys.path.append")
             assert called not in refused, f"line {node.lineno}: {called}"
             assert not any(k.arg == "shell" for k in node.keywords), f"line {node.lineno}: a shell"
+
+
+NEEDS_ITS_NEIGHBOUR = ("The same", "Those", "That of", "Likewise", "Of ", "What ")
+"""Beginnings of a docstring that says nothing alone in a tooltip."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=NAMES)
+def test_a_docstring_makes_sense_alone(file: Path) -> None:
+    """Of modules, classes and functions, and the string below a name."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            assert not str(node.value.value).startswith(NEEDS_ITS_NEIGHBOUR), f"line {node.lineno}"

@@ -11,8 +11,8 @@ class RbdcError(Exception):
     """Base of all errors raised on purpose by rbdc."""
 
     exit_status = 2
-    """Of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was compiled and
-    does not agree with the description.
+    """Exit status of the command line: bad usage or bad input. 1 is for comparisons; 3 is kept for what was
+    compiled and does not agree with the description.
     """
 
 
@@ -53,7 +53,7 @@ class UnsupportedError(RbdcError):
 
 
 class SingularModelError(RbdcError):
-    """What was asked for is not defined for the model: forward dynamics where the joint-space inertia is
+    """The function asked for is not defined for the model: forward dynamics where the joint-space inertia is
     structurally singular, with the names of the joints, or the centre of mass of nothing.
     """
 
@@ -82,7 +82,7 @@ class TimeLimitError(ToolchainError):
 
 
 class VerificationError(RbdcError):
-    """What was compiled does not agree with the description; nothing was installed. The message names the
+    """The compiled code does not agree with the description; nothing was installed. The message names the
     function, the state and the error.
     """
 

@@ -145,8 +145,8 @@ class _Job:
     progress: Progress
 
     def key(self) -> str:
-        """Of the package in the cache: it depends on rbdc itself, the model, the options, the compiler and
-        the interpreter.
+        """Key of the package in the cache: it depends on rbdc itself, the model, the options, the compiler
+        and the interpreter.
         """
         from rbdc.emit.registry import backends_of
         from rbdc.functions.catalogue import fingerprint

@@ -1,4 +1,4 @@
-"""What a build called from Python shows while it runs."""
+"""Progress that a build called from Python shows while it runs."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Joint(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is converted, each with leading batch dimensions; what is not given is None."""
+    """Converted quantities, each with leading batch dimensions; what is not given is None."""
 
     q: Array
     v: Array | None = None

@@ -149,7 +149,7 @@ class Entry(Named):
         return result if shape else result[()]
 
     def place(self, frame: Any, reference: Any, *others: Any) -> tuple[int, ...]:
-        """What is extra of a framed function: indices of its frames, by name or index, and of a reference."""
+        """Extra arguments of a framed function: indices of its frames and of a reference."""
         indices = [self._frame_index(frame), *(self._frame_index(other, "other") for other in others)]
         return (*indices, self._reference_index(reference))
 

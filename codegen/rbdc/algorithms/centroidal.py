@@ -94,7 +94,9 @@ def centroidal_momentum_derivative(
 
 @dataclass(frozen=True)
 class About:
-    """What takes derivatives from the world's origin to the centre of mass: c, and dc/dq_k by columns."""
+    """Operators that take derivatives from the world's origin to the centre of mass: c, and dc/dq_k by
+    columns.
+    """
 
     centre: Vector3
     columns: list[Vector3]

@@ -41,7 +41,7 @@ class Moment:
         return Moment(self.mass + other.mass, self.first + other.first)
 
     def moved(self, placement: Placement) -> Moment:
-        """The same masses seen from the parent frame: h' = R h + m P."""
+        """The masses seen from the parent frame: h' = R h + m P."""
         return Moment(
             self.mass, placement.rotation.apply(self.first) + placement.translation.scaled(self.mass)
         )

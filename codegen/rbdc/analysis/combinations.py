@@ -82,7 +82,7 @@ def _slopes(derivation: Derivation, pose: Pose, i: int) -> list[Vector]:
 
 
 def _moments() -> list[dict[tuple[int, int], Any]]:
-    """Of each of the ten parameters the entries in the matrix of moments, [sum m r r^T, m c; m c^T, m]."""
+    """Entries of each of the ten parameters in the matrix of moments, [sum m r r^T, m c; m c^T, m]."""
     found: list[dict[tuple[int, int], Any]] = [{(3, 3): QQ(1)}]
     found += [{(x, 3): QQ(1), (3, x): QQ(1)} for x in range(3)]
     for x, y in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2)):

@@ -15,7 +15,7 @@ from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, RigidInertia, Symmetric3, Vector3
 
 MOST_DEGREES = 4
-"""Of freedom; equations of more fill pages and take minutes."""
+"""Most degrees of freedom; equations of more fill pages and take minutes."""
 
 _ROUNDING = 1e-12
 """Relative to the largest of its kind: what computing a constant leaves of zero."""

@@ -14,7 +14,7 @@ Expression = Any
 """SymPy's, which has no types."""
 
 _FACTORED = 6
-"""Of coefficients with more terms only what all have in common is taken out: factoring takes too long."""
+"""Terms of a coefficient beyond which only what all have in common is taken out: factoring takes too long."""
 
 
 class Writer:

@@ -20,7 +20,7 @@ from rbdc.runtime._arrays import random_configuration
 Array = NDArray[np.float64]
 
 PARAMETERS = ("m", "mcx", "mcy", "mcz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-"""Of a body, about the origin of its frame, as the torque regressor has them."""
+"""Inertial parameters of a body, about the origin of its frame, as the torque regressor has them."""
 DEPENDENT = 1e-8
 """A column of unit length of which no more is left beyond the span of others depends on them."""
 _ROUNDED = 1e-9

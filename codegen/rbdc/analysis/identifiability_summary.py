@@ -62,7 +62,7 @@ def _in_symbols(model: Model) -> tuple[list[str], dict[str, float]] | None:
 
 
 def show(data: dict[str, Any]) -> None:
-    """What `as_data` gives, on the terminal."""
+    """The summary that `as_data` gives, on the terminal."""
     console = Console(soft_wrap=True)
     console.print(
         f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "

@@ -48,7 +48,7 @@ def derive(named: NamedModel) -> Equations:
 
 @dataclass
 class Pose:
-    """Of a body: the axes of its frame (columns) and its origin, in the world."""
+    """Pose of a body: the axes of its frame (columns) and its origin, in the world."""
 
     rotation: list[Vector]
     origin: Vector

@@ -23,7 +23,7 @@ FORMATS = ("text", "latex", "html")
 
 @dataclass(frozen=True)
 class Explanation:
-    """What is printed: for each quantity its entries, a name and an expression each.
+    """Printed quantities: for each quantity its entries, a name and an expression each.
 
     coordinates, constants: rows of words. neglected: how many small numbers were taken as zero.
     """
@@ -44,7 +44,7 @@ def explain(model: Model, form: str = "text", neglect: float = 0.0) -> str:
 
 
 def explanation(model: Model, neglect: float = 0.0) -> Explanation:
-    """What is printed, before it is laid out."""
+    """The printed page before it is laid out."""
     equations = derive(named(model, neglect))
     sections = _sections(equations)
     used = {str(symbol) for _, rows in sections for _, x in rows for symbol in x.free_symbols}

@@ -78,7 +78,7 @@ class PlannedFunction:
 
     @property
     def declaration(self) -> FunctionDeclaration:
-        """That of the function."""
+        """Declaration of the function."""
         return self.function.declaration
 
     @property

@@ -20,7 +20,7 @@ from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
 REQUIREMENTS = ("numpy", "cffi>=1.16")
-"""What the Python of a package needs at run time."""
+"""Modules that the Python of a package needs at run time."""
 _REQUIREMENTS = ", ".join(f'"{requirement}"' for requirement in REQUIREMENTS)
 UNKNOWN_LICENCE = "unknown: that of the description"
 

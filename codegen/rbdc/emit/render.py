@@ -29,5 +29,5 @@ def render(template: str, **context: Any) -> str:
 
 
 def render_html(template: str, **context: Any) -> str:
-    """The same for HTML: every value is escaped, but for what the template marks as markup."""
+    """A template of HTML: every value is escaped, but for what the template marks as markup."""
     return _environment(True).get_template(template).render(context)

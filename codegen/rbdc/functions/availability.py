@@ -19,7 +19,8 @@ from rbdc.model.xml import shown
 
 _SAMPLES = 4
 _TOLERANCE = 1e-13
-"""Of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding leaves of a regular robot.
+"""Least that is regular of the smallest eigenvalue of M scaled to a unit diagonal: beyond what rounding
+leaves of a regular robot.
 """
 
 

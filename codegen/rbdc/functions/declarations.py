@@ -80,7 +80,7 @@ class Parameter:
     whole: tuple[int, ...] = ()
 
     def held(self, values: Sequence[Any]) -> list[Any]:
-        """Those of the entries of the whole array that it holds."""
+        """Entries of the whole array that it holds."""
         return [values[entry] for entry in self.entries] if self.entries else list(values)
 
     def indices(self) -> list[tuple[int, ...]]:

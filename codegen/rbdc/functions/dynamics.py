@@ -93,8 +93,8 @@ def _inverse(model: Model) -> list[Function]:
 
 
 MOST_JOINTS_OF_LAGRANGIAN = 12
-"""Of larger models the recursion with homogeneous matrices is no method of comparisons: unrolled, its
-sensitivities take minutes to compile.
+"""Degrees of freedom beyond which the recursion with homogeneous matrices is no method of comparisons:
+unrolled, its sensitivities take minutes to compile.
 """
 
 
@@ -198,8 +198,8 @@ def _regressor(model: Model) -> Function:
 
 
 def by_shape(model: Model, cholesky: Evaluate, inverse_factor: Evaluate) -> dict[str, Evaluate]:
-    """Of two ways to solve with M the one of fewer operations: L^-1 on trees that branch, L on chains (on all
-    robots tried).
+    """The way to solve with M, of two, that takes fewer operations: L^-1 on trees that branch, L on chains
+    (on all robots tried).
     """
     branches = any(len(model.children(index)) > 1 for index in range(-1, model.njoints))
     return {"inverse_factor": inverse_factor} if branches else {"cholesky": cholesky}

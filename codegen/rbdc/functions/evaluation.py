@@ -110,7 +110,7 @@ class JointSpace:
         return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
 
     def for_lanes(self, model: JointSpaceModel, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on a joint-space model with limbs alike, which has the rows of inertial parameters."""
+        """Outputs on a joint-space model with limbs alike, which has the rows of inertial parameters."""
         algorithm = self.in_lanes or self.algorithm
         return arrays(_call(algorithm, *_with_parameters(model, inputs), trace))
 
@@ -141,7 +141,7 @@ class OwnFrames:
         return arrays(_call(self.algorithm, model, inputs, trace))
 
     def for_lanes(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        """The same on a joint-space model with limbs alike."""
+        """Outputs on a joint-space model with limbs alike."""
         return arrays(_call(self.in_lanes, model, inputs, trace))
 
 

@@ -159,7 +159,7 @@ def _derivatives(model: Model) -> list[Function]:
 
 
 def _shapes(model: Model) -> list[Function]:
-    """What a robot's shape says of how two of its frames move, and of how well one can."""
+    """Measures of how two of its frames move, and of how well one can."""
     q = configuration(model)
     gradient = _framed(
         FunctionDeclaration(

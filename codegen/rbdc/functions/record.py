@@ -53,7 +53,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class SecondOrder:
-    """Of which function a function's outputs are second derivatives: its name, and that of its first
+    """The function whose second derivatives another's outputs are: its name, and that of its first
     derivatives. by: for each output the numbers of the inputs by which it is differentiated, first and then.
     """
 
@@ -132,5 +132,5 @@ class Function:
 
     @property
     def name(self) -> str:
-        """That of the declaration."""
+        """Name of the declaration."""
         return self.declaration.name

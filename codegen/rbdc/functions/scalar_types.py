@@ -52,7 +52,7 @@ class ScalarType:
 
     @property
     def block(self) -> str:
-        """That number in words."""
+        """The number of lanes in words."""
         return {8: "eight", 16: "sixteen"}[self.lanes]
 
     @property

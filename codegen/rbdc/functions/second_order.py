@@ -176,7 +176,7 @@ def on_one_path(model: Model) -> list[list[int]]:
 
 
 def chains(model: Model, outputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Of each output the entries whose three indices are on one path, as numbers of a dense tensor: second
+    """Entries of each output whose three indices are on one path, as numbers of a dense tensor: second
     derivatives of inverse dynamics.
     """
     rows, n = on_one_path(model), model.nv
@@ -186,7 +186,7 @@ def chains(model: Model, outputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 
 def pairs(model: Model, outputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Of each output the entries whose last two indices are on one path: second derivatives of forward
+    """Entries of each output whose last two indices are on one path: second derivatives of forward
     dynamics by two velocities.
     """
     rows, n = on_one_path(model), model.nv

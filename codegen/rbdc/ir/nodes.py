@@ -33,7 +33,7 @@ class Value(NamedTuple):
     numbers: tuple[float, ...] = ()
 
     def moved(self, arguments: tuple[int, ...], section: int) -> Value:
-        """The same operation on other arguments in another section."""
+        """The operation on other arguments in another section."""
         return Value(
             self.operation,
             arguments,
@@ -46,7 +46,7 @@ class Value(NamedTuple):
         )
 
     def widened(self, width: int) -> Value:
-        """The same operation in so many lanes."""
+        """The operation in so many lanes."""
         return Value(
             self.operation,
             self.arguments,
@@ -126,7 +126,7 @@ class Program:
         )
 
     def reordered(self, order: Sequence[int]) -> Program:
-        """The same with its values in this order, in which each comes before its users."""
+        """The program with its values in this order, in which each comes before its users."""
         new = {old: k for k, old in enumerate(order)}
         return replace(
             self,

@@ -77,7 +77,7 @@ class Operation:
 
     @property
     def remedy(self) -> str:
-        """What should have happened to it before it came to a backend that cannot write it."""
+        """Advice on what should have happened to it before it came to a backend that cannot write it."""
         return f"the pass {self.lowered_by} replaces it" if self.lowered_by else "no pass replaces it"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -161,7 +161,9 @@ DIV = Operation(
 
 
 def _sine_or_cosine(name: str, numeric: Callable[[float], float], parity: int) -> Operation:
-    """Of an angle; once joint angles are gathered, a constant to be added to it is a second argument."""
+    """The sine or cosine of an angle; once joint angles are gathered, a constant to be added to it is a
+    second argument.
+    """
     return Operation(
         name,
         None,
@@ -309,4 +311,5 @@ JOINT_CALLS: dict[str, tuple[Operation, ...]] = {
     call: tuple(operation for operation in OPERATIONS.values() if operation.call == call)
     for call in dict.fromkeys(operation.call for operation in OPERATIONS.values() if operation.call)
 }
-"""What one call computes of the same arguments, in the order of its results, by the name of the call."""
+"""Results that one call computes of the same arguments, in the order of its results, by the name of the call.
+"""

@@ -1,4 +1,4 @@
-"""What every program must satisfy; run between the pipeline's stages."""
+"""Conditions that every program satisfies; checked between the pipeline's stages."""
 
 from __future__ import annotations
 

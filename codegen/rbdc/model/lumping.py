@@ -164,7 +164,7 @@ class _Walk:
 
 
 def _in_floats(description: Description) -> Description:
-    """The same description with every number a Python float; code that builds one may have given integers or
+    """The description with every number a Python float; code that builds one may have given integers or
     NumPy's.
     """
     links = [

@@ -33,7 +33,7 @@ _PAIRS = "give joint=value,... or a JSON file of an object"
 
 
 class RootJoint(StrEnum):
-    """What carries the root link: nothing moves it, or it is free."""
+    """The joint of the root link: nothing moves it, or it is free."""
 
     FIXED = "fixed"
     FREE_FLYER = "free-flyer"

@@ -17,7 +17,7 @@ from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, MomentInertia, Placement, Scalar, Symmetric3, Vector3
 
 NUMBERS = 10
-"""Of one row."""
+"""Numbers in one row."""
 
 
 def with_rows(model: Model, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Model:

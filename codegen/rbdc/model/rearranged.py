@@ -117,7 +117,7 @@ def _fixed(joint: Joint, value: float) -> Joint:
 
 
 def _rooted_at(description: Description, base: str) -> Description:
-    """The same tree hung up at another link: the joints between it and the root are turned round.
+    """The tree hung up at another link: the joints between it and the root are turned round.
 
     A joint's coordinate means the same as before: its axis points the other way, and it stands in its child.
     """

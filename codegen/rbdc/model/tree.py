@@ -161,7 +161,9 @@ class Model:
 
     @property
     def armature(self) -> list[Scalar]:
-        """What motors add to the diagonal of M (nv); a follower's counts by the square of its multiplier."""
+        """Inertia that motors add to the diagonal of M (nv); a follower's counts by the square of its
+        multiplier.
+        """
         return self._along_joints([body.armature for body in self.bodies])
 
     @property

@@ -158,7 +158,7 @@ def shown(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """What another program says of a description: one line, whole, printable."""
+    """Message of another program about a description: one line, whole, printable."""
     return _printable(" ".join(text.split()))
 
 

@@ -119,7 +119,7 @@ def compile_package(
 
 
 def package_hash(files: Mapping[str, str]) -> str:
-    """Of the C of a package, by name: two packages with the same are computed by the same functions."""
+    """Hash of the C of a package, by name: two packages with the same are computed by the same functions."""
     return key(*(part for name, text in sorted(files.items()) for part in (name, text)))
 
 

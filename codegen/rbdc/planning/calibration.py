@@ -41,8 +41,8 @@ RATES: Mapping[Form, Rate] = {
     Form.COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0),
     Form.WINDOWS: Rate(near=0.2, far=0.2),
 }
-"""Of straight-line code, solves in columns and kernels along ancestor paths, by `Cost.operations`: one on a
-vector or a block counts as one.
+"""Rates of straight-line code, solves in columns and kernels along ancestor paths, by `Cost.operations`: one
+on a vector or a block counts as one.
 
 On the Xeon straight-line code takes 0.11 to 0.15 ns on quadrupeds (gcc 0.15 to 0.24) and 0.23 to 0.27 on
 TIAGo and humanoids; kernels along paths 0.15 to 0.22 (gcc 0.15 to 0.43, the largest for the inverse of M of

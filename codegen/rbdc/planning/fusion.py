@@ -33,7 +33,7 @@ class Fused:
 
 @dataclass(frozen=True)
 class FusedInLanes(Fused):
-    """The same of functions that limbs in lanes can take all of."""
+    """Fusion of functions that limbs in lanes can take all of."""
 
     space: Space = "regrouped"
 

@@ -248,7 +248,7 @@ def _called(model: Model, function: Function, name: str) -> Function:
 
 
 def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Backend]) -> PlannedFunction:
-    """The same with the scalar program over all inputs, where a target prints it and the function is no
+    """The function with the scalar program over all inputs, where a target prints it and the function is no
     climb.
     """
     if planned.form is Form.CLIMB or not any(backend.needs_program for backend in backends):
@@ -288,7 +288,9 @@ def _side_by_side(samples: Sequence[Program]) -> tuple[Program, ...]:
 
 
 def _of_few(model: Model, function: Function) -> tuple[Program, ...]:
-    """The same of a function that loops along paths for one sample, on models of few degrees of freedom."""
+    """Programs for several samples of a function that loops along paths for one sample, on models of few
+    degrees of freedom.
+    """
     if model.nv > SECOND_ORDER_IN_LANES:
         return ()
     return _side_by_side(of_samples(tried(model, function)))

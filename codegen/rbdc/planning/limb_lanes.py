@@ -313,7 +313,7 @@ def _moves(
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
-    """The same for the inertial parameters that both bodies take at run time."""
+    """Lanes of the inertial parameters that both bodies take at run time."""
     rows = {row.body: NUMBERS * k for k, row in enumerate(model.parameters)}
     if here not in rows:
         return {}

@@ -23,7 +23,7 @@ operations.
 """
 
 WORTH_A_FORM = 0.05
-"""Likewise for batches, whose kernels take longest to compile."""
+"""As `WORTH_A_KERNEL`, for batches, whose kernels take longest to compile."""
 
 STRAIGHT_SECOND_ORDER = 3
 """Up to so many degrees of freedom second derivatives are straight-line code.
@@ -71,9 +71,9 @@ it is. M^-1 with limbs in lanes is looked at all the same: TIAGo's takes 0.71 of
 """
 
 DERIVATIVES_IN_COLUMNS = 12
-"""The same for solves with dense right-hand sides without a batch where no limbs are alike: on robots and
-random trees of 13 to 21 degrees of freedom the derivatives of forward dynamics take 0.67 to 0.92 of the work
-of the other form.
+"""As `ALWAYS_IN_COLUMNS`, for solves with dense right-hand sides without a batch where no limbs are alike: on
+robots and random trees of 13 to 21 degrees of freedom the derivatives of forward dynamics take 0.67 to 0.92
+of the work of the other form.
 """
 
 WORTH_A_BATCH = 40_000

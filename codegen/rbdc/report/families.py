@@ -18,7 +18,7 @@ from rbdc.report.present.document import document
 
 FAMILIES_SCHEMA = 1
 KEPT = ("family", "algorithm", "operations", "text_bytes", "code_bytes", "compile_seconds", "errors", "right")
-"""What is kept of a method's figures, beside its least time."""
+"""Figures of a method that are kept, beside its least time."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def families_report(families: Sequence[Family], asked: Asked, progress: Progress
 
 
 def asked_alike(options: CompareOptions) -> Asked:
-    """The same options for every size."""
+    """Options of a size, alike for all."""
     options.check()
     return lambda family, size: options
 

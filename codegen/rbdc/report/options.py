@@ -17,9 +17,9 @@ NOT_ASKED = "not asked for"
 PEER = "peer"
 """Word of --methods for every method of the peers."""
 USUAL_PEERS = (PINOCCHIO, CASADI)
-"""Those of `rbdc compare`: no minutes of compiling before a first comparison."""
+"""Peers of `rbdc compare`: no minutes of compiling before a first comparison."""
 BEST_PEERS = (NATIVE, CASADI)
-"""Those of benchmarks and studies."""
+"""Peers of benchmarks and studies."""
 PINOCCHIOS = (NATIVE, PINOCCHIO)
 """The peers that are Pinocchio, the faster one first."""
 

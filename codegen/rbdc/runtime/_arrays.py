@@ -58,7 +58,7 @@ def one_by_one(single: Callable[..., None], sizes: Sequence[int], null: Any) -> 
 
 
 def lossy(array: NDArray[Any], listed: bool, dtype: np.dtype[Any]) -> tuple[type[Exception], str, str] | None:
-    """What is wrong with an array that would lose something as `dtype`, and what to do. Python's own numbers,
+    """Complaint about an array that would lose something as `dtype`, and what to do. Python's own numbers,
     `listed`, may be rounded; what an array holds must stay as it is.
     """
     kind, size, limits = array.dtype.kind, array.dtype.itemsize, np.finfo(dtype)

@@ -1,4 +1,4 @@
-"""What frameworks that differentiate (JAX, PyTorch) need to know of a module: which function has the
+"""Facts about a module for frameworks that differentiate (JAX, PyTorch): which function has the
 derivatives of which, and what derivatives by the entries of q have to do with those in the tangent space. It
 is copied into each generated package and needs nothing.
 

@@ -1,4 +1,4 @@
-"""What a module and its functions look like, and the handles that pickle makes of them. It is copied into
+"""Looks of a module and its functions, and the handles that pickle makes of them. It is copied into
 each generated package.
 """
 
@@ -112,9 +112,9 @@ class Module(ModuleType):
 
 
 class Named:
-    """What stands behind a function of the module, as `_` and its name. The function is a method of it, for
-    of a plain one pickle takes the name without asking, and a worker that cannot import the module would wait
-    for its task for ever.
+    """Implementation behind a function of the module, as `_` and its name. The function is a method of it,
+    for of a plain one pickle takes the name without asking, and a worker that cannot import the module would
+    wait for its task for ever.
     """
 
     def __init__(self, name: str) -> None:
@@ -131,7 +131,7 @@ class Named:
         return method
 
     def arrays(self) -> tuple[str, str]:
-        """What the function takes and returns, in words."""
+        """Arguments and results of the function, in words."""
         return "", ""
 
     def __repr__(self) -> str:
@@ -157,7 +157,7 @@ class Named:
 
 
 def handle(function: str | None) -> tuple[Restore, tuple[Any, ...]]:
-    """What pickle writes of the module, or of what stands behind one of its functions: how to find the
+    """Data that pickle writes of the module, or of what stands behind one of its functions: how to find the
     package, and its identity.
 
     Raises TypeError where no other process could find it.
@@ -193,7 +193,7 @@ def restore(expected: str, function: str | None) -> Any:
 
 
 def identity() -> str:
-    """What tells the numbers of one module from those of another."""
+    """Hash that tells the numbers of one module from those of another."""
     m = _module()
     return hashlib.sha256(repr((m.name, m.model_hash, m.dtype.name)).encode()).hexdigest()
 

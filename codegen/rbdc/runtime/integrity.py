@@ -17,8 +17,8 @@ from rbdc.errors import LoadError
 _IDENTIFICATION = 16
 _LITTLE_ENDIAN, _WIDE = 1, 2
 _SECTIONS = {False: ("I", 32, 46), True: ("Q", 40, 58)}
-"""Of an ELF header, with addresses of 4 and of 8 bytes: type and place of the offset of the section table,
-which linkers put last, and the place of the size and the number of its entries.
+"""Offsets in an ELF header, with addresses of 4 and of 8 bytes: type and place of the offset of the section
+table, which linkers put last, and the place of the size and the number of its entries.
 """
 
 

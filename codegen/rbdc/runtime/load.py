@@ -62,7 +62,7 @@ def _forget(name: str) -> None:
 
 
 def _spelled(extension: Path, bits: bytes) -> str:
-    """The same path in a spelling of its own: one more "./" or "/" before the file's name for each bit.
+    """The path in a spelling of its own: one more "./" or "/" before the file's name for each bit.
 
     The dynamic linker takes a path that it has loaded before for the same library, whatever has become of the
     file: after a rebuild in place the old code would run on. Spelled after its build, the path is new, and

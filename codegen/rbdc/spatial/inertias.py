@@ -43,7 +43,7 @@ class RigidInertia(Protocol):
         """I v."""
 
     def moved(self, placement: Placement, /) -> Self:
-        """The same body seen from the parent frame of `placement`."""
+        """The body seen from the parent frame of `placement`."""
 
     def scalars(self) -> list[Scalar]:
         """The ten parameters of its set."""
@@ -148,7 +148,7 @@ class Inertia:
         return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
     def moved(self, placement: Placement) -> Inertia:
-        """The same body seen from the parent frame of `placement` (child: the frame it is given in)."""
+        """The body seen from the parent frame of `placement` (child: the frame it is given in)."""
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         rotated = placement.rotation.rotate_symmetric(self.about_origin)
         moment = h + p.scaled(self.mass)
@@ -209,7 +209,7 @@ class MomentInertia:
         return Force(v.linear.scaled(self.mass) - h.cross(w), self.about_origin @ w + h.cross(v.linear))
 
     def moved(self, placement: Placement) -> MomentInertia:
-        """The same body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
+        """The body seen from the parent frame: h' = R h + m P, K' = R K R^T + P (R h)^T + h' P^T."""
         p, h = placement.translation, placement.rotation.apply(self.first_moment)
         k = placement.rotation.rotate_symmetric(self.second)
         moved = h + p.scaled(self.mass)
@@ -233,11 +233,11 @@ class MomentInertia:
 
 
 _ROUNDING = 1e-12
-"""Of the largest moment of inertia: second moments are differences of them."""
+"""Part of the largest moment of inertia: second moments are differences of them."""
 
 
 def _eigenvalues(k: Symmetric3) -> list[float]:
-    """Of a matrix of floats, the least first."""
+    """Eigenvalues of a matrix of floats, the least first."""
     return [float(x) for x in np.linalg.eigvalsh(np.array(k.rows(), dtype=float))]
 
 

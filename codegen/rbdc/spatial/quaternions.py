@@ -153,7 +153,7 @@ def _nonzero(x: Scalar) -> Scalar:
 
 @dataclass(frozen=True)
 class PlanarExponential:
-    """Of a rotation in the plane by t (rad): cos t, sin t, and V of exp([v; t]) in SE(2), sin(h)/h times the
+    """Rotation in the plane by t (rad): cos t, sin t, and V of exp([v; t]) in SE(2), sin(h)/h times the
     rotation by h = t/2.
     """
 

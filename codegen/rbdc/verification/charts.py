@@ -15,7 +15,9 @@ Array = NDArray[np.floating[Any]]
 
 _QUATERNIONS = ((2.0, -4.0, 5.0, 6.0), (1.0, 3.0, -5.0, 1.0), (-4.0, 1.0, 2.0, 2.0))
 _PAIRS = ((5.0, -12.0), (8.0, 15.0), (-3.0, 4.0))
-"""Of whole length: their units are the same numbers however a sum of squares is rounded."""
+"""Cosines and sines of whole length, as `_QUATERNIONS`: units are the same numbers however a sum of squares
+is rounded.
+"""
 _STEP = 1e-30
 
 

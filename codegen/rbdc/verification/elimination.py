@@ -45,8 +45,8 @@ class Elimination:
         return Elimination(sizes, np.where(relative < 1.0, relative, np.nan))
 
     def errors(self, values: Array) -> Array:
-        """Of an output (states, size) with a row for each direction of the joints: of the largest entry, each
-        row by its own size.
+        """Errors of an output (states, size) with a row for each direction of the joints: of the largest
+        entry, each row by its own size.
         """
         parts = np.abs(values).reshape(len(values), self.sizes.shape[1], -1)
         largest = np.max(self.sizes[:, :, None] * parts, axis=(1, 2), keepdims=True)

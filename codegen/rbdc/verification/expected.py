@@ -25,14 +25,14 @@ from rbdc.verification.rounded import REPLICAS, values_of
 Array = NDArray[np.float64]
 
 BESIDE = 1e-2
-"""Of what the largest entry in its row and in its column may be off by, an entry of a matrix may be off: some
-are zero whatever the numbers are, in frames in which it shows; elsewhere as what rounding leaves of a
+"""Part, of what the largest entry in its row and column may be off by, that an entry of a matrix may be off:
+some are zero whatever the numbers are, in frames in which it shows; elsewhere as what rounding leaves of a
 difference.
 """
 OF_ALL = 1e-6
-"""Of what the largest entry of a matrix or a tensor may be off by at any state, all of them may be off: where
-nothing moves all entries of a row and a column can be zero, and second derivatives by coordinates that do not
-turn what they multiply are.
+"""Part, of what the largest entry of a matrix or a tensor may be off by at any state, all of them may be off:
+where nothing moves all entries of a row and a column can be zero, and second derivatives by coordinates that
+do not turn what they multiply are.
 """
 _SEED = 1
 
@@ -91,7 +91,7 @@ class References:
     def _perturbed_inputs(
         self, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
     ) -> dict[str, list[Scalar]]:
-        """Of the same inputs at another place they are the same objects, so that motions can be shared."""
+        """Inputs as rounded scalars: at another place the same objects, so that motions can be shared."""
         if self._given is None or self._given[0] is not inputs:
             given = {
                 p.name: self._perturbed(declaration, p, inputs[p.name])
@@ -104,7 +104,9 @@ class References:
     def _solved(
         self, declaration: FunctionDeclaration, part: Part, inputs: Mapping[str, Array], made: list[Expected]
     ) -> list[Expected]:
-        """The same, but solutions with M may be off by what elimination makes of M's last places."""
+        """Expected outputs, of which solutions with M may be off by what elimination makes of M's last
+        places.
+        """
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
             return made
@@ -113,7 +115,7 @@ class References:
         return [Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values))) for x in made]
 
     def _elimination(self, inputs: Mapping[str, Array], q: str, last_place: float) -> Elimination:
-        """That of M at the inputs; with and without the optional input it is the same."""
+        """Elimination of M at the inputs; with and without the optional input it is the same."""
         model = self.model
         given = [inputs[q], *([inputs[PARAMETERS]] if model.parameters else [])]
         key = (last_place, *(x.tobytes() for x in given))

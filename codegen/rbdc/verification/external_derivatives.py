@@ -25,9 +25,9 @@ Evaluate = Callable[[FunctionDeclaration, Mapping[str, Array], tuple[int, ...]],
 """The outputs of a function of the package by its inputs, (states, size) each; those that lack are zero."""
 
 STATES, SEED = (0, 10, 11), 3
-"""Of `states.sampled`: at rest, where inputs are zeros, and at random."""
+"""States of `states.sampled`: at rest, where inputs are zeros, and at random."""
 ROUNDING = 1e-12
-"""Of the sum of the sizes of its terms a number may be off by: they are some thousand at most."""
+"""Part of the sum of the sizes of its terms that a number may be off by: they are some thousand at most."""
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class _Externals:
         expected: Sequence[Sum | None],
         more: Sequence[Matrix] = (),
     ) -> Derivative:
-        """Of the inputs, the value, which is not read, the weights, and what else is not read."""
+        """Arguments: the inputs, the value, which is not read, the weights, and what else is not read."""
         d, y = self._declaration, self._y
         inputs = [*inputs_of(d), y.empty(f"out_{y.name}")]
         inputs += [replace(y, name=f"adj_{y.name}") for _ in weights]
@@ -221,11 +221,11 @@ class _Externals:
         return Derivative(external, tuple(expected))
 
     def _entries(self, subscripts: str, x: Sum) -> Sum:
-        """What is by directions of q by its entries."""
+        """Derivatives by directions of q as those by its entries."""
         return contracted(subscripts, x, self._turning)
 
     def _curved(self, g: Sum) -> Sum:
-        """What derivatives g by directions of q change by because the directions turn with it."""
+        """Change of derivatives g by directions of q because the directions turn with it."""
         return contracted("sj,sjmn->smn", g, Sum.of(self._chart.by_entries_twice(self._q)))
 
     def _weights(self) -> Array:
@@ -234,8 +234,8 @@ class _Externals:
 
 
 def _direct(weights: Sum, first: Sequence[Sum], tensors: Sequence[Sum]) -> tuple[Sum, Sum, Sum, Sum]:
-    """Of weights times the function whose second derivatives these are: by q twice, by v twice, by q and v,
-    by the last input and q.
+    """Hessian of weights times the function whose second derivatives these are: by q twice, by v twice, by q
+    and v, by the last input and q.
     """
     del first
     qq, vv, qv, lq = (contracted("si,sijk->sjk", weights, tensor) for tensor in tensors)
@@ -243,8 +243,8 @@ def _direct(weights: Sum, first: Sequence[Sum], tensors: Sequence[Sum]) -> tuple
 
 
 def _inverse(weights: Sum, first: Sequence[Sum], tensors: Sequence[Sum]) -> tuple[Sum, Sum, Sum, Sum]:
-    """Of weights times the function that solves that one for its last input: f(q, v, y(q, v, x)) = x gives
-    y' = -M^-1 f' and y'' = -M^-1 (f'' + M' y' + (M' y')^T).
+    """Hessian of weights times the function that solves that one for its last input: f(q, v, y(q, v, x)) = x
+    gives y' = -M^-1 f' and y'' = -M^-1 (f'' + M' y' + (M' y')^T).
     """
     by_q, by_v, by_last = first
     qq, vv, qv, mq = _direct(contracted("si,sij->sj", weights, by_last), (), tensors)

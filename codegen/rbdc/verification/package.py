@@ -31,8 +31,8 @@ from rbdc.verification.states import name_of_state
 Array = NDArray[np.floating[Any]]
 
 TOLERANCES = {"float64": 1e-10, "float32": 1e-4}
-"""Of the size of every number of description and inputs; see `rbdc.verification`. Single precision has 6e-8,
-and some hundred roundings.
+"""Part of the size of every number of description and inputs; see `rbdc.verification`. Single precision has
+6e-8, and some hundred roundings.
 """
 
 
@@ -109,7 +109,7 @@ class Compiled:
         return found
 
     def _verify_past_caches(self, question: Question, ways: Sequence[Way]) -> None:
-        """Of what has batches of its own, in every variant."""
+        """Ways to call functions with batches of their own, in every variant."""
         declaration = question.checked.declaration
         for way in (way for way in ways if way.kind == "batch"):
             past = replace(way, kind="past")

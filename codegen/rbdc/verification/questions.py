@@ -17,7 +17,7 @@ from rbdc.verification.states import sampled
 Array = NDArray[np.floating[Any]]
 
 SEED = 0
-"""Of the states."""
+"""Seed of the states."""
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,13 @@ BEYOND = 3
 DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
-"""Those of the first states at which matrices and tensors of more than `MANY` entries are compared, where
+"""Numbers of the first states at which matrices and tensors of more than `MANY` entries are compared, where
 they have no kernel for samples side by side: of every kind one; and one at larger angles and one beyond.
 """
 MANY = 8000
 FEWEST = (15,)
-"""Those for tensors of more than `MOST` entries: at random; and one at larger angles. What goes wrong in one
-kind of state shows in some of so many entries in another.
+"""Numbers of states for tensors of more than `MOST` entries: at random; and one at larger angles. What goes
+wrong in one kind of state shows in some of so many entries in another.
 """
 MOST = 1_000_000
 LARGE = 1000.0
@@ -93,8 +93,8 @@ def _values(
 
 
 def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[float]:
-    """Of bodies: those of the description, first as they are, then many times lighter or heavier and with a
-    point mass beside.
+    """Inertial parameters of bodies: those of the description, first as they are, then many times lighter or
+    heavier and with a point mass beside.
     """
     found: list[float] = []
     for row in nominal(model):

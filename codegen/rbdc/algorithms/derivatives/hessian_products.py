@@ -77,7 +77,7 @@ def aba_hessian_product_by_articulated_bodies(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Vectors:
-    """The same with the articulated-body algorithm."""
+    """Products with the Hessian of forward dynamics, by the articulated-body algorithm."""
     a = by_articulated_bodies(model, q, v, tau, fext, trace)
     return _forward(
         model, (q, v, a), (w, *direction), fext, trace, lambda x: inverse_inertia_product(model, q, x, trace)

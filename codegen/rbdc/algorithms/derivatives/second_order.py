@@ -77,7 +77,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Subtree:
-    """Of a body: its subtree's inertia, B (doubled) by its momentum p and rows of N, and force."""
+    """Sums over a body's subtree: its inertia, B (doubled) by its momentum p and rows of N, and force."""
 
     inertia: RigidInertia
     p: Vector3
@@ -109,8 +109,8 @@ def path_quantities(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> Matrix:
-    """What the rolled form starts from, a column for each degree of freedom: s, psidot, psiddot, sigma (6
-    each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
+    """Quantities from which the rolled form starts, a column for each degree of freedom: s, psidot, psiddot,
+    sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
     """
     tree = _tree(model, q, v, a, fext, trace)
     columns = []
@@ -153,7 +153,7 @@ def rnea_second_derivatives(
 
 @dataclass(frozen=True)
 class Operators:
-    """Of one degree of freedom: (f, n) = I s, L, the pair of A3, b, and the columns (12b) and (13b) of
+    """Terms of one degree of freedom: (f, n) = I s, L, the pair of A3, b, and the columns (12b) and (13b) of
     the paper.
     """
 

@@ -1,4 +1,4 @@
-"""What forces that stay as they are in the world add to the derivatives of inverse dynamics.
+"""Terms that forces constant in the world add to the derivatives of inverse dynamics.
 
 In one frame, joint i gives -S_i^T F_i for them, F_i their sum over its subtree: constant, while a step along
 S_j of a joint above, or of the same, turns S_i by S_j x S_i. So with y_i = S_i x* F_i, for j at or above i,

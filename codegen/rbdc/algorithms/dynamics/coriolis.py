@@ -42,7 +42,7 @@ class CoriolisFactor:
         return CoriolisFactor(self.momentum + other.momentum, (x, y, z))
 
     def moved(self, placement: Placement) -> CoriolisFactor:
-        """The same masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
+        """The masses seen from the parent frame: p' = R p, N' = R N R^T + P p'^T."""
         r = placement.rotation
         momentum = r.apply(self.momentum)
         rotated = r.rotate_matrix(self.rows)

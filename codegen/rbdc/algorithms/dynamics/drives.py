@@ -1,4 +1,5 @@
-"""What the drives of joints add to the dynamics of the bodies: the inertia of motors, and viscous damping.
+"""Terms that the drives of joints add to the dynamics of the bodies: the inertia of motors, and viscous
+damping.
 
 Both are diagonal over v (`Model.armature`, `Model.damping`), also where joints follow others: with K the
 armature and D the damping

@@ -52,7 +52,7 @@ def from_one_frame(model: Model, placements: Sequence[Placement], fext: Sequence
 
 
 def of_subtrees(model: Model, forces: Sequence[Force]) -> list[Force]:
-    """Of each body the sum of the forces, all in one frame, on what its joint carries."""
+    """Sum of the forces, all in one frame, on what each joint carries."""
     total = list(forces)
     for index in reversed(range(model.njoints)):
         parent = model.bodies[index].parent

@@ -36,7 +36,7 @@ def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: T
 
 
 def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """Of every link, the fixed base's too, in the world (m)."""
+    """Centres of mass of every link, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model)).scalars()
 
 

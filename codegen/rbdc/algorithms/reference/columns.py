@@ -37,7 +37,7 @@ class Columns(Generic[Vector]):
         return Columns(self.dofs, tuple(change(x) for x in self.vectors))
 
     def within(self, dofs: range) -> Columns[Vector]:
-        """Those of consecutive degrees of freedom that are among these."""
+        """Columns of consecutive degrees of freedom that are among these."""
         chosen = [k for k, dof in enumerate(self.dofs) if dof in dofs]
         if len(chosen) == len(self.dofs):
             return self

@@ -36,17 +36,17 @@ class Carriers:
     frame: Placement
 
     def velocity(self) -> Motion:
-        """That of the frame."""
+        """Velocity of the frame's body, in its own frame."""
         return self.velocities[-1] if self.bodies else Motion.zero()
 
     def acceleration(self) -> Motion:
-        """That of the frame."""
+        """Acceleration of the frame's body, in its own frame."""
         return self.accelerations[-1] if self.bodies else Motion.zero()
 
 
 @dataclass(frozen=True)
 class _Motions:
-    """Of all bodies, in the world's coordinates: placements, columns, velocities, accelerations."""
+    """Motion of all bodies in the world's coordinates: placements, columns, velocities, accelerations."""
 
     world: list[Placement]
     columns: list[list[Motion]]

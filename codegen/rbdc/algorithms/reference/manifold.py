@@ -160,7 +160,7 @@ def _unit(entries: Sequence[Scalar]) -> Vector:
 
 
 def _on_the_side_of(q: Sequence[Scalar], other: Sequence[Scalar]) -> Vector:
-    """Of a quaternion and its negative, which are the same rotation, the one nearer to q."""
+    """The quaternion or its negative, the same rotation: the one nearer to q."""
     side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
     return [side * x for x in other]
 

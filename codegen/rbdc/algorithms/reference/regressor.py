@@ -17,7 +17,7 @@ from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
-"""Of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
+"""Parameters of a body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz, about the origin of the joint's frame."""
 
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 

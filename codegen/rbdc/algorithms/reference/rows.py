@@ -59,7 +59,7 @@ class Row:
         return self.entries
 
     def picked(self, places: Sequence[int]) -> Row:
-        """Those at some places, in that order."""
+        """Rows at some places, in that order."""
         return Row([self.entries[k] for k in places])
 
 
@@ -108,7 +108,7 @@ def together(things: Sequence[T]) -> T:
 
 
 def picked(thing: T, places: Sequence[int]) -> T:
-    """Of such a one those at some places, in that order."""
+    """Entries of such a scalar at some places, in that order."""
     given: Any = thing
     if isinstance(given, tuple):
         return cast(T, tuple(picked(x, places) for x in given))

@@ -124,7 +124,7 @@ class InverseFactor:
         return [[units[max(i, j)][min(i, j)] for j in range(self.size)] for i in range(self.size)]
 
     def symmetric_inverse(self) -> Matrix:
-        """The same entry by entry, each product of two rows of W first: more products, but i and j are
+        """The inverse entry by entry, each product of two rows of W first: more products, but i and j are
         treated alike, so that exchanging branches of the tree exchanges entries and nothing else.
         """
         unit = [[1.0 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(self.rows)]

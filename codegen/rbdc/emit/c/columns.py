@@ -61,7 +61,7 @@ class Plan:
         return (side * self.size + column) // self.lanes
 
     def place(self, side: int, row: int, column: int) -> int:
-        """Of an entry of a right-hand side among all columns."""
+        """Place of a right-hand side's entry among all columns."""
         return row * self.blocks * self.lanes + side * self.size + column
 
 

@@ -61,7 +61,7 @@ the frame's path.
 """
 
 _COLUMNS = {manipulability_gradient: Cost(additions=51, multiplications=51, divisions=6)}
-"""Likewise for each entry of v."""
+"""Operations of an algorithm's template for each entry of v."""
 
 _SHARED = ("first", "column", "factor", "parent", "body", "placement", "climb")
 """Names that the functions share, as `frames.h.jinja` declares it."""

@@ -132,7 +132,7 @@ _FLOAT = Trigonometry(
         (-0.5, 0.041666657, -0.0013888585, 2.477018e-05, -2.620902e-07),
     ),
 )
-"""The same functions with the least largest error of sine and cosine, coefficients rounded to single
+"""Sine and cosine with the least largest error of sine and cosine, coefficients rounded to single
 precision one after the other, the rest fitted again each time. narrow: 4e-9 of sin r and 1e-10; wide: 5e-9
 and 4e-10 before rounding. At 2000 rad an angle itself is known to 6e-5.
 """

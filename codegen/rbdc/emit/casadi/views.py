@@ -37,7 +37,7 @@ class Array:
 
     @property
     def numbers(self) -> str:
-        """What it holds: rows, columns, and 1 for dense, or else where the columns begin."""
+        """CasADi's encoding of it: rows, columns, and 1 for dense, or else where the columns begin."""
         tail = [1] if self.full else [0] * (self.columns + 1)
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 

@@ -37,7 +37,7 @@ OWN, OWN_TRANSPOSED, OWN_SIZE = 0, 6, 12
 
 @dataclass(frozen=True)
 class Composite:
-    """Of a body or a subtree; see the module's docstring. q: columns of Q."""
+    """Inertial terms of a body or a subtree; see the module's docstring. q: columns of Q."""
 
     k: Symmetric3
     h: Vector3

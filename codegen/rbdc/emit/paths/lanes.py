@@ -94,7 +94,7 @@ class Trace:
         self._lines.append([])
 
     def read(self, text: str) -> Lanes:
-        """What a C expression holds, a name or an entry of an array."""
+        """Value of a C expression, a name or an entry of an array."""
         return Lanes(text, self.scalar)
 
     def vector(self, array: str, start: int) -> Vector3:
@@ -113,17 +113,17 @@ class Trace:
         return self.read(name)
 
     def let_vector(self, name: str, value: Vector3) -> Vector3:
-        """The same for the three of a vector."""
+        """C expressions of the three components of a vector."""
         return Vector3.of(
             self.let(f"{name}_{axis}", x) for axis, x in zip("xyz", value.scalars(), strict=True)
         )
 
     def let_motion(self, name: str, value: Motion) -> Motion:
-        """The same for a spatial vector, `name` and what it is: u linear, w angular."""
+        """C expressions of a spatial vector, `name` and what it is: u linear, w angular."""
         return Motion(self.let_vector(f"{name}_u", value.linear), self.let_vector(f"{name}_w", value.angular))
 
     def let_symmetric(self, name: str, value: Symmetric3) -> Symmetric3:
-        """The same for a symmetric matrix."""
+        """C expressions of a symmetric matrix."""
         names = ("xx", "xy", "yy", "xz", "yz", "zz")
         return Symmetric3(*(self.let(f"{name}_{n}", x) for n, x in zip(names, value.scalars(), strict=True)))
 

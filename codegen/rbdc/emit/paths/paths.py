@@ -179,7 +179,7 @@ def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[s
 
 
 def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
-    """What viscous damping and motors add."""
+    """Terms that viscous damping and motors add."""
     lines = []
     for output, values in ((outputs[1], model.damping), (outputs[2], model.armature)):
         lines += [

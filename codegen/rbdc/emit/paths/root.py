@@ -1,5 +1,5 @@
-"""What carries all: the world, or a free root with its motion, its forces for unit accelerations and its
-columns.
+"""The carrier of all bodies: the world, or a free root with its motion, its forces for unit accelerations and
+its columns.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOTAL = " + ".join(f"sums[k][{lane}]" for lane in range(LIMBS))
 """The sum over the lanes of row 0."""
 
 INERTIA_TOTAL = " + ".join(f"inertias[k][{lane}]" for lane in range(LIMBS))
-"""The same of inertias alone."""
+"""The sum of inertias over the lanes of row 0."""
 
 
 def resting_world(model: Model, scalar: ScalarType) -> list[str]:

@@ -141,7 +141,7 @@ def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
 
 
 def _content_hash(model: Model) -> str:
-    """What tells one robot from another: the model with all that the options made of its description."""
+    """Identity of a robot: the model with all that the options made of its description."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
     return hashlib.sha256(repr(tuple(content)).encode()).hexdigest()

@@ -13,7 +13,7 @@ from rbdc.model import Model
 OPERATORS_OF = 496
 """Operations on the vectors of some degrees of freedom in `operators` of paths.h."""
 COLUMNS_OF = 265
-"""What `deepest` of second_inverse.c makes for the directions of a vector."""
+"""Operations that `deepest` of second_inverse.c makes for the directions of a vector."""
 ABOVE = 60
 """A row of torques above."""
 OWN = 47
@@ -23,11 +23,13 @@ OWN = 47
 PAIRS_OF = 96
 """The blocks of the Hessian for one degree of freedom and a vector of those above it."""
 WEIGHTS_OF = 140
-"""What belongs to a vector of rows of M^-1 and one degree of freedom."""
+"""Operations for a vector of rows of M^-1 and one degree of freedom."""
 
 
 def loop_cost(planned: PlannedFunction, model: Model) -> Cost:
-    """Of a function of form PATHS, without the straight-line code before and the functions that it calls."""
+    """Cost of a function of form PATHS, without the straight-line code before and the functions that it
+    calls.
+    """
     made, forward = layout(model, planned.declaration.scalar), bool(planned.uses)
     if any(p.kind is Kind.WEIGHTS for p in planned.declaration.inputs):
         return vector_cost(made, forward=forward)
@@ -35,7 +37,7 @@ def loop_cost(planned: PlannedFunction, model: Model) -> Cost:
 
 
 def inverse_cost(layout: Layout) -> Cost:
-    """Of the tensors of inverse dynamics, without the straight-line code before."""
+    """Cost of the tensors of inverse dynamics, without the straight-line code before."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
     for length, above in _deepest(layout):
         vectors = -(-length // layout.lanes)
@@ -50,7 +52,7 @@ def solve_cost(layout: Layout, sides: int) -> int:
 
 
 def forward_cost(layout: Layout) -> Cost:
-    """Of the tensors of forward dynamics: first derivatives, the products of weights and terms, and what
+    """Cost of the tensors of forward dynamics: first derivatives, the products of weights and terms, and what
     makes these.
     """
     vectors, size = layout.columns // layout.lanes, layout.size
@@ -67,7 +69,7 @@ def forward_cost(layout: Layout) -> Cost:
 
 
 def vector_cost(layout: Layout, *, forward: bool) -> Cost:
-    """Of the Hessian of weighted sums: the entries of each pair on a path; a solve with
+    """Cost of the Hessian of weighted sums: the entries of each pair on a path; a solve with
     M, and products with what is on one path."""
     operations = OPERATORS_OF * (layout.columns // layout.lanes)
     operations += sum(PAIRS_OF * -(-length // layout.lanes) for length, _ in _deepest(layout))

@@ -13,8 +13,8 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import WORLD, Model
 
 BYTES = 32
-"""Of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom, and
-processors that compute with the longest ones in two halves take no longer.
+"""Bytes of a vector: half of the longest registers wastes fewer lanes on paths of a few degrees of freedom,
+and processors that compute with the longest ones in two halves take no longer.
 """
 STATE = 52
 """Rows of what straight-line code gives for each degree of freedom
@@ -80,7 +80,7 @@ class Layout:
 
     @property
     def root_parts(self) -> tuple[Part, ...]:
-        """Those in blocks."""
+        """Rows in blocks."""
         return tuple(Part(k, min(self.lanes, self.root - k)) for k in range(0, self.root, self.lanes))
 
     @property
@@ -138,7 +138,7 @@ def places(made: Layout, entries: Sequence[int], *, alike: bool = False) -> Plac
 
 
 def prefix(robot: str) -> str:
-    """What the names of the header begin with."""
+    """Prefix of the names of the header."""
     return f"{robot}_along"
 
 
@@ -178,7 +178,7 @@ _LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0
 
 @dataclass(frozen=True)
 class Drives:
-    """What drives add to M and to the derivatives by v, for each degree of freedom, as numbers in C."""
+    """Terms that drives add to M and to the derivatives by v, for each degree of freedom, as numbers in C."""
 
     armature: str
     damping: str

@@ -27,7 +27,7 @@ def fold_constants(builder: Builder, operation: Operation, arguments: tuple[int,
 
 
 def _simplified(builder: Builder, operation: Operation, arguments: tuple[int, ...]) -> int | None:
-    """What an operation with some constants among its arguments is."""
+    """Value of an operation with some constants among its arguments."""
     numbers = [builder.number(k) for k in arguments]
     known = [n for n in numbers if n is not None]
     lanes = [builder.numbers(k) for k in arguments]

@@ -96,7 +96,7 @@ class _Gathering:
         return self._program.values[index].operation in (CONSTANT, LANES)
 
     def _gathered(self, terms: Sequence[Term]) -> list[int | None]:
-        """What comes in the place of each term, None for nothing."""
+        """Replacement of each term, None for nothing."""
         alike: dict[int | None, list[tuple[int, int | None, bool]]] = {}
         for place, (part, negative) in enumerate(terms):
             constant, base = self._split(part)

@@ -68,7 +68,7 @@ class _Schedule:
         return [list(run) for _, run in groupby(computed, key=lambda index: self._values[index].section)]
 
     def _from_outside(self, unit: Sequence[int]) -> list[int]:
-        """What a unit needs of others; what is no computation is there from the beginning."""
+        """Values that a unit needs of others; what is no computation is there from the beginning."""
         needed = {operand for index in unit for operand in self._values[index].arguments}
         return sorted(needed.difference(unit, self._leaves))
 

@@ -183,8 +183,8 @@ class _Reader:
         return Rotation.from_rows(snapped_rows(rotation.rows(), self.snap))
 
     def _inertia(self, fields: Fields) -> Inertia | None:
-        """What moves with the joint, given in frame i: the inertia about the centre of mass, xx xy xz yy yz
-        zz.
+        """Inertia that moves with the joint, given in frame i: the inertia about the centre of mass, xx xy xz
+        yy yz zz.
         """
         mass, com = fields.number("mass", 0.0), Vector3(*fields.numbers("com", 3))
         xx, xy, xz, yy, yz, zz = fields.numbers(self.inertia_name, 6)

@@ -199,7 +199,7 @@ class Fields:
         return default if node is None else self._finite(name, node)
 
     def numbers(self, name: str, count: int, default: float = 0.0) -> list[float]:
-        """That many finite numbers."""
+        """A list of so many finite numbers."""
         node = self.get(name)
         if node is None:
             return [default] * count

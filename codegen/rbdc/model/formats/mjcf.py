@@ -94,7 +94,7 @@ def _disabled(compiled: Any, what: str) -> bool:
 
 @dataclass(frozen=True)
 class _Drive:
-    """What a joint's motors and its damper do: armature and damping of each of its directions."""
+    """Drives of a joint: armature and damping of each of its directions."""
 
     armature: float
     damping: float
@@ -202,7 +202,7 @@ class _Reader:
         return bool(self.m.jnt_stiffness[j] or self.m.jnt_stiffnesspoly[j].any())
 
     def _actuators(self, j: int) -> list[int]:
-        """Those that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""
+        """Motors that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""
         kinds, ids = self.m.actuator_trntype, self.m.actuator_trnid
         return [a for a in range(self.m.nu) if int(kinds[a]) in (0, 1) and int(ids[a][0]) == j]
 

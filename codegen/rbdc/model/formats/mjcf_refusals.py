@@ -1,5 +1,5 @@
-"""What of an MJCF model changes its dynamics and is not supported, and what is left out without changing
-them.
+"""Elements of an MJCF model that change its dynamics and are not supported, and those left out without
+changing them.
 """
 
 from __future__ import annotations

@@ -34,8 +34,8 @@ def _elements(root: etree._Element) -> Iterator[etree._Element]:
 
 
 def expanded(document: Document, arguments: Sequence[tuple[str, str]]) -> Document:
-    """What the package xacro makes of a file; messages on it name the file, its lines are those of the
-    result, and what xacro says is among its notes.
+    """The text that the package xacro makes of a file; messages on it name the file, its lines are those of
+    the result, and what xacro says is among its notes.
 
     Raises DescriptionError where xacro refuses the file or takes more than `SECONDS`, UnsupportedError
     where it is not installed, OptionError for arguments that the file does not ask for.
@@ -59,7 +59,7 @@ def expanded(document: Document, arguments: Sequence[tuple[str, str]]) -> Docume
 
 
 def _answer(file: str, arguments: dict[str, str]) -> tuple[dict[str, Any], str]:
-    """What the program answers, and what xacro says beside it."""
+    """The program's answer, and what xacro says beside it."""
     question = json.dumps({"path": sys.path, "file": file, "arguments": arguments})
     try:
         status, output, errors = run([sys.executable, str(_PROGRAM), question], seconds=SECONDS)

@@ -1,4 +1,4 @@
-"""What the joints with one degree of freedom, about or along a fixed axis, have in common."""
+"""Joints with one degree of freedom, about or along a fixed axis."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def torque(tree: Tree, out: str) -> list[Statement]:
 
 
 def composites(tree: Tree, *arrays: tuple[str, int]) -> Loop:
-    """What belongs to bodies becomes what belongs to their subtrees."""
+    """Sums over bodies become sums over their subtrees."""
 
     def record(body: BodyStep) -> None:
         for array, size in arrays:

@@ -1,4 +1,4 @@
-"""What lies above each degree of freedom, and above each row of M in its elimination."""
+"""The path above each degree of freedom, and above each row of M in its elimination."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 WRONG = 1e-8
 """Bound of a method's error relative to the sample's largest entry, beyond which the result is wrong."""
 WRONG_NUMERICAL = 1e-2
-"""The same bound for finite differences."""
+"""Bound of the error of finite differences."""
 
 
 def tolerance(method: str) -> float:

@@ -69,7 +69,7 @@ _ALGORITHMS = ("#6aa5de", "#123f73", "#4b5fd1", "#0e7490", "#9aa7f0", "#7dc4d6",
 """Colours of the straight-line code of other algorithms; those of one function differ."""
 
 INK = "#1d2430"
-"""Of what stands for no method among methods."""
+"""Colour of what stands for no method among methods."""
 
 _OTHERS = ("#c0392b", "#2f6fb5", "#d07a1f", "#7a4fa3", "#17a2b8", "#b8860b", "#8a8f98", "#8fbf3f")
 """Colours of curves that are no methods."""
@@ -102,8 +102,8 @@ def line_colours(names: Iterable[str]) -> dict[str, str]:
 
 @cache
 def _algorithms() -> dict[str, str]:
-    """Of every algorithm of the catalogue the first colour that no other one of its functions has; those with
-    most others beside them first.
+    """The first colour, for every algorithm of the catalogue, that no other one of its functions has; those
+    with most others beside them first.
     """
     beside: dict[str, set[str]] = {}
     for function in known().values():

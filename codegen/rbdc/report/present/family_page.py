@@ -12,7 +12,7 @@ from rbdc.report.present.study_page import Figure, Heading, Table, study_page
 
 BODIES = "number of bodies N"
 MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")
-"""What is drawn of a method's figures."""
+"""Figures of a method that are drawn."""
 PANELS = ("time", "machine code", "errors")
 """Titles of these."""
 

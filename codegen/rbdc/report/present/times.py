@@ -101,8 +101,8 @@ def _yardsticks(now: Report, then: Report, report: Report, baseline: Report) -> 
 
 
 def _identity(method: Report, report: Report) -> tuple[Any, ...]:
-    """What must not change of a peer's method for its time to be a measure: its algorithm, the operations of
-    its C, its version.
+    """Features of a peer's method that must not change for its time to be a measure: its algorithm, the
+    operations of its C, its version.
     """
     builds = [b["what"] for b in report["peers"]["builds"] if method["method"].startswith(b["name"])]
     return (method["method"], method["algorithm"], method["operations"], *builds)

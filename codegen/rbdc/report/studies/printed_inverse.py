@@ -25,9 +25,9 @@ ADDED, FIRST, LATER = (
     "lines 30 to 34 reach beyond subtrees",
 )
 CORRECTIONS = (ADDED, FIRST, LATER)
-"""What the algorithm needs: on line 14 F_i keeps what its subtree has left in it; Minv[i, i] is set before
-lines 14 and 19 use it; the second forward pass fills all columns from joint i on, since inertia couples
-branches that hang on a moving body.
+"""Corrections that the algorithm needs: on line 14 F_i keeps what its subtree has left in it; Minv[i, i] is
+set before lines 14 and 19 use it; the second forward pass fills all columns from joint i on, since inertia
+couples branches that hang on a moving body.
 """
 
 

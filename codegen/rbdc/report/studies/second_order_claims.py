@@ -1,4 +1,4 @@
-"""What Singh, Russell and Wensing (2023) say, and whether the study found it so."""
+"""Claims of Singh, Russell and Wensing (2023), and whether the study found them so."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ FIGURE_4 = ((20, 5, 0), (30, 25, 1), (42, 22, 2))
 FIGURE_5 = ((18, 14, 0), (18, 14, 1), (18, 14, 2))
 BY = ("q", "v", "a")
 STEP = 6e-6
-"""Of central differences: the cube root of the rounding error."""
+"""Step of central differences: the cube root of the rounding error."""
 ACROSS = 42, 18
 """A torque and a coordinate of different branches."""
 

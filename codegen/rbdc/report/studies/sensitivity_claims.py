@@ -1,4 +1,4 @@
-"""What Zhakatayev, Rogovchenko and Paetzold (2023) say, and whether the study found it so."""
+"""Claims of Zhakatayev, Rogovchenko and Paetzold (2023), and whether the study found them so."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HIGH = 1e3
 VANISHES = 1e-2
 """Below this share of its largest absolute value something vanishes."""
 INSTANTS = (0.5, 1.0)
-"""Of the spikes of Fig. 5, in seconds."""
+"""Times of the spikes of Fig. 5, in seconds."""
 
 
 def claims(report: Report) -> list[dict[str, str]]:
@@ -65,7 +65,7 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 
 def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int) -> list[list[float | None]]:
-    """Of one entry the absolute errors by q, v and a at every instant, None where they are not defined."""
+    """Absolute errors of one entry by q, v and a at every instant, None where they are not defined."""
     made = []
     for one, right in zip(found, exact, strict=True):
         off = np.abs(np.asarray(one) - np.asarray(right))[:, row - 1, column - 1]
@@ -74,7 +74,7 @@ def errors_of(found: Sequence[Any], exact: Sequence[Any], row: int, column: int)
 
 
 def spikes(data: Report) -> dict[str, str]:
-    """What steps that shrink with the coordinate make of Fig. 5."""
+    """Fig. 5 by steps that shrink with the coordinate."""
     ratios = {}
     for by, errors in data["relative"].items():
         usual = float(np.median([x for x in errors if x is not None]))

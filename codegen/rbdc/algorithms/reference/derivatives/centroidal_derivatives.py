@@ -87,7 +87,7 @@ def centroidal_dynamics_derivatives(
 def _subtrees(
     model: Model, world: Sequence[Placement], velocities: Sequence[Motion], accelerations: Sequence[Motion]
 ) -> tuple[list[_Subtree], _Subtree]:
-    """Those of all bodies, and that of all of them together."""
+    """Momenta of all bodies, and their sum."""
     found = []
     for body, x, v, a in zip(model.bodies, world, velocities, accelerations, strict=True):
         inertia = body.inertia.moved(x)

@@ -1,4 +1,4 @@
-"""What derivatives of inverse dynamics lack where external forces are given in the world.
+"""Terms that derivatives of inverse dynamics lack where external forces are given in the world.
 
 A force of the world, [force; moment about the world's origin] in the world's axes, is f_i = iX0* f_0 in the
 frame of body i (Caron's tutorial) and changes there as the body moves: by -J_i,k x* f_i for a step along
@@ -21,7 +21,7 @@ from rbdc.spatial import Force, Motion, Scalar
 
 
 def turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Matrix | None:
-    """What dtau_dq of the papers' recursions lacks, over all degrees of freedom; None where they lack
+    """Terms that dtau_dq of the papers' recursions lacks, over all degrees of freedom; None where they lack
     nothing. Test: complex-step of `rnea`.
     """
     if fext is None or not model.world_forces:

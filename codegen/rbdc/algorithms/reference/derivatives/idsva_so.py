@@ -42,7 +42,7 @@ class Direction:
 BY_POSITIONS, BY_VELOCITIES, BY_BOTH, BY_ACCELERATION = range(4)
 """The tensors: by q twice, by v twice, by q and v, and of M by q."""
 Entries = dict[tuple[int, int, int, int], Scalar]
-"""Of tensors, by which of them, the row, and the two variables."""
+"""Entries of tensors, by which of them, the row, and the two variables."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _by_lowest(
 
 
 def _operators(tree: Subtrees, directions: Sequence[Direction], rates: Rates) -> Operators:
-    """Those of all degrees of freedom side by side."""
+    """Vectors of all degrees of freedom side by side."""
     joints = [d.joint for d in directions]
     return Operators.of(
         together([tree.inertias[k] for k in joints]),

@@ -97,7 +97,7 @@ class Operators:
 
 @dataclass(frozen=True)
 class Pair:
-    """What belongs to i and j (lines 29-36)."""
+    """Products of i and j (lines 29-36)."""
 
     u1: Force
     u2: Force
@@ -134,7 +134,7 @@ class Pair:
 
 
 class Products(NamedTuple):
-    """What belongs to i, j and k: the products of lines 40-67, named by the vectors of i and j in them;
+    """Products of i, j and k: those of lines 40-67, named by the vectors of i and j in them;
     crossed and straight: those of u1 and u2, and of u11, with the direction itself.
     """
 

@@ -58,7 +58,8 @@ class Loads:
 
 @dataclass
 class Kinematics:
-    """Of each body: A, B = A', C = B', D = C' by its own coordinate, T, dT/dt = S, dS/dt = R; rates by joint.
+    """Matrices of each body: A, B = A', C = B', D = C' by its own coordinate, T, dT/dt = S, dS/dt = R; rates
+    by joint.
 
     Indices run from 0; `parents` has -1 for the world, whose T is the identity and S and R zero.
     """
@@ -138,7 +139,7 @@ def forward_kinematics(
 
 @dataclass
 class Dynamics:
-    """Of each body H, E, F by columns that are not zero, and G, of all that it carries: (8)."""
+    """Matrices H, E, F of each body by columns that are not zero, and G, of all that it carries: (8)."""
 
     h: list[Matrix4]
     e: list[Vector4]

@@ -41,7 +41,7 @@ from rbdc.spatial import Force, Scalar
 
 @dataclass
 class Motion:
-    """Of one body, by the joints m that carry it: dT/dq_m, dS/dq_m, dR/dq_m and dR/dv_m.
+    """Derivatives for one body by the joints m that carry it: dT/dq_m, dS/dq_m, dR/dq_m and dR/dv_m.
 
     dS/dv_m and dR/da_m have the recursion of dT/dq_m and are the same; d2T/dq_m dq_i is `bend`.
     """
@@ -90,7 +90,7 @@ def _swing(
 
 @dataclass
 class Carried:
-    """Of one body, by joints: dH/dq, dH/dv, dH/da, dE/dq, and dF/dq by columns."""
+    """Derivatives for one body by joints: dH/dq, dH/dv, dH/da, dE/dq, and dF/dq by columns."""
 
     h: dict[int, Matrix4]
     h_by_v: dict[int, Matrix4]

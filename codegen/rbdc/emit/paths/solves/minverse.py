@@ -48,7 +48,7 @@ class InertiaKernel:
 
 
 def inertia_kernel(model: Model, scalar: ScalarType, *, moving: bool) -> InertiaKernel:
-    """That of a model that goes along paths; `moving`: with velocities."""
+    """Layout of a model that goes along paths; `moving`: with velocities."""
     schedule = scheduled(model)
     constants = constants_of(schedule)
     placed, subtrees = Trace(scalar), Trace(scalar)
@@ -60,7 +60,7 @@ def inertia_kernel(model: Model, scalar: ScalarType, *, moving: bool) -> Inertia
 
 
 def factor_words(kernel: InertiaKernel, scalar: ScalarType) -> dict[str, object]:
-    """What the templates of M, its factors and its inverse take."""
+    """Arguments of the templates of M, its factors and its inverse."""
     branches, model = Branches(kernel.schedule), kernel.schedule.model
     nodes = kernel.schedule.nodes
     motors = [[_motor(model, None if k is None else nodes[k]) for k in row] for row in kernel.schedule.grid]

@@ -19,7 +19,7 @@ LARGEST = 8
 """Columns of a supernode: so many rows of sums stay in registers."""
 
 STARTED = 30
-"""What it takes to begin with a supernode, in multiplications and additions of registers.
+"""Cost of beginning with a supernode, in multiplications and additions of registers.
 
 From 10 to 300 Atlas, Talos, Unitree G1 and the simple humanoid are split alike; with 0 Talos gets one more.
 """
@@ -43,7 +43,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Shape:
-    """What supernodes have in common whose code is the same: which of its columns hang on which, -1 for none;
+    """Shape that supernodes with the same code share: which of its columns hang on which, -1 for none;
     whether they are a free root's; in which lane of a register the first is, where a register that began with
     it would end beyond the matrix.
     """
@@ -77,7 +77,7 @@ class Supernode:
 
     @property
     def columns(self) -> range:
-        """Those that it has."""
+        """Columns that it has."""
         return range(self.start, self.start + len(self.shape.parents))
 
 
@@ -108,7 +108,7 @@ def _split(
 
 
 def shapes(nodes: Sequence[Supernode]) -> tuple[Shape, ...]:
-    """Those that there are, in the order in which they come."""
+    """Shapes that there are, in the order in which they come."""
     return tuple(dict.fromkeys(node.shape for node in nodes))
 
 
@@ -123,7 +123,7 @@ def factor_products(node: Supernode, first: int, lanes: int) -> int:
 
 
 def inverse_products(node: Supernode, lanes: int) -> int:
-    """The same for its rows of the inverse, with what turns them into columns."""
+    """Code for its rows of the inverse, with what turns them into columns."""
     rows = len(node.shape.rows)
     before = -(-node.start // lanes)
     turned = lanes * (lanes.bit_length() - 1)

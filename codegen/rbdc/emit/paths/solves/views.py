@@ -1,4 +1,4 @@
-"""What templates take of supernodes, for each width of registers."""
+"""Template arguments of supernodes, for each width of registers."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class SolveView:
 
     @property
     def reaching(self) -> list[NodeView]:
-        """Those below other joints."""
+        """Supernodes below other joints."""
         return [node for node in self.nodes if node.reaches]
 
     @property
@@ -118,7 +118,7 @@ class SolveView:
 
 
 def solve_views(branches: Branches, scalar: ScalarType) -> list[SolveView]:
-    """Those of every width."""
+    """Template arguments of every width of registers."""
     return [_view(branches, scalar, line, size) for line, size in REGISTERS.items()]
 
 

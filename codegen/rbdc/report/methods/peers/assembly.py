@@ -58,7 +58,7 @@ def add_peers(
 
 
 def _missing(peer: str) -> str | None:
-    """What a peer lacks on this machine, and how to install it."""
+    """Requirement that a peer lacks on this machine, and how to install it."""
     if peer == CPPADCODEGEN:
         return cppadcodegen.missing()
     return headers.availability() or (pinocchio.library_availability() if peer == PINOCCHIO else None)

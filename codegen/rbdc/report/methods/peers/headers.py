@@ -1,4 +1,4 @@
-"""What compiling Pinocchio's C++ needs: its headers and Boost's beside them, Eigen's, and compilers."""
+"""Requirements of compiling Pinocchio's C++: its headers and Boost's beside them, Eigen's, and compilers."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Headers:
         return ("-isystem", str(self.prefix / "include"), "-isystem", str(self.eigen))
 
     def identity(self, compiler: Compiler, *others: str) -> tuple[str, ...]:
-        """What an artefact compiled from them depends on beside its source and flags."""
+        """Inputs on which an artefact compiled from them depends beside its source and flags."""
         versions = [_text(f / name) for name in _VERSIONS for f in (self.prefix / "include", self.eigen)]
         return (compiler.path, compiler.version, *versions, cache.interpreter_tag(), *others)
 

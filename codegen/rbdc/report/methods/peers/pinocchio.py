@@ -24,7 +24,7 @@ from rbdc.report.methods.peers.pace import Pace
 from rbdc.report.options import NATIVE, PINOCCHIO
 
 NAME = "pinocchio"
-"""Of the library in the records of functions, which say what its harness offers."""
+"""Name of the library in the records of functions, which say what its harness offers."""
 
 MODEL = "MODEL"
 """The part of the harness that loads models; every library has it."""
