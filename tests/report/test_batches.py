@@ -120,7 +120,10 @@ def test_who_takes_part(measured: tuple[Path, Result]) -> None:
         "frame_jacobian": ["generated-batch", "generated-loop"],
     }
     assert [of[name]["lanes"] for name in FUNCTIONS] == [DOUBLE.lanes, DOUBLE.lanes, None]
-    assert [of[name]["methods"][-1]["of"] for name in FUNCTIONS] == ["casadi", "casadi", "generated"]
+    last = [
+        of[name]["methods"][-1]["of"] for name in FUNCTIONS
+    ]  # CasADi's fastest, which may be any of its own
+    assert last[0] == "casadi" and last[1].endswith("casadi") and last[2] == "generated"
     assert "a loop over samples" in of["frame_jacobian"]["methods"][0]["algorithm"]
     absent = {name: {a["method"]: a["reason"] for a in batch["absent"]} for name, batch in of.items()}
     assert [sorted(absent[name]) for name in FUNCTIONS] == [["pinocchio-loop"]] * 2 + [
