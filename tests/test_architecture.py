@@ -79,6 +79,7 @@ REPORT_ORDER = [
     ["present"],
     ["compare", "benchmark_suite"],
     ["benchmark", "experiments", "families"],
+    ["forms"],
     ["studies"],
 ]
 REPORT_LEVEL = {name: level for level, names in enumerate(REPORT_ORDER) for name in names}

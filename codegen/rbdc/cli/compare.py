@@ -259,6 +259,12 @@ def _timing_options(command: Any, peers: str = "pinocchio-native,casadi") -> Any
     show_default=True,
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option(
+    "--forms",
+    is_flag=True,
+    help="Time every form of every function instead (straight line, columns, along paths, rolled), without "
+    "peers; status 1 where the chosen one takes over 1.15 times as long as the fastest.",
+)
 @_timing_options
 def benchmark(
     robots: tuple[str, ...],
@@ -267,6 +273,7 @@ def benchmark(
     gate_time: float | None,
     out: Path,
     as_json: bool,
+    forms: bool,
     **given: Any,
 ) -> None:
     """Compare what is generated, by clang and by gcc, with Pinocchio and CasADi on every ROBOT, and write one
@@ -275,7 +282,8 @@ def benchmark(
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
     example-robot-data. By default it is the word suite, which stands for kuka_iiwa, ur5, hyq, atlas, talos,
     icub, solo12 and anymal_b; after it a file takes the place of the one with whose name its own begins:
-    suite path/to/atlas.urdf. Writes benchmark.json and benchmark.html. Exit status 1: a result of ours is
+    suite path/to/atlas.urdf. Writes benchmark.json and benchmark.html, with --forms forms.json and
+    forms.html. Exit status 1: a result of ours is
     wrong, or worse than in the baseline; 2: a robot that was there could not be measured.
     """
     _, terminal, write = _report_modules()
@@ -285,6 +293,11 @@ def benchmark(
     from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
 
     chosen = entrants(robots, root_joint)
+    if forms:
+        from rbdc.cli.forms import time_forms
+
+        time_forms(chosen, _options({**_DEFAULTS, **given}), out, as_json=as_json)
+        return
     earlier = None if baseline is None else write.read_baseline(baseline, "benchmark")
     check_gate(gate_time, earlier)
     with Progress("benchmark") as progress:

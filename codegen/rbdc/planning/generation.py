@@ -156,7 +156,7 @@ def _source(
     large, kernel = model.nv > MAXIMUM_DOF, has_windows(model, function)
     has_loops = bool(function.policy.rolled)
     if has_loops and (style == "rolled" or (large and (style == "auto" or not kernel))):
-        return emitted(package, _with_program(model, _rolled(model, function), backends), backends)
+        return emitted(package, _with_program(model, as_loops(model, function), backends), backends)
     if large and kernel:
         return emitted(
             package, _with_program(model, PlannedFunction(function, Form.WINDOWS), backends), backends
@@ -170,10 +170,10 @@ def _source(
     source = emitted(package, planned, backends)
     if not (has_loops and style == "auto" and source.cost.operations > WORTH_ROLLING):
         return source
-    return emitted(package, replace(_rolled(model, function), program=planned.program), backends)
+    return emitted(package, replace(as_loops(model, function), program=planned.program), backends)
 
 
-def _rolled(model: Model, function: Function) -> PlannedFunction:
+def as_loops(model: Model, function: Function) -> PlannedFunction:
     """The function as loops over the tables of the model."""
     method, loops = rolled(model, function)
     return PlannedFunction(function, Form.LOOPS, method, loops=loops)
@@ -259,20 +259,25 @@ def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Bac
 def _tried_form(
     model: Model, function: Function, solved: list[Program] | None, *, batch: bool
 ) -> PlannedFunction:
-    """The function by the method that takes the least work, or in columns where these take less time, by the
-    table of `rbdc.planning.calibration`.
+    """The function as straight-line code, or in columns where these take less time, by the table of
+    `rbdc.planning.calibration`.
+    """
+    line = straight_line(model, function, batch=batch)
+    if solved is None:
+        return line
+    columns = replace(line, form=Form.COLUMNS, method="", programs=tuple(solved))
+    return min(line, columns, key=partial(_time, model))
+
+
+def straight_line(model: Model, function: Function, *, batch: bool = False) -> PlannedFunction:
+    """The function as straight-line code, by the method that takes the least work; `batch`: with programs for
+    several samples.
     """
     made = tried(model, function)
     method = least(made)
-    samples = of_samples(made)
-    chained = _side_by_side(samples) if batch else ()
-    line = PlannedFunction(
-        function, Form.STRAIGHT_LINE, method, tuple(finished(made[method].kernels)), chained
-    )
-    if solved is None:
-        return line
-    columns = PlannedFunction(function, Form.COLUMNS, programs=tuple(solved), samples=chained)
-    return min(line, columns, key=partial(_time, model))
+    chained = _side_by_side(of_samples(made)) if batch else ()
+    kernels = tuple(finished(made[method].kernels))
+    return PlannedFunction(function, Form.STRAIGHT_LINE, method, kernels, chained)
 
 
 def _time(model: Model, planned: PlannedFunction) -> float:

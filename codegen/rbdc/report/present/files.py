@@ -35,6 +35,11 @@ def write_study(report: dict[str, Any], page: str, folder: Path) -> list[Path]:
     return _write({"study.json": _json(report), "study.html": page}, folder)
 
 
+def write_forms(report: dict[str, Any], page: str, folder: Path) -> list[Path]:
+    """Write forms.json and forms.html likewise; `page` is the text of the page."""
+    return _write({"forms.json": _json(report), "forms.html": page}, folder)
+
+
 def _json(report: dict[str, Any]) -> str:
     return json.dumps(report, indent=1) + "\n"
 

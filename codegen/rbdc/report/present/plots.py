@@ -30,6 +30,8 @@ SHORT = 28
 
 _WIDTH = 5.4
 """Width of a figure in inches; 10-point text stays legible when it is scaled to a phone's width."""
+_MOST_TICKS = 12
+"""Abscissae that have a tick each; of more of them decades have."""
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "rbdc",
@@ -228,8 +230,9 @@ def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
         axes.set_xscale("log")
         axes.set_yscale("log")
         ticks = sorted({n for line in lines for n in line.points})
-        axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
-        axes.xaxis.set_minor_locator(NullLocator())
+        if len(ticks) <= _MOST_TICKS:
+            axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
+            axes.xaxis.set_minor_locator(NullLocator())
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_xlabel(x)
         axes.set_ylabel(y)

@@ -18,6 +18,7 @@ from rbdc.report.present.formatting import (
     batch_notes,
     best_pinocchio,
     compile_seconds,
+    count,
     error_words,
     label_words,
     nanoseconds,
@@ -244,6 +245,23 @@ def show_precision(residues: Sequence[Residue]) -> None:
         )
         words = (x.function, x.output, x.method, largest, truncation, f"{x.zeros} of {x.size}")
         table.add_row(*(Text(word) for word in words))
+    _console().print(table)
+
+
+def show_forms(report: Mapping[str, Any]) -> None:
+    """Show the times of every form, the chosen ones marked."""
+    table = Table(title=Text("Forms of functions; the chosen ones in green"), title_justify="left")
+    for heading in ("robot", "function", "compiler", "form"):
+        table.add_column(heading)
+    for heading in ("operations", "time"):
+        table.add_column(heading, justify="right")
+    for row in report["rows"]:
+        words = (
+            *(str(row[key]) for key in ("robot", "function", "compiler", "form")),
+            count(row["operations"]),
+        )
+        texts = (Text(word) for word in (*words, nanoseconds(row["nanoseconds"])))
+        table.add_row(*texts, style="green" if row["chosen"] else None)
     _console().print(table)
 
 

@@ -1,0 +1,70 @@
+"""rbdc benchmark --forms: every form is measured and agrees, and a wrong choice ends with status 1."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rbdc.cli.commands import commands
+from rbdc.emit.backend import Form
+from rbdc.functions.catalogue import functions_of
+from rbdc.model import Model
+from rbdc.planning.forms import FORM_NAMES, forms_of
+from rbdc.report import forms
+from rbdc.report.forms import WRONG_CHOICE, wrong_choices
+from rbdc.resources import resolve
+
+ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", "0.02", "--samples", "8")
+
+
+def row(form: str, nanoseconds: float, *, chosen: bool = False, difference: float = 0.0) -> dict[str, Any]:
+    """A row of a report."""
+    case = {"robot": "arm", "function": "rnea", "compiler": "gcc", "form": form, "operations": 100}
+    return {**case, "chosen": chosen, "nanoseconds": nanoseconds, "difference": difference}
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = ["arm: rnea by gcc: rolled takes 2.00 times as long as columns"] if wrong else []
+    monkeypatch.setattr(forms, "wrong_choices", lambda report: said)  # times are no part of a test
+    done = CliRunner().invoke(
+        commands, ["benchmark", "double_pendulum", "--forms", *ASKED, "--out", str(tmp_path)]
+    )
+    assert done.exit_code == int(wrong), done.output
+    assert all(line in done.output for line in said)
+    report = json.loads((tmp_path / "forms.json").read_text())
+    for compiler in {entry["compiler"] for entry in report["rows"]}:
+        rows = [entry for entry in report["rows"] if entry["compiler"] == compiler]
+        made = {(entry["function"], entry["form"]) for entry in rows}
+        assert made == {
+            *(("minverse", form) for form in ("straight line", "columns", "rolled")),
+            ("frame_jacobian", "climb"),
+        }
+        assert [entry["function"] for entry in rows if entry["chosen"]] == ["minverse", "frame_jacobian"]
+    assert all(entry["difference"] < 1e-12 and entry["nanoseconds"] > 0.0 for entry in report["rows"])
+    page = (tmp_path / "forms.html").read_text()
+    assert "straight line (chosen)" in page and "<svg" in page
+
+
+def test_a_wrong_choice_is_named() -> None:
+    right = [row("columns", 100.0), row("straight line", 100.0 * WRONG_CHOICE, chosen=True)]
+    assert wrong_choices({"rows": right}) == []
+    slow = [row("columns", 100.0), row("straight line", 120.0, chosen=True)]
+    (sentence,) = wrong_choices({"rows": slow})
+    assert sentence == "arm: rnea by gcc: straight line takes 1.20 times as long as columns"
+    (sentence,) = wrong_choices(
+        {"rows": [row("columns", 1.0, difference=1e-3), row("rolled", 1.0, chosen=True)]}
+    )
+    assert "columns differs from the chosen form by 1.0e-03" in sentence
+
+
+def test_forms_of_a_quadruped() -> None:
+    model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
+    chosen, made = forms_of(model, functions_of(model)["minverse"])
+    assert chosen is Form.STRAIGHT_LINE
+    assert list(made) == [Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS, Form.LOOPS]
+    assert set(FORM_NAMES) == set(Form)
