@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import rbdc
-from rbdc.runtime.handle import restored
+from rbdc.runtime.load import restored
 from tests.support_handmade import ROBOT, build_tiny
 
 PATIENCE = 60.0

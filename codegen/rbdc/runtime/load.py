@@ -1,8 +1,9 @@
-"""Loading a generated package by path, never through sys.path."""
+"""Loading a generated package by path, never through sys.path, and from the handles that pickle writes."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import json
 import sys
@@ -17,6 +18,10 @@ from rbdc.errors import LoadError
 from rbdc.runtime.integrity import refuse_swapped, refuse_truncated
 
 _LOCK = threading.RLock()  # a second thread must not see a module that is still being executed
+
+_RESTORING = threading.Lock()
+_RESTORED: dict[tuple[str, str], Any] = {}
+"""Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
 
 
 def load(path: str | PathLike[str]) -> ModuleType:
@@ -100,7 +105,7 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         refuse_swapped(sys.modules[f"{name}._native"], manifest)
         spec.loader.exec_module(module)
         if (named := sys.modules.get(f"{name}._named")) is not None:  # a package of an older rbdc
-            vars(named)["loader"] = _restored
+            vars(named)["loader"] = restored
     except BaseException as error:
         refusal = getattr(sys.modules.get(f"{name}._processor"), "ProcessorError", ())
         _forget(name)
@@ -116,8 +121,33 @@ def _execute(name: str, folder: Path, extension: str, shown: str, about: bytes) 
         ) from error
 
 
-def _restored(folder: str, name: str, identity: str, function: str | None) -> Any:
-    """The module of a handle, see `rbdc.runtime.handle`."""
-    from rbdc.runtime.handle import restored
+def restored(folder: str, name: str, identity: str, function: str | None = None) -> Any:
+    """The module of a handle, or what stands behind one of its functions: from the folder where it was, or
+    else an installed package of its name.
 
-    return restored(folder, name, identity, function)
+    Raises:
+        LoadError: there is no such package here, or it is of another robot.
+        AttributeError: the function was not built.
+    """
+    with _RESTORING:
+        module = _RESTORED.get((folder, identity))
+        if module is None:
+            module = _found(folder, name)
+            try:
+                module._named.restore(identity, None)
+            except ImportError as error:
+                raise LoadError(str(error)) from error
+            _RESTORED[folder, identity] = module
+    return module._named.restore(identity, function)
+
+
+def _found(folder: str, name: str) -> Any:
+    if Path(folder).is_dir():
+        return load(folder)
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise LoadError(
+            f"{folder}: not on this machine, and no package {name} is installed; share the folder, or "
+            "install its wheel (rbdc wheel) in every worker"
+        ) from error
