@@ -21,10 +21,10 @@ from rbdc.resources import resolve
 ASKED = ("--functions", "minverse,frame_jacobian", "--cflags=-O1", "--seconds", "0.02", "--samples", "8")
 
 
-def row(form: str, nanoseconds: float, *, chosen: bool = False, difference: float = 0.0) -> dict[str, Any]:
+def row(form: str, nanoseconds: float, *, chosen: bool = False, deviation: float = 0.0) -> dict[str, Any]:
     """A row of a report."""
     case = {"robot": "arm", "function": "rnea", "compiler": "gcc", "form": form, "operations": 100}
-    return {**case, "chosen": chosen, "nanoseconds": nanoseconds, "difference": difference}
+    return {**case, "chosen": chosen, "nanoseconds": nanoseconds, "deviation": deviation}
 
 
 @pytest.mark.parametrize("wrong", [False, True])
@@ -45,7 +45,7 @@ def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             ("frame_jacobian", "climb"),
         }
         assert [entry["function"] for entry in rows if entry["chosen"]] == ["minverse", "frame_jacobian"]
-    assert all(entry["difference"] < 1e-12 and entry["nanoseconds"] > 0.0 for entry in report["rows"])
+    assert all(entry["deviation"] < 1e-12 and entry["nanoseconds"] > 0.0 for entry in report["rows"])
     page = (tmp_path / "forms.html").read_text()
     assert "straight line (chosen)" in page and "<svg" in page
 
@@ -57,7 +57,7 @@ def test_a_wrong_choice_is_named() -> None:
     (sentence,) = wrong_choices({"rows": slow})
     assert sentence == "arm: rnea by gcc: straight line takes 1.20 times as long as columns"
     (sentence,) = wrong_choices(
-        {"rows": [row("columns", 1.0, difference=1e-3), row("rolled", 1.0, chosen=True)]}
+        {"rows": [row("columns", 1.0, deviation=1e-3), row("rolled", 1.0, chosen=True)]}
     )
     assert "columns differs from the chosen form by 1.0e-03" in sentence
 

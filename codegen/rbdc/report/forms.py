@@ -64,9 +64,9 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
     """
     found = [
         f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
-        f"by {row['difference']:.1e}"
+        f"by {row['deviation']:.1e}"
         for row in report["rows"]
-        if row["difference"] > WRONG
+        if row["deviation"] > WRONG
     ]
     for (robot, function, compiler), rows in groupby(report["rows"], _case):
         forms = list(rows)
@@ -117,11 +117,11 @@ def _rows_of(
                     "chosen": each.method == FORM_NAMES[chosen],
                     "operations": None if each.cost is None else each.cost.operations,
                     "nanoseconds": record.times[each.method]["minimum"],
-                    "difference": _difference(record, each.method, FORM_NAMES[chosen]),
+                    "deviation": _deviation(record, each.method, FORM_NAMES[chosen]),
                 }
 
 
-def _difference(record: FunctionRecord, form: str, chosen: str) -> float:
+def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     """The largest difference between a form's results and the chosen one's, in parts of the largest entry."""
     pairs = zip(record.outputs[form], record.outputs[chosen], strict=True)
     return max(float(np.max(np.abs(a - b)) / (np.max(np.abs(b)) or 1.0)) for a, b in pairs)
