@@ -49,7 +49,7 @@ class Expected:
     def error(self, found: NDArray[np.floating[Any]]) -> Array:
         """How many times the tolerance each entry of the first states is off: beyond 1 it is wrong."""
         values, tolerances = self.values[: len(found)], self.tolerances[: len(found)]
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             off = np.abs(found.reshape(values.shape) - values)
             ratio = np.where(off == 0.0, 0.0, off / tolerances)
         return np.where(np.isnan(tolerances), 0.0, np.where(np.isnan(ratio), np.inf, ratio))
