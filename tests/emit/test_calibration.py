@@ -13,7 +13,7 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.planning.calibration import MEASUREMENTS, Measurement, nanoseconds
 from rbdc.planning.generation import planned_form
-from rbdc.planning.work import operations_of
+from rbdc.planning.work import single_cost
 from rbdc.resources import resolve, robot_names
 from tests.support import slow_but
 
@@ -69,7 +69,7 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
     forms = {m.form: m for m in measured(robot, function)}
     times = typical(robot, function)
     assert times[planned.form] <= TIE * min(times.values())
-    assert operations_of(model, planned) == pytest.approx(forms[planned.form].operations, rel=0.1), (
+    assert single_cost(model, planned).operations == pytest.approx(forms[planned.form].operations, rel=0.1), (
         "measure again"
     )
 

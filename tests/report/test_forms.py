@@ -50,6 +50,15 @@ def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "straight line (chosen)" in page and "<svg" in page
 
 
+def test_what_it_would_ignore_is_refused(tmp_path: Path) -> None:
+    earlier = tmp_path / "benchmark.json"
+    done = CliRunner().invoke(
+        commands, ["benchmark", "double_pendulum", "--forms", *ASKED, "--baseline", str(earlier)]
+    )
+    assert done.exit_code == 2
+    assert "leave them out" in done.output
+
+
 def test_a_wrong_choice_is_named() -> None:
     right = [row("columns", 100.0), row("straight line", 100.0 * WRONG_CHOICE, chosen=True)]
     assert wrong_choices({"rows": right}) == []
@@ -68,3 +77,10 @@ def test_forms_of_a_quadruped() -> None:
     assert chosen is Form.STRAIGHT_LINE
     assert list(made) == [Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS, Form.LOOPS]
     assert set(FORM_NAMES) == set(Form)
+
+
+def test_second_derivatives_have_both_their_forms() -> None:
+    """Of an arm that is small enough for straight-line code and too large for that alone."""
+    model = Model.from_urdf(resolve("ur5"))
+    _, made = forms_of(model, functions_of(model)["rnea_second_derivatives"])
+    assert list(made) == [Form.STRAIGHT_LINE, Form.PATHS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from rbdc.cli.options import takes
-from rbdc.cli.support import Failure, Progress
+from rbdc.cli.support import Failure, Progress, tell
 from rbdc.errors import OptionError, ToolchainError
 from rbdc.options import READING
 
 if TYPE_CHECKING:
     from rbdc.report.options import CompareOptions
-    from rbdc.report.present.baseline import Verdict
 
 _gate_time = click.option(
     "--gate-time",
@@ -129,7 +127,7 @@ def compare(
     paths = write.write(report, folder)
     verdict = Verdict() if earlier is None else judge(report, earlier, gate_time)
     verdict.worse += wrong_results(report)
-    _tell(report, verdict, paths, None if as_json else terminal.show)
+    tell(report, verdict, paths, None if as_json else terminal.show)
     if verdict.worse:
         raise SystemExit(1)
 
@@ -163,23 +161,6 @@ def _compare_families(asked: dict[str, Any], out: Path, as_json: bool, given: di
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
     if wrong := wrong_in_families(report):
         raise Failure("; ".join(wrong), 1)
-
-
-def _tell(
-    report: dict[str, Any],
-    verdict: Verdict,
-    paths: Sequence[Path],
-    show: Callable[[dict[str, Any]], None] | None,
-) -> None:
-    """The report, shown or else as JSON, the verdict, and where it was written."""
-    from rbdc.report.present.terminal import show_verdict
-
-    if show is None:
-        click.echo(json.dumps(report, indent=1))
-    else:
-        show(report)
-    show_verdict(verdict, stderr=show is None)
-    click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
 
 
 def _options(given: dict[str, Any]) -> CompareOptions:
@@ -296,6 +277,8 @@ def benchmark(
     if forms:
         from rbdc.cli.forms import time_forms
 
+        if baseline is not None or gate_time is not None:
+            raise OptionError("--forms has nothing to hold against --baseline or --gate-time: leave them out")
         time_forms(chosen, _options({**_DEFAULTS, **given}), out, as_json=as_json)
         return
     earlier = None if baseline is None else write.read_baseline(baseline, "benchmark")
@@ -307,7 +290,7 @@ def benchmark(
     own, peers = wrong_in_any(report)
     verdict.worse += own
     verdict.notes += peers
-    _tell(report, verdict, paths, None if as_json else terminal.show_benchmark)
+    tell(report, verdict, paths, None if as_json else terminal.show_benchmark)
     if report["failed"]:
         raise Failure("; ".join(f"{label}: {report['absent'][label]}" for label in report["failed"]))
     if verdict.worse:

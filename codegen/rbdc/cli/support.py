@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from threading import current_thread, main_thread
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from rbdc.errors import RbdcError
+
+if TYPE_CHECKING:
+    from rbdc.report.present.baseline import Verdict
 
 
 class Failure(click.ClickException):
@@ -141,3 +146,20 @@ class Progress:
             from rich.markup import escape
 
             self.status.update(escape(f"{self.title}: {text}"))
+
+
+def tell(
+    report: dict[str, Any],
+    verdict: Verdict,
+    paths: Sequence[Path],
+    show: Callable[[dict[str, Any]], None] | None,
+) -> None:
+    """The report, shown or else as JSON, the verdict, and where it was written."""
+    from rbdc.report.present.terminal import show_verdict
+
+    if show is None:
+        click.echo(json.dumps(report, indent=1))
+    else:
+        show(report)
+    show_verdict(verdict, stderr=show is None)
+    click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)

@@ -10,7 +10,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.passes.angles import gathered_calls
 from rbdc.model import Model
 from rbdc.planning.policy import MOSTLY_COPIED, WORTH_PAST_CACHES
-from rbdc.planning.work import single_work
+from rbdc.planning.work import single_cost
 
 FOUR_LIMBS = frozenset({1, 4})
 """Widths of the values of a single call in which four limbs run side by side, and nothing else does.
@@ -49,4 +49,4 @@ def has_large_results(model: Model, planned: PlannedFunction) -> bool:
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS):
         return False
     results = sum(p.size for p in planned.declaration.outputs)
-    return results >= WORTH_PAST_CACHES * single_work(model, planned)
+    return results >= WORTH_PAST_CACHES * single_cost(model, planned).weight

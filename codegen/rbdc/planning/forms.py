@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from rbdc.emit.backend import Form, PlannedFunction
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.functions.record import Function
 from rbdc.model import Model
-from rbdc.planning.candidates import along_paths, left_to_solve
-from rbdc.planning.generation import as_loops, planned_form, straight_line
+from rbdc.planning.candidates import left_to_solve
+from rbdc.planning.generation import as_loops, loops_along_paths, planned_form, straight_line
 from rbdc.planning.policy import MAXIMUM_DOF, SECOND_ORDER_IN_LANES
 
 FORM_NAMES = {
@@ -28,22 +31,30 @@ def forms_of(model: Model, function: Function) -> tuple[Form, dict[Form, Planned
     """
     chosen = planned_form(model, function)
     made = {chosen.form: chosen}
-    if not function.declaration.framed:
-        for planned in _others(model, function):
-            made.setdefault(planned.form, planned)
+    for form, make in _makers(model, function).items():
+        planned = None if form in made else make()
+        if planned is not None:
+            made[form] = planned
     return chosen.form, {form: made[form] for form in FORM_NAMES if form in made}
 
 
-def _others(model: Model, function: Function) -> list[PlannedFunction]:
-    made = []
-    loops = along_paths(model, function)
-    if model.nv <= (MAXIMUM_DOF if loops is None else SECOND_ORDER_IN_LANES):
-        made.append(straight_line(model, function))
-    solved = left_to_solve(model, function)
-    if solved is not None:
-        made.append(PlannedFunction(function, Form.COLUMNS, programs=tuple(solved)))
+def _makers(model: Model, function: Function) -> dict[Form, Callable[[], PlannedFunction | None]]:
+    """Makers of the forms that a function may have; of functions of a frame none, which have a single one."""
+    if function.declaration.framed:
+        return {}
+    found: dict[Form, Callable[[], PlannedFunction | None]] = {
+        Form.PATHS: partial(loops_along_paths, model, function),
+        Form.COLUMNS: partial(_in_columns, model, function),
+    }
+    if model.nv <= (MAXIMUM_DOF if function.along_paths is None else SECOND_ORDER_IN_LANES):
+        found[Form.STRAIGHT_LINE] = partial(straight_line, model, function)
     if has_windows(model, function):
-        made.append(PlannedFunction(function, Form.WINDOWS))
+        found[Form.WINDOWS] = partial(PlannedFunction, function, Form.WINDOWS)
     if function.policy.rolled:
-        made.append(as_loops(model, function))
-    return made
+        found[Form.LOOPS] = partial(as_loops, model, function)
+    return found
+
+
+def _in_columns(model: Model, function: Function) -> PlannedFunction | None:
+    solved = left_to_solve(model, function)
+    return None if solved is None else PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))

@@ -41,7 +41,7 @@ from rbdc.planning.policy import (
     WORTH_ROLLING,
 )
 from rbdc.planning.tracing import frame_step_programs
-from rbdc.planning.work import operations_of, single_work
+from rbdc.planning.work import single_cost
 from rbdc.processes import spread, uncollected
 
 
@@ -187,36 +187,47 @@ def planned_form(model: Model, function: Function, *, batch: bool = False) -> Pl
 
 
 def _in_windows_if_cheaper(model: Model, planned: PlannedFunction) -> PlannedFunction:
-    """The function in windows where that takes less time than straight-line code or columns, by the table of
-    `rbdc.planning.calibration`; its batch stays as it is.
+    """The function in windows where that takes less time than straight-line code or columns; its batch stays
+    as it is.
     """
     if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS) or not has_windows(model, planned.function):
         return planned
     windows = replace(planned, form=Form.WINDOWS, programs=())
-    return min(planned, windows, key=partial(_time, model))
+    return _fastest(model, planned, windows)
 
 
 def _planned(model: Model, function: Function, *, batch: bool) -> PlannedFunction:
-    """The function without loops over the model, in the form that takes the least work; `batch`: with
-    programs for several samples.
+    """The function without loops over the model and kernels along paths, in the form that takes least time;
+    `batch`: with programs for several samples.
     """
     if function.declaration.framed:
         return _climb(model, function, batch=batch)
-    start = along_paths(model, function)
-    if start is not None:
-        uses = [_planned(model, _called(model, function, name), batch=False) for name in function.uses]
-        if len(start) == 1:
-            uses = [replace(use, programs=use.programs[-1:]) for use in uses]
-        samples = _of_few(model, function) if batch else ()
-        loops = PlannedFunction(
-            function, Form.PATHS, programs=tuple(start), samples=samples, uses=tuple(uses)
-        )
+    loops = loops_along_paths(model, function, batch=batch)
+    if loops is not None:
         return _straight_if_cheaper(model, loops, batch=batch)
     solved = left_to_solve(model, function)
     if solved is not None and is_in_columns(model, function, batch=batch):
         columns = PlannedFunction(function, Form.COLUMNS, programs=tuple(solved))
         return _in_limbs_if_cheaper(model, columns)
-    return _tried_form(model, function, solved, batch=batch)
+    line = straight_line(model, function, batch=batch)
+    if solved is None:
+        return line
+    columns = replace(line, form=Form.COLUMNS, method="", programs=tuple(solved))
+    return _fastest(model, line, columns)
+
+
+def loops_along_paths(model: Model, function: Function, *, batch: bool = False) -> PlannedFunction | None:
+    """The function as loops along the paths of the tree, where it has such a form; `batch`: with programs for
+    several samples on models of few degrees of freedom.
+    """
+    start = along_paths(model, function)
+    if start is None:
+        return None
+    uses = [_planned(model, _called(model, function, name), batch=False) for name in function.uses]
+    if len(start) == 1:
+        uses = [replace(use, programs=use.programs[-1:]) for use in uses]
+    samples = _of_few(model, function) if batch else ()
+    return PlannedFunction(function, Form.PATHS, programs=tuple(start), samples=samples, uses=tuple(uses))
 
 
 def _in_limbs_if_cheaper(model: Model, columns: PlannedFunction) -> PlannedFunction:
@@ -228,16 +239,16 @@ def _in_limbs_if_cheaper(model: Model, columns: PlannedFunction) -> PlannedFunct
         return columns
     if _in_windows_if_cheaper(model, columns) is not columns:
         return columns
-    return _tried_form(model, function, list(columns.programs), batch=False)
+    return _fastest(model, straight_line(model, function), columns)
 
 
 def _straight_if_cheaper(model: Model, loops: PlannedFunction, *, batch: bool) -> PlannedFunction:
     """Loops along paths, or straight-line code where that takes less time."""
     if model.nv > TRIED_SECOND_ORDER:
         return loops
-    straight = _tried_form(model, loops.function, None, batch=batch)
-    work = single_work(model, straight)
-    return straight if work <= min(WORTH_ROLLING, single_work(model, loops)) else loops
+    straight = straight_line(model, loops.function, batch=batch)
+    work = single_cost(model, straight).weight
+    return straight if work <= min(WORTH_ROLLING, single_cost(model, loops).weight) else loops
 
 
 def _called(model: Model, function: Function, name: str) -> Function:
@@ -256,19 +267,6 @@ def _with_program(model: Model, planned: PlannedFunction, backends: Sequence[Bac
     return replace(planned, program=verify(chain_sums(of_samples(tried(model, planned.function))[-1])))
 
 
-def _tried_form(
-    model: Model, function: Function, solved: list[Program] | None, *, batch: bool
-) -> PlannedFunction:
-    """The function as straight-line code, or in columns where these take less time, by the table of
-    `rbdc.planning.calibration`.
-    """
-    line = straight_line(model, function, batch=batch)
-    if solved is None:
-        return line
-    columns = replace(line, form=Form.COLUMNS, method="", programs=tuple(solved))
-    return min(line, columns, key=partial(_time, model))
-
-
 def straight_line(model: Model, function: Function, *, batch: bool = False) -> PlannedFunction:
     """The function as straight-line code, by the method that takes the least work; `batch`: with programs for
     several samples.
@@ -280,9 +278,11 @@ def straight_line(model: Model, function: Function, *, batch: bool = False) -> P
     return PlannedFunction(function, Form.STRAIGHT_LINE, method, kernels, chained)
 
 
-def _time(model: Model, planned: PlannedFunction) -> float:
-    """Nanoseconds of a call for one sample, by that table."""
-    return nanoseconds(planned.form, operations_of(model, planned))
+def _fastest(model: Model, *forms: PlannedFunction) -> PlannedFunction:
+    """The form whose call for one sample takes least time by the table of `rbdc.planning.calibration`, the
+    first of equals.
+    """
+    return min(forms, key=lambda one: nanoseconds(one.form, single_cost(model, one).operations))
 
 
 def _side_by_side(samples: Sequence[Program]) -> tuple[Program, ...]:
