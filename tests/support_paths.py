@@ -17,7 +17,7 @@ from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
-from rbdc.planning.generation import over
+from rbdc.planning.candidates import over
 from tests.support import Array
 from tests.support_trees import random_inertia, random_joint
 

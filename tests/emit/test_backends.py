@@ -115,19 +115,13 @@ def test_a_target_refuses_an_operation_that_it_does_not_know(toy: Backend) -> No
 
 def test_the_key_of_a_package_depends_on_a_target_from_outside(toy: Backend) -> None:
     assert "class NumpyTarget" in toy.fingerprint()
-    assert [backend.fingerprint() for backend in registry.backends_of(("c", "batch"))] == [""] * 5
+    assert [backend.fingerprint() for backend in registry.backends_of(("c", "batch"))] == [""] * 2
 
 
 def test_targets_are_those_that_are_registered(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.target_names() == ["c", "batch", "casadi", "jax"]
-    assert [backend.name for backend in registry.backends_of(("batch", "c"))] == [
-        "c",
-        "windows",
-        "paths",
-        "batch",
-        "python",
-    ]
-    assert [backend.name for backend in registry.backends_of(("c",))] == ["c", "windows", "paths", "python"]
+    assert [backend.name for backend in registry.backends_of(("batch", "c"))] == ["c", "batch"]
+    assert [backend.name for backend in registry.backends_of(("c",))] == ["c"]
     for targets in (("c", "toy"), ("c", "rolled"), ("c", "batch", "c")):
         with pytest.raises(OptionError, match="--targets c,"):
             registry.backends_of(targets)

@@ -6,14 +6,13 @@ from math import prod
 
 import pytest
 
-from rbdc.emit.backend import Form
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
-from rbdc.planning.calibration import MEASUREMENTS, Measurement, nanoseconds
-from rbdc.planning.generation import planned_form
-from rbdc.planning.work import single_cost
+from rbdc.planning.calibration import COLUMNS, MEASUREMENTS, RATES, STRAIGHT_LINE, Measurement, nanoseconds
+from rbdc.planning.forms import FORMS, chosen_plan
+from rbdc.planning.forms.form import Subject
 from rbdc.resources import resolve, robot_names
 from tests.support import slow_but
 
@@ -28,7 +27,7 @@ def measured(robot: str, function: str) -> list[Measurement]:
     return [m for m in MEASUREMENTS if (m.robot, m.function) == (robot, function)]
 
 
-def typical(robot: str, function: str) -> dict[Form, float]:
+def typical(robot: str, function: str) -> dict[str, float]:
     """For each form the geometric mean of both compilers on those processors on which all forms of the
     function were measured.
     """
@@ -65,13 +64,11 @@ def test_robots_are_planned_so(robot: str, function: str) -> None:
     """By the operations that the functions have now; those of the measurements are still about theirs."""
     root = "fixed" if robot in ("tiago_pro", "kuka_iiwa", "panda") else "free-flyer"
     model = Model.from_file(resolve(robot), snap=BuildOptions().snap, root_joint=root)
-    planned = planned_form(model, functions_of(model)[function])
+    plan = chosen_plan(Subject(model, functions_of(model)[function]))
     forms = {m.form: m for m in measured(robot, function)}
     times = typical(robot, function)
-    assert times[planned.form] <= TIE * min(times.values())
-    assert single_cost(model, planned).operations == pytest.approx(forms[planned.form].operations, rel=0.1), (
-        "measure again"
-    )
+    assert times[plan.form] <= TIE * min(times.values())
+    assert plan.cost.operations == pytest.approx(forms[plan.form].operations, rel=0.1), "measure again"
 
 
 def test_arms_have_no_kernel_along_paths() -> None:
@@ -79,4 +76,8 @@ def test_arms_have_no_kernel_along_paths() -> None:
     for name in ("minverse", "rnea_derivatives", "aba_derivatives"):
         function = functions_of(model)[name]
         assert not has_windows(model, function)
-        assert planned_form(model, function).form in (Form.STRAIGHT_LINE, Form.COLUMNS)
+        assert chosen_plan(Subject(model, function)).form in (STRAIGHT_LINE, COLUMNS)
+
+
+def test_every_form_has_a_rate() -> None:
+    assert [form.name for form in FORMS] == list(RATES)

@@ -10,11 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rbdc.planning.candidates
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
-from rbdc.emit.backend import Form
 from rbdc.emit.c.columns import column_cost, kernel, plan_of, solve
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -23,6 +21,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.planning import calibration
 from rbdc.planning.candidates import chosen, left_to_solve
+from rbdc.planning.forms import straight_line
 from rbdc.resources import resolve
 from rbdc.spatial import Force
 from tests.support import assert_close, build_module, conditioning, slow_but
@@ -32,8 +31,8 @@ from tests.support_trees import random_tree
 @pytest.mark.parametrize("seed", slow_but(range(8), (0,), (1, 2)))
 def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neither straight-line code nor a kernel along paths is taken for less work."""
-    monkeypatch.setattr(rbdc.planning.candidates, "ALWAYS_IN_COLUMNS", 0)
-    never = {**calibration.RATES, Form.WINDOWS: calibration.Rate(1e9, 1e9)}
+    monkeypatch.setattr(straight_line, "is_left_to_others", lambda *_: True)
+    never = {**calibration.RATES, calibration.KERNEL_ALONG_PATHS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
     tree = random_tree(seed)
     module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"in_columns{seed}")

@@ -5,7 +5,6 @@ calls, to the bit.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,9 +15,12 @@ from rbdc.functions.scalar_types import FLOAT
 from rbdc.model import Model
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, find_compiler
-from rbdc.planning import batches, generation
+from rbdc.planning import batches
 from rbdc.planning.batches import goes_one_by_one
-from rbdc.planning.generation import Generated, GenerationOptions, generate, over, planned_form
+from rbdc.planning.candidates import over
+from rbdc.planning.forms import chosen_plan
+from rbdc.planning.forms.form import Subject
+from rbdc.planning.generation import Generated, GenerationOptions, generate, planned_function
 from rbdc.resources import resolve
 from tests.support import Array, around
 
@@ -71,9 +73,10 @@ def test_samples_go_as_measured(robot: str, name: str, one_by_one: bool) -> None
     """One by one where that takes less time on processors of both makers by both compilers."""
     root = "free-flyer" if robot in ("hyq", "simple_humanoid") else "fixed"
     model = Model.from_urdf(resolve(robot), root_joint=root)
-    planned = planned_form(model, functions_of(model)[name], batch=True)
-    assert planned.samples and goes_one_by_one(planned) is one_by_one
-    assert not goes_one_by_one(replace(planned, function=over(planned.function, FLOAT))), "not measured"
+    planned = planned_function(Subject(model, functions_of(model)[name]), batch=True)
+    assert planned.batch.samples and planned.batch.one_by_one is one_by_one
+    single = over(planned.function, FLOAT)
+    assert not goes_one_by_one(single, chosen_plan(Subject(model, single)), planned.batch), "not measured"
 
 
 @pytest.mark.slow
@@ -91,10 +94,10 @@ def test_humanoids_run_side_by_side() -> None:
 def test_results_past_the_caches(kernel: bool, forces: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a kernel for blocks in lanes beside, and as the batch of what is too large for one."""
     monkeypatch.setattr(batch, "CACHED", CACHED)
-    monkeypatch.setattr(generation, "goes_one_by_one", lambda planned: bool(planned.samples))
+    monkeypatch.setattr(batches, "goes_one_by_one", lambda function, plan, batch: bool(batch.samples))
     monkeypatch.setattr(batches, "WORTH_PAST_CACHES", 0.0)
     if not kernel:
-        monkeypatch.setattr(generation, "WORTH_A_BATCH", 0)
+        monkeypatch.setattr(batches, "WORTH_A_BATCH", 0)
     model, made = generated("rnea_derivatives")
     (source,) = made.sources
     assert source.one_by_one is kernel

@@ -32,7 +32,7 @@ from rbdc.model.joints import Revolute
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions, Style
 from rbdc.pipeline import build_package
-from rbdc.planning import generation
+from rbdc.planning import forms
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.planning.loops.forms import rolled
 from rbdc.planning.loops.paths import Paths
@@ -257,7 +257,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large
-    monkeypatch.setattr(generation, "WORTH_ROLLING", small)
+    monkeypatch.setattr(forms, "WORTH_ROLLING", small)
     auto = generate(model, "two", names, "0", lambda _: None, GenerationOptions("auto"))
     assert [source.style for source in auto.sources] == ["unrolled", "rolled", "unrolled"]
     assert auto.files["two_aba_derivatives.c"] == rolled.files["two_aba_derivatives.c"]

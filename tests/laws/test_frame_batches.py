@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import rbdc.planning.generation
+import rbdc.planning.batches
 from rbdc import Model
 from rbdc.functions.declarations import REFERENCES
 from rbdc.planning.generation import GenerationOptions, generate
@@ -174,7 +174,7 @@ def test_huge_angles_and_nan_go_their_own_way(case: tuple[Model, ModuleType], fo
 
 def test_what_is_too_large_has_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     model = random_tree(1)
-    monkeypatch.setattr(rbdc.planning.generation, "WORTH_A_BATCH", 1)
+    monkeypatch.setattr(rbdc.planning.batches, "WORTH_A_BATCH", 1)
     made = generate(
         model, "robot", list(FUNCTIONS), "0", lambda _: None, GenerationOptions(targets=("c", "batch"))
     )

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from rbdc.cli.commands import commands
-from rbdc.emit.backend import Form
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
-from rbdc.planning.forms import FORM_NAMES, forms_of
+from rbdc.planning.forms import chosen_plan, plans_of
+from rbdc.planning.forms.form import Subject
 from rbdc.report import forms
 from rbdc.report.forms import WRONG_CHOICE, wrong_choices
 from rbdc.resources import resolve
@@ -73,14 +73,13 @@ def test_a_wrong_choice_is_named() -> None:
 
 def test_forms_of_a_quadruped() -> None:
     model = Model.from_urdf(resolve("hyq"), root_joint="free-flyer")
-    chosen, made = forms_of(model, functions_of(model)["minverse"])
-    assert chosen is Form.STRAIGHT_LINE
-    assert list(made) == [Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS, Form.LOOPS]
-    assert set(FORM_NAMES) == set(Form)
+    subject = Subject(model, functions_of(model)["minverse"])
+    assert chosen_plan(subject).form == "straight line"
+    assert list(plans_of(subject)) == ["straight line", "columns", "kernel along paths", "rolled"]
 
 
 def test_second_derivatives_have_both_their_forms() -> None:
     """Of an arm that is small enough for straight-line code and too large for that alone."""
     model = Model.from_urdf(resolve("ur5"))
-    _, made = forms_of(model, functions_of(model)["rnea_second_derivatives"])
-    assert list(made) == [Form.STRAIGHT_LINE, Form.PATHS]
+    made = plans_of(Subject(model, functions_of(model)["rnea_second_derivatives"]))
+    assert list(made) == ["straight line", "loops along paths"]

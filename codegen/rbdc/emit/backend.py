@@ -7,29 +7,16 @@ A target is one object that satisfies `Backend`, and one line in `rbdc.emit.regi
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from enum import Enum, auto
 from typing import Protocol
 
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
-from rbdc.ir.loops import LoopNest
 from rbdc.ir.nodes import Program
 from rbdc.model import Model
-
-
-class Form(Enum):
-    """The shape of a function in the C library, as planning chose it."""
-
-    STRAIGHT_LINE = auto()
-    COLUMNS = auto()
-    CLIMB = auto()
-    LOOPS = auto()
-    PATHS = auto()
-    WINDOWS = auto()
 
 
 @dataclass(frozen=True)
@@ -50,41 +37,66 @@ class Package:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class PlannedFunction:
-    """One function as planning hands it to the targets.
+class Plan(Protocol):
+    """A function in the form that planning chose, as targets see it (`rbdc.planning.forms`)."""
 
-    programs: for STRAIGHT_LINE the kernels of one sample; of two the first goes without the optional
-    input. For COLUMNS the programs that prepare the solve, likewise. For PATHS those that loops along the
-    paths of the tree start from, likewise. For CLIMB one step for each body, (q, x) -> (J, up). For LOOPS
-    there are none, but `loops`. samples: the scalar programs (for CLIMB the steps) of
-    a kernel for several samples at once, empty where the batch is a loop over samples. one_by_one: it is a
-    loop all the same, and the kernel is for blocks in lanes alone. large: it is a loop with so many results
-    that they are written past the caches where these cannot hold them. program: one scalar straight-line
-    program over all inputs, there if a target `needs_program`. uses: functions that this one calls, under
-    names of their own.
+    @property
+    def cost(self) -> Cost:
+        """Operations of a call for one sample, without the optional input."""
+        ...
+
+    @property
+    def method(self) -> str:
+        """The algorithm, as the manifest names it."""
+        ...
+
+    @property
+    def kernels(self) -> tuple[Program, ...]:
+        """The straight-line programs that the function mostly consists of; empty for loops."""
+        ...
+
+    @property
+    def printed(self) -> Callable[[Package, bool], FunctionSource]:
+        """The C for a package, with the batch as a loop over samples or without it."""
+        ...
+
+
+@dataclass(frozen=True)
+class BatchPlan:
+    """How several samples are computed: by default in a plain loop, printed beside the function.
+
+    samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
+    input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
+    the kernel is for blocks in lanes alone. large: it is a loop with so many results that they are written
+    past the caches where these cannot hold them.
     """
 
-    function: Function
-    form: Form
-    method: str = ""
-    programs: tuple[Program, ...] = ()
     samples: tuple[Program, ...] = ()
     one_by_one: bool = False
     large: bool = False
+
+    @property
+    def plain_loop(self) -> bool:
+        """Whether it is nothing but a loop over calls."""
+        return not self.samples and not self.large
+
+
+@dataclass(frozen=True)
+class PlannedFunction:
+    """One function as planning hands it to the targets: the plans of a call for one sample and for several.
+
+    program: one scalar straight-line program over all inputs, there if a target `needs_program`.
+    """
+
+    function: Function
+    plan: Plan
+    batch: BatchPlan = BatchPlan()
     program: Program | None = None
-    uses: tuple[PlannedFunction, ...] = ()
-    loops: LoopNest | None = None
 
     @property
     def declaration(self) -> FunctionDeclaration:
         """Declaration of the function."""
         return self.function.declaration
-
-    @property
-    def plain_loop(self) -> bool:
-        """Whether its batch is a plain loop, printed beside the function for one sample."""
-        return not self.samples and not self.large
 
 
 @dataclass
@@ -119,15 +131,13 @@ class Backend(Protocol):
     """A target of a build. A class that names it as its base inherits the methods below, and overrides what
     it needs.
 
-    name: as `--targets` spells it. companion: the target that always brings this one along; empty for one
-    that `--targets` names. needs_samples: it runs several samples at once, so that planning looks for the
-    programs of `PlannedFunction.samples`. needs_program: it prints scalar straight-line programs, so that
+    name: as `--targets` spells it. needs_samples: it runs several samples at once, so that planning looks for
+    the programs of `BatchPlan.samples`. needs_program: it prints scalar straight-line programs, so that
     planning gives `PlannedFunction.program`. compiled: endings of those of its files that go into the
     extension of the package.
     """
 
     name: str
-    companion: str = ""
     needs_samples: bool = False
     needs_program: bool = False
     compiled: tuple[str, ...] = ()

@@ -10,18 +10,12 @@ from rbdc.emit.batch.target import BatchTarget
 from rbdc.emit.c.target import CTarget
 from rbdc.emit.casadi.target import CasadiTarget
 from rbdc.emit.jax import JaxTarget
-from rbdc.emit.paths.target import WindowsTarget
-from rbdc.emit.python.target import PythonTarget
-from rbdc.emit.second_order.target import PathsTarget
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.ir.cost import Cost
 
 BACKENDS: dict[str, Backend] = {
     "c": CTarget(),
-    "windows": WindowsTarget(),
-    "paths": PathsTarget(),
     "batch": BatchTarget(),
-    "python": PythonTarget(),
     "casadi": CasadiTarget(),
     "jax": JaxTarget(),
 }
@@ -43,11 +37,11 @@ class PackageText:
 
 def target_names() -> list[str]:
     """The names that `--targets` takes."""
-    return [name for name, backend in BACKENDS.items() if not backend.companion]
+    return list(BACKENDS)
 
 
 def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
-    """The targets of these names and their companions, in the order in which they print.
+    """The targets of these names, in the order in which they print.
 
     Raises OptionError for a name that is none or is given twice, UnsupportedError where C is missing.
     """
@@ -60,14 +54,12 @@ def backends_of(targets: Sequence[str]) -> tuple[Backend, ...]:
             raise OptionError(f"{given}: {target} is given twice")
     if FOUNDATION not in targets:
         raise UnsupportedError(f"{given}: a package is compiled and verified by its C; add {FOUNDATION}")
-    return tuple(
-        backend for name, backend in BACKENDS.items() if name in targets or backend.companion in targets
-    )
+    return tuple(backend for name, backend in BACKENDS.items() if name in targets)
 
 
 def emitted(package: Package, planned: PlannedFunction, backends: Sequence[Backend]) -> FunctionSource:
     """The text that the targets make of one function."""
-    source = FunctionSource(planned.declaration, Cost(), method=planned.method)
+    source = FunctionSource(planned.declaration, Cost(), method=planned.plan.method)
     for backend in backends:
         backend.add_function(package, planned, source)
     return source

@@ -1,16 +1,30 @@
-"""The choice between samples side by side and samples one by one, for samples that are stored one after the
-other, and whether results go past the caches.
-"""
+"""The batch of a function: samples side by side or one by one, and whether results go past the caches."""
 
 from __future__ import annotations
 
-from rbdc.emit.backend import Form, PlannedFunction
+from dataclasses import replace
+
+from rbdc.emit.backend import BatchPlan
+from rbdc.emit.c.frames import frames_cost
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
+from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import gathered_calls
-from rbdc.model import Model
-from rbdc.planning.policy import MOSTLY_COPIED, WORTH_PAST_CACHES
-from rbdc.planning.work import single_cost
+from rbdc.ir.passes.sums import chain_sums
+from rbdc.ir.verify import verify
+from rbdc.planning.calibration import KERNEL_ALONG_PATHS, ROLLED
+from rbdc.planning.candidates import has_loops_along_paths, of_samples
+from rbdc.planning.forms.form import Plan, Subject
+from rbdc.planning.policy import (
+    ALWAYS_IN_COLUMNS,
+    MAXIMUM_DOF,
+    MOSTLY_COPIED,
+    SECOND_ORDER_IN_LANES,
+    WORTH_A_BATCH,
+    WORTH_PAST_CACHES,
+)
+from rbdc.planning.tracing import frame_step_programs
 
 FOUR_LIMBS = frozenset({1, 4})
 """Widths of the values of a single call in which four limbs run side by side, and nothing else does.
@@ -25,28 +39,57 @@ to 0.78; aba_jvp 0.9 to 1.1), but gain elsewhere: on the Xeon by gcc HyQ's rnea_
 """
 
 
-def goes_one_by_one(planned: PlannedFunction) -> bool:
+def batch_plan(subject: Subject, plan: Plan, *, side_by_side: bool = False) -> BatchPlan:
+    """How several samples are computed beside the plan for one; `side_by_side`: by the kernels for several
+    where single calls take less time too.
+    """
+    made = BatchPlan(side_by_side_programs(subject, plan))
+    made = replace(made, one_by_one=not side_by_side and goes_one_by_one(subject.function, plan, made))
+    return replace(made, large=has_large_results(subject.function, plan, made))
+
+
+def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
+    """The programs of a kernel for several samples; none where that is too large to pay."""
+    model, function = subject.model, subject.function
+    if function.declaration.framed:
+        steps = tuple(frame_step_programs(model))
+        small = frames_cost(model, function, steps).operations <= WORTH_A_BATCH
+        return steps if small and not function.policy.sample_by_sample else ()
+    if plan.form == ROLLED or model.nv > _most(subject):
+        return ()
+    samples = of_samples(subject.variants)
+    if cost(samples[-1]).operations > WORTH_A_BATCH:
+        return ()
+    return tuple(verify(chain_sums(sample)) for sample in samples)
+
+
+def _most(subject: Subject) -> int:
+    """Degrees of freedom up to which the programs are looked at."""
+    if has_loops_along_paths(subject.model, subject.function):
+        return SECOND_ORDER_IN_LANES
+    return MAXIMUM_DOF if subject.function.to_solve is None else ALWAYS_IN_COLUMNS
+
+
+def goes_one_by_one(function: Function, plan: Plan, batch: BatchPlan) -> bool:
     """Whether samples of doubles take less time one by one, on processors of both makers and by both
     compilers: those of functions that mostly copy, by the measurement at `MOSTLY_COPIED`, and where four
     limbs run in lanes in a single call those of functions whose policy says so, by that at `FOUR_LIMBS`.
     """
-    declaration = planned.declaration
-    if not planned.samples or not planned.programs or declaration.scalar is not DOUBLE:
+    declaration = function.declaration
+    if not batch.samples or not plan.kernels or declaration.scalar is not DOUBLE:
         return False
-    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS):
-        return False
-    single = planned.programs[0]
-    if planned.function.policy.one_by_one_in_limbs:
+    single = plan.kernels[0]
+    if function.policy.one_by_one_in_limbs:
         return {value.width for value in single.values} == FOUR_LIMBS
     numbers = sum(p.size for p in (*declaration.required, *declaration.outputs))
-    return not gathered_calls(single) and cost(planned.samples[0]).operations < MOSTLY_COPIED * numbers
+    return not gathered_calls(single) and cost(batch.samples[0]).operations < MOSTLY_COPIED * numbers
 
 
-def has_large_results(model: Model, planned: PlannedFunction) -> bool:
+def has_large_results(function: Function, plan: Plan, batch: BatchPlan) -> bool:
     """Whether a batch that is a loop is worth writing past the caches where they cannot hold it."""
-    if planned.samples and not planned.one_by_one:
+    if batch.samples and not batch.one_by_one:
         return False
-    if planned.form not in (Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS):
+    if not (plan.kernels or plan.form == KERNEL_ALONG_PATHS):
         return False
-    results = sum(p.size for p in planned.declaration.outputs)
-    return results >= WORTH_PAST_CACHES * single_cost(model, planned).weight
+    results = sum(p.size for p in function.declaration.outputs)
+    return results >= WORTH_PAST_CACHES * plan.cost.weight

@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from rbdc.emit.backend import Form
-
 
 @dataclass(frozen=True)
 class Rate:
@@ -36,10 +34,20 @@ dynamics (7,750 operations, some 110 KB) 0.25. Nothing in between was measured. 
 columns, 50 KB, is an exception: 0.26.
 """
 
-RATES: Mapping[Form, Rate] = {
-    Form.STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
-    Form.COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0),
-    Form.WINDOWS: Rate(near=0.2, far=0.2),
+STRAIGHT_LINE = "straight line"
+COLUMNS = "columns"
+KERNEL_ALONG_PATHS = "kernel along paths"
+LOOPS_ALONG_PATHS = "loops along paths"
+CLIMB = "climb"
+ROLLED = "rolled"
+
+RATES: Mapping[str, Rate] = {
+    STRAIGHT_LINE: Rate(near=0.15, far=0.25, bytes=14.0),
+    COLUMNS: Rate(near=0.15, far=0.25, bytes=14.0),
+    KERNEL_ALONG_PATHS: Rate(near=0.2, far=0.2),
+    LOOPS_ALONG_PATHS: Rate(near=0.17, far=0.17),
+    CLIMB: Rate(near=0.2, far=0.2),
+    ROLLED: Rate(near=0.4, far=0.4),
 }
 """Rates of straight-line code, solves in columns and kernels along ancestor paths, by `Cost.operations`: one
 on a vector or a block counts as one.
@@ -64,14 +72,14 @@ class Measurement:
 
     robot: str
     function: str
-    form: Form
+    form: str
     operations: int
     xeon: tuple[int, int] | None = None
     zen3: tuple[int, int] | None = None
     zen5: tuple[int, int] | None = None
 
 
-_LINE, _COLUMNS, _PATHS = Form.STRAIGHT_LINE, Form.COLUMNS, Form.WINDOWS
+_LINE, _COLUMNS, _PATHS = STRAIGHT_LINE, COLUMNS, KERNEL_ALONG_PATHS
 _INVERSE, _INVERSE_DYNAMICS, _FORWARD_DYNAMICS = "minverse", "rnea_derivatives", "aba_derivatives"
 
 MEASUREMENTS = (
@@ -193,12 +201,12 @@ MEASUREMENTS = (
 """Forms of a function on a robot, side by side."""
 
 
-def code_bytes(form: Form, operations: float) -> float:
+def code_bytes(form: str, operations: float) -> float:
     """About how much code a kernel has whose size grows with its operations; 0 for loops."""
     return RATES[form].bytes * operations
 
 
-def nanoseconds(form: Form, operations: float) -> float:
+def nanoseconds(form: str, operations: float) -> float:
     """The time of a call by the form of its code and its operations."""
     rate = RATES[form]
     return operations * (rate.near if code_bytes(form, operations) <= NEAR_CODE else rate.far)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rbdc.emit.c.columns import preparation
@@ -11,6 +11,7 @@ from rbdc.emit.second_order.inverse import preparation as loop_start
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
+from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
@@ -21,10 +22,8 @@ from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.passes.vectorise.slp_vectorise import join_neighbours
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.planning.limb_lanes import lane_model, laned
+from rbdc.planning.limb_lanes import laned
 from rbdc.planning.policy import (
-    ALWAYS_IN_COLUMNS,
-    DERIVATIVES_IN_COLUMNS,
     STRAIGHT_SECOND_ORDER,
     STRAIGHT_TENSORS,
     WORTH_A_FORM,
@@ -34,6 +33,11 @@ from rbdc.planning.policy import (
     WORTH_TWO_STARTS,
 )
 from rbdc.planning.tracing import traced
+
+
+def over(function: Function, scalar: ScalarType) -> Function:
+    """The function over another type of scalars."""
+    return replace(function, declaration=replace(function.declaration, scalar=scalar))
 
 
 @dataclass(frozen=True)
@@ -134,29 +138,33 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
     return programs(model, left, "columns")
 
 
+def has_loops_along_paths(model: Model, function: Function) -> bool:
+    """Whether a function of second derivatives can be loops along the paths of the tree for this model.
+
+    Raises UnsupportedError where neither those nor straight-line code will do.
+    """
+    if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
+        return False
+    if not (model.coupled or model.world_forces):
+        return True
+    if model.nv > STRAIGHT_TENSORS:
+        what = "coupled joints" if model.coupled else "external forces in the world's frame"
+        remedy = "--mimic independent" if model.coupled else "--fext-frame local"
+        raise UnsupportedError(
+            f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
+            f"here {model.nv}; build with {remedy}"
+        )
+    return False
+
+
 def along_paths(model: Model, function: Function) -> list[Program] | None:
     """The programs that loops along the paths of the tree start from, where the function and the model have
     such a form.
 
     Raises UnsupportedError where neither that nor straight-line code will do.
     """
-    if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
-        return None
-    if model.coupled or model.world_forces:
-        if model.nv > STRAIGHT_TENSORS:
-            what = "coupled joints" if model.coupled else "external forces in the world's frame"
-            remedy = "--mimic independent" if model.coupled else "--fext-frame local"
-            raise UnsupportedError(
-                f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
-                f"here {model.nv}; build with {remedy}"
-            )
+    if function.along_paths is None or not has_loops_along_paths(model, function):
         return None
     start = Function(loop_start(function.declaration, model.nv), {"paths": function.along_paths})
     made = programs(model, start, "paths")
     return made if cost(made[-1]).operations <= WORTH_TWO_STARTS else made[-1:]
-
-
-def is_in_columns(model: Model, function: Function, *, batch: bool) -> bool:
-    """Whether solves are in columns side by side without a look at the other form."""
-    alike = batch or not function.policy.dense_right_sides or lane_model(model) is not None
-    return model.nv > (ALWAYS_IN_COLUMNS if alike else DERIVATIVES_IN_COLUMNS)

@@ -70,12 +70,6 @@ most robots tried, and tracing the other form takes longest of all. A batch is a
 it is. M^-1 with limbs in lanes is looked at all the same: TIAGo's takes 0.71 of the time (Zen 5).
 """
 
-DERIVATIVES_IN_COLUMNS = 12
-"""As `ALWAYS_IN_COLUMNS`, for solves with dense right-hand sides without a batch where no limbs are alike: on
-robots and random trees of 13 to 21 degrees of freedom the derivatives of forward dynamics take 0.67 to 0.92
-of the work of the other form.
-"""
-
 WORTH_A_BATCH = 40_000
 """Kernels of several samples up to so many operations: more was not measured to pay.
 

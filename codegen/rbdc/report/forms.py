@@ -20,7 +20,8 @@ from rbdc.model import Model
 from rbdc.native.scratch import temporary
 from rbdc.options import Progress
 from rbdc.pipeline import read
-from rbdc.planning.forms import FORM_NAMES, forms_of
+from rbdc.planning.forms import chosen_plan, plans_of
+from rbdc.planning.forms.form import Subject
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.metrics import WRONG
 from rbdc.report.benchmark import COMPILERS, benchmarked
@@ -101,8 +102,10 @@ def _rows_of(
     catalogue, inputs = functions_of(model), draw(model, options.samples)
     for name in names:
         progress(f"{robot.label}: {name}")
-        chosen, forms = forms_of(model, catalogue[name])
-        made = [_implementation(model, FORM_NAMES[form], planned) for form, planned in forms.items()]
+        subject = Subject(model, catalogue[name])
+        chosen, plans = chosen_plan(subject).form, plans_of(subject)
+        planned = [PlannedFunction(subject.function, plan) for plan in plans.values()]
+        made = [_implementation(model, form, each) for form, each in zip(plans, planned, strict=True)]
         for one in _each(tools):
             record = FunctionRecord(catalogue[name])
             record.contenders += [compiled(each, one.compiler, one.flags) for each in made]
@@ -114,10 +117,10 @@ def _rows_of(
                     "function": name,
                     "compiler": one.name,
                     "form": each.method,
-                    "chosen": each.method == FORM_NAMES[chosen],
+                    "chosen": each.method == chosen,
                     "operations": None if each.cost is None else each.cost.operations,
                     "nanoseconds": record.times[each.method]["minimum"],
-                    "deviation": _deviation(record, each.method, FORM_NAMES[chosen]),
+                    "deviation": _deviation(record, each.method, chosen),
                 }
 
 

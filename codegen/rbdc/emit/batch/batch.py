@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.emit.backend import FunctionSource, PlannedFunction
+from rbdc.emit.backend import BatchPlan, FunctionSource
 from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables, past_view
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.csource import batch_view, figures, kernel_parts
@@ -35,12 +35,12 @@ transposed in parts: compilers take longer vectors apart, but not what exchanges
 """
 
 
-def add_batch(source: FunctionSource, robot: str, planned: PlannedFunction, version: str) -> None:
+def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str) -> None:
     """Add the file with `<robot>_<name>_batch` to a function's files. Of two programs of samples the first
     goes without the optional input, and the second takes it. Where samples go one by one only
     `<robot>_<name>_lanes` runs the kernel.
     """
-    programs, one_by_one = planned.samples, planned.one_by_one
+    programs, one_by_one = plan.samples, plan.one_by_one
     declaration, name = replace(source.declaration, lanes=True), f"{robot}_{source.declaration.name}"
     scalar = declaration.scalar
     source.declaration, source.one_by_one = declaration, one_by_one
@@ -78,7 +78,7 @@ def add_batch(source: FunctionSource, robot: str, planned: PlannedFunction, vers
         forms=[view for _, view in views],
         entry=_lanes_entry(declaration, forms),
         batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
-        past=past_view(robot, declaration) if planned.large else None,
+        past=past_view(robot, declaration) if plan.large else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
+from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.batch.batch import add_batch, add_loop
 from rbdc.emit.batch.frames_batch import add_frames_batch
 
@@ -17,11 +17,12 @@ class BatchTarget(Backend):
         """Add the kernel to functions that planning has programs of several samples for; the batch of others
         is a loop, which C prints unless it has many results.
         """
-        if planned.large and not planned.samples:
+        plan = planned.batch
+        if plan.large and not plan.samples:
             add_loop(source, package.robot, package.version)
-        elif not planned.samples:
+        elif not plan.samples:
             return
-        elif planned.form is Form.CLIMB:
-            add_frames_batch(source, package.robot, package.model, planned.samples, package.version)
+        elif planned.declaration.framed:
+            add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
         else:
-            add_batch(source, package.robot, planned, package.version)
+            add_batch(source, package.robot, plan, package.version)

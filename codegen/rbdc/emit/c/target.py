@@ -1,15 +1,12 @@
-"""The target `c`: functions of one sample, and the library around them with its header, CMake and README."""
+"""The target `c`: functions of one sample, the library around them, the Python module around that."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import Backend, Form, FunctionSource, Package, PlannedFunction
-from rbdc.emit.c.columns import column_source
-from rbdc.emit.c.csource import function_source
-from rbdc.emit.c.frames import frames_source
-from rbdc.emit.c.loops import loops_source
+from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
 from rbdc.emit.library import render_library
+from rbdc.emit.python.package import render_python
 
 
 class CTarget(Backend):
@@ -21,23 +18,16 @@ class CTarget(Backend):
     compiled = (".c", ".h")
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
-        """Print the function in its form; kernels along paths are left to targets of their own."""
-        robot, declaration, version = package.robot, planned.declaration, package.version
-        loop = planned.plain_loop
-        if planned.form is Form.STRAIGHT_LINE:
-            made = function_source(robot, declaration, planned.programs, version, planned.method, loop=loop)
-        elif planned.form is Form.COLUMNS:
-            made = column_source(robot, declaration, planned.programs, package.model.nv, version, loop=loop)
-        elif planned.form is Form.CLIMB:
-            made = frames_source(robot, planned.function, package.model, planned.programs, version, loop=loop)
-        elif planned.loops is not None:
-            made = loops_source(robot, declaration, planned.loops, version, planned.method)
-        else:
-            return
-        source.take(made)
+        """Print the function in the form of its plan."""
+        source.take(planned.plan.printed(package, planned.batch.plain_loop))
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
-        """The library: all C, the header, CMakeLists.txt and README.md."""
-        return render_library(
-            package.model, package.robot, sources, package.version, portable=package.portable
+        """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
+        support at run time that is copied into every package.
+        """
+        declarations, version = [source.declaration for source in sources], package.version
+        library = render_library(package.model, package.robot, sources, version, portable=package.portable)
+        module = render_python(
+            package.model, package.robot, declarations, package.known, version, package.warnings
         )
+        return library | module

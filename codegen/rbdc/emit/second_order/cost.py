@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rbdc.emit.backend import PlannedFunction
+from rbdc.emit.second_order.loops import LoopsAlongPaths
 from rbdc.emit.second_order.paths import Layout, layout
 from rbdc.functions.declarations import Kind
 from rbdc.ir.cost import Cost
@@ -26,7 +26,7 @@ WEIGHTS_OF = 140
 """Operations for a vector of rows of M^-1 and one degree of freedom."""
 
 
-def loop_cost(planned: PlannedFunction, model: Model) -> Cost:
+def loop_cost(planned: LoopsAlongPaths, model: Model) -> Cost:
     """Cost of a function of form PATHS, without the straight-line code before and the functions that it
     calls.
     """

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.emit.backend import FunctionSource, PlannedFunction
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import Kernels, add_headers, batch_view, figures, function_source, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.inverse import add_start, preparation
+from rbdc.emit.second_order.loops import LoopsAlongPaths
 from rbdc.emit.second_order.paths import (
     OPERATORS,
     STATE,
@@ -36,7 +37,7 @@ def tile_height(size: int) -> int:
     return min(HEIGHTS, key=lambda height: -size % height)
 
 
-def forward_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
+def forward_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
     forward dynamics.
     """
@@ -88,7 +89,7 @@ def forward_source(robot: str, planned: PlannedFunction, model: Model, version: 
 
 
 def begun(
-    robot: str, planned: PlannedFunction, declaration: FunctionDeclaration, model: Model, version: str
+    robot: str, planned: LoopsAlongPaths, declaration: FunctionDeclaration, model: Model, version: str
 ) -> tuple[FunctionSource, Kernels, list[str]]:
     """The source of a function with all but its own loops: the shared header, the functions that it
     calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
@@ -108,11 +109,11 @@ def begun(
     return source, kernels, own
 
 
-def _first(robot: str, use: PlannedFunction, version: str) -> FunctionSource:
+def _first(robot: str, use: LoopsAlongPaths, version: str) -> FunctionSource:
     """The C of a function that this one calls, under a name of its own."""
     return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
 
 
-def call_of(robot: str, use: PlannedFunction, arguments: Sequence[str]) -> str:
+def call_of(robot: str, use: LoopsAlongPaths, arguments: Sequence[str]) -> str:
     """The call of a function that this one uses."""
     return f"{robot}_{use.declaration.name}({', '.join(arguments)})"

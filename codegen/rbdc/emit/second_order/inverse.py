@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.emit.backend import FunctionSource, PlannedFunction
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
+from rbdc.emit.second_order.loops import LoopsAlongPaths
 from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import Cost, cost
@@ -58,7 +59,7 @@ def add_start(
     return kernels
 
 
-def inverse_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
+def inverse_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, the first of two without
     the optional input.
     """

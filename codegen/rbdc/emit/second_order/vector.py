@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from rbdc.emit.backend import FunctionSource, PlannedFunction
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import batch_view, figures
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
 from rbdc.emit.second_order.forward import ACCELERATIONS, begun, call_of
+from rbdc.emit.second_order.loops import LoopsAlongPaths
 from rbdc.emit.second_order.paths import OPERATORS, STATE, first_words, layout, view
 from rbdc.functions.declarations import Kind
 from rbdc.model import Model
 
 
-def vector_source(robot: str, planned: PlannedFunction, model: Model, version: str) -> FunctionSource:
+def vector_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
     """The C of a function whose outputs are the blocks qq, vv, qv and, last, by q and a (or tau)."""
     declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
     source, kernels, own = begun(robot, planned, declaration, model, version)

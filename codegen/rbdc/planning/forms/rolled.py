@@ -1,0 +1,33 @@
+"""Loops over the bodies of a model."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.c.loops import loops_source
+from rbdc.functions.declarations import FunctionDeclaration
+from rbdc.ir.loops import LoopNest
+from rbdc.planning.calibration import ROLLED
+from rbdc.planning.forms.form import Plan, Subject
+from rbdc.planning.loops.forms import rolled
+
+
+class Rolled:
+    """Loops over tables of the model's constants, by the method of fewest operations."""
+
+    name = ROLLED
+
+    def plan(self, subject: Subject) -> Plan | None:
+        """The loops; None for functions that have none."""
+        if not subject.function.policy.rolled:
+            return None
+        method, nest = rolled(subject.model, subject.function)
+        printed = partial(_printed, subject.function.declaration, nest, method)
+        return Plan(ROLLED, nest.cost(), printed, method)
+
+
+def _printed(
+    declaration: FunctionDeclaration, nest: LoopNest, method: str, package: Package, loop: bool
+) -> FunctionSource:
+    return loops_source(package.robot, declaration, nest, package.version, method)

@@ -1,0 +1,46 @@
+"""The recipe of a form in codegen/README.md, followed with `toy_form.LastMethod`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rbdc.functions.catalogue import functions_of
+from rbdc.model import Model
+from rbdc.planning import calibration, forms
+from rbdc.planning.calibration import Rate
+from rbdc.planning.forms.form import Subject
+from rbdc.resources import resolve
+from tests.emit.toy_form import LastMethod
+from tests.support import build_module
+
+
+def enter(monkeypatch: pytest.MonkeyPatch, nanoseconds: float) -> None:
+    """One line each: the form, and what an operation takes in it."""
+    monkeypatch.setattr(forms, "FORMS", (*forms.FORMS, LastMethod()))
+    rates = {**calibration.RATES, LastMethod.name: Rate(near=nanoseconds, far=nanoseconds)}
+    monkeypatch.setattr(calibration, "RATES", rates)
+
+
+def test_it_is_chosen_where_it_takes_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model.from_urdf(resolve("double_pendulum"))
+    subject = Subject(model, functions_of(model)["aba"])
+    assert forms.chosen_plan(subject).form == "straight line"
+    enter(monkeypatch, 1e-6)
+    chosen = forms.chosen_plan(subject)
+    assert (chosen.form, chosen.method) == ("last method", list(subject.function.methods)[-1])
+    assert list(forms.plans_of(subject)) == ["straight line", "rolled", "last method"]
+    enter(monkeypatch, 1e6)
+    assert forms.chosen_plan(subject).form == "straight line"
+
+
+def test_its_packages_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build compares every function with its reference before it is installed."""
+    enter(monkeypatch, 1e-6)
+    module = build_module("double_pendulum", functions=("aba", "crba"), name="by_last_method")
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    model = Model.from_urdf(resolve("double_pendulum"))
+    for name in ("aba", "crba"):
+        assert manifest[name]["method"] == list(functions_of(model)[name].methods)[-1]
