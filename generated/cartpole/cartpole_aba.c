@@ -22,10 +22,10 @@ static void cartpole_aba_without_fext(const double *restrict q, const double *re
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* results */

@@ -22,10 +22,10 @@ static __attribute__((noinline)) void cartpole_aba_without_fext_kernel8(const ca
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* results */

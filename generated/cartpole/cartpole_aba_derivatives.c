@@ -22,10 +22,10 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
@@ -42,13 +42,13 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     const double t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_0 = v[1] * 0.1;
+    const double B1_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B0_0 = sin_q1 * B1_0;
+    const double B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const double t40 = cos_q1 * f1_1 + sin_q1 * t34;
+    const double t40 = cos_q1 * f1_fy + sin_q1 * t34;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double t41 = 0.05 * t33;
@@ -60,7 +60,7 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     ddq_dq[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
-    const double ddq_dv_1_0 = Minv_0_0 * B0_0;
+    const double ddq_dv_1_0 = Minv_0_0 * B0_px;
     ddq_dv[1] = ddq_dv_1_0;
     const double ddq_dv_1_1 = -(t20 * ddq_dv_1_0);
     ddq_dv[3] = ddq_dv_1_1;
@@ -102,8 +102,8 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     const double t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f1_1 = fext[8] + 0.05 * t10;
-    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_1;
+    const double f1_fy = fext[8] + 0.05 * t10;
+    const double t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_fy;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t23;
@@ -123,13 +123,13 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     const double t44 = fext[6] - 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_0 = v[1] * 0.1;
+    const double B1_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B0_0 = sin_q1 * B1_0;
+    const double B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const double t50 = cos_q1 * f1_1 - sin_q1 * t44;
+    const double t50 = cos_q1 * f1_fy - sin_q1 * t44;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double t51 = 0.05 * t42;
@@ -141,7 +141,7 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     ddq_dq[3] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
-    const double ddq_dv_1_0 = Minv_0_0 * B0_0;
+    const double ddq_dv_1_0 = Minv_0_0 * B0_px;
     ddq_dv[1] = ddq_dv_1_0;
     const double ddq_dv_1_1 = -(t29 * ddq_dv_1_0);
     ddq_dv[3] = ddq_dv_1_1;

@@ -22,10 +22,10 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
@@ -42,13 +42,13 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
     const cartpole_vector8 t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B1_0 = v[1] * 0.1;
+    const cartpole_vector8 B1_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B0_0 = sin_q1 * B1_0;
+    const cartpole_vector8 B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 t40 = cos_q1 * f1_1 + sin_q1 * t34;
+    const cartpole_vector8 t40 = cos_q1 * f1_fy + sin_q1 * t34;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t41 = 0.05 * t33;
@@ -60,7 +60,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
     results[1] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
-    const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_0;
+    const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_px;
     results[2] = ddq_dv_1_0;
     const cartpole_vector8 ddq_dv_1_1 = -(t20 * ddq_dv_1_0);
     results[3] = ddq_dv_1_1;
@@ -92,8 +92,8 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
     const cartpole_vector8 t14 = fext[10] + sin_q1 * 0.49050000000000005;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f1_1 = fext[8] + 0.05 * t10;
-    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_1;
+    const cartpole_vector8 f1_fy = fext[8] + 0.05 * t10;
+    const cartpole_vector8 t23 = fext[0] + cos_q1 * fext[6] + sin_q1 * f1_fy;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const cartpole_vector8 moving_0 = tau[0] + t23;
@@ -113,13 +113,13 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
     const cartpole_vector8 t44 = fext[6] - 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B1_0 = v[1] * 0.1;
+    const cartpole_vector8 B1_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B0_0 = sin_q1 * B1_0;
+    const cartpole_vector8 B0_px = sin_q1 * B1_px;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 t50 = cos_q1 * f1_1 - sin_q1 * t44;
+    const cartpole_vector8 t50 = cos_q1 * f1_fy - sin_q1 * t44;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t51 = 0.05 * t42;
@@ -131,7 +131,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
     results[1] = ddq_dq_1_1;
 
     /* forward dynamics: column 1 of ddq_dv */
-    const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_0;
+    const cartpole_vector8 ddq_dv_1_0 = Minv_0_0 * B0_px;
     results[2] = ddq_dv_1_0;
     const cartpole_vector8 ddq_dv_1_1 = -(t29 * ddq_dv_1_0);
     results[3] = ddq_dv_1_1;

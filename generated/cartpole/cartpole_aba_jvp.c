@@ -22,35 +22,35 @@ static void cartpole_aba_jvp_without_fext(const double *restrict q, const double
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const double dX1_0 = cos_q1 * dq[1];
+    const double dX1_Rxx = cos_q1 * dq[1];
     const double t20 = sin_q1 * dq[1];
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t22 = cos_q1 * 0.04878048780487806;
     const double t27 = 1.0 / (1.1 - M1_0 * t22);
-    const double m0_8 = (moving_0 - moving_1 * t22) * t27;
+    const double m0_az = (moving_0 - moving_1 * t22) * t27;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_5 = moving_1 * 0.9756097560975611 - t22 * m0_8;
+    const double m1_dwz = moving_1 * 0.9756097560975611 - t22 * m0_az;
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t36 = 9.81 * dX1_0 + t20 * m0_8;
+    const double t36 = 9.81 * dX1_Rxx + t20 * m0_az;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = 0.05 * m1_5;
+    const double f1_fx = 0.05 * m1_dwz;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double df1_1 = v[1] * dv[1] * 0.1;
+    const double df1_fy = v[1] * dv[1] * 0.1;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double t45 = sin_q1 * df1_1 + f1_1 * dX1_0 + t20 * f1_0;
+    const double t45 = sin_q1 * df1_fy + f1_fy * dX1_Rxx + t20 * f1_fx;
 
     /* results */
     const double t49 = dtau[1] + 0.05 * t36;
@@ -87,32 +87,32 @@ static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *r
     const double moving_1 = tau[1] + t13;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const double dX1_0 = cos_q1 * dq[1];
+    const double dX1_Rxx = cos_q1 * dq[1];
     const double t29 = sin_q1 * dq[1];
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t31 = cos_q1 * 0.04878048780487806;
     const double t36 = 1.0 / (1.1 - M1_0 * t31);
-    const double m0_8 = (moving_0 - moving_1 * t31) * t36;
+    const double m0_az = (moving_0 - moving_1 * t31) * t36;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_5 = moving_1 * 0.9756097560975611 - t31 * m0_8;
+    const double m1_dwz = moving_1 * 0.9756097560975611 - t31 * m0_az;
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t45 = 9.81 * dX1_0 + t29 * m0_8;
+    const double t45 = 9.81 * dX1_Rxx + t29 * m0_az;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double df1_1 = v[1] * dv[1] * 0.1;
+    const double df1_fy = v[1] * dv[1] * 0.1;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t50 = fext[6] - 0.05 * m1_5;
+    const double t50 = fext[6] - 0.05 * m1_dwz;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
+    const double df0_from1_fz = t29 * t50 - sin_q1 * df1_fy - t17 * dX1_Rxx;
 
     /* results */
     const double t59 = dtau[1] + 0.05 * t45;
-    const double t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
+    const double t63 = t36 * (df0_from1_fz - dtau[0] + t31 * t59);
     dddq[0] = -t63;
     dddq[1] = 0.9756097560975611 * t59 + t31 * t63;
 }

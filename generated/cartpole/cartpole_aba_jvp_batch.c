@@ -22,35 +22,35 @@ static __attribute__((noinline)) void cartpole_aba_jvp_without_fext_kernel8(cons
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const cartpole_vector8 dX1_0 = cos_q1 * dq[1];
+    const cartpole_vector8 dX1_Rxx = cos_q1 * dq[1];
     const cartpole_vector8 t20 = sin_q1 * dq[1];
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t22 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t27 = 1.0 / (1.1 - M1_0 * t22);
-    const cartpole_vector8 m0_8 = (moving_0 - moving_1 * t22) * t27;
+    const cartpole_vector8 m0_az = (moving_0 - moving_1 * t22) * t27;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_5 = moving_1 * 0.9756097560975611 - t22 * m0_8;
+    const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t22 * m0_az;
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t36 = 9.81 * dX1_0 + t20 * m0_8;
+    const cartpole_vector8 t36 = 9.81 * dX1_Rxx + t20 * m0_az;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_0 = 0.05 * m1_5;
+    const cartpole_vector8 f1_fx = 0.05 * m1_dwz;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 df1_1 = v[1] * dv[1] * 0.1;
+    const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const cartpole_vector8 t45 = sin_q1 * df1_1 + f1_1 * dX1_0 + t20 * f1_0;
+    const cartpole_vector8 t45 = sin_q1 * df1_fy + f1_fy * dX1_Rxx + t20 * f1_fx;
 
     /* results */
     const cartpole_vector8 t49 = dtau[1] + 0.05 * t36;
@@ -84,32 +84,32 @@ static __attribute__((noinline)) void cartpole_aba_jvp_with_fext_kernel8(const c
     const cartpole_vector8 moving_1 = tau[1] + t13;
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const cartpole_vector8 dX1_0 = cos_q1 * dq[1];
+    const cartpole_vector8 dX1_Rxx = cos_q1 * dq[1];
     const cartpole_vector8 t29 = sin_q1 * dq[1];
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t31 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t36 = 1.0 / (1.1 - M1_0 * t31);
-    const cartpole_vector8 m0_8 = (moving_0 - moving_1 * t31) * t36;
+    const cartpole_vector8 m0_az = (moving_0 - moving_1 * t31) * t36;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_5 = moving_1 * 0.9756097560975611 - t31 * m0_8;
+    const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t31 * m0_az;
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t45 = 9.81 * dX1_0 + t29 * m0_8;
+    const cartpole_vector8 t45 = 9.81 * dX1_Rxx + t29 * m0_az;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 df1_1 = v[1] * dv[1] * 0.1;
+    const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 t50 = fext[6] - 0.05 * m1_5;
+    const cartpole_vector8 t50 = fext[6] - 0.05 * m1_dwz;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const cartpole_vector8 df0_from1_2 = t29 * t50 - sin_q1 * df1_1 - t17 * dX1_0;
+    const cartpole_vector8 df0_from1_fz = t29 * t50 - sin_q1 * df1_fy - t17 * dX1_Rxx;
 
     /* results */
     const cartpole_vector8 t59 = dtau[1] + 0.05 * t45;
-    const cartpole_vector8 t63 = t36 * (df0_from1_2 - dtau[0] + t31 * t59);
+    const cartpole_vector8 t63 = t36 * (df0_from1_fz - dtau[0] + t31 * t59);
     results[0] = -t63;
     results[1] = 0.9756097560975611 * t59 + t31 * t63;
 }

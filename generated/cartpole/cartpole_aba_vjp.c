@@ -22,22 +22,22 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     const double M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const double moving_0 = tau[0] + sin_q1 * f1_1;
+    const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t19 = cos_q1 * 0.04878048780487806;
     const double t24 = 1.0 / (1.1 - M1_0 * t19);
-    const double m0_8 = (moving_0 - moving_1 * t19) * t24;
+    const double m0_az = (moving_0 - moving_1 * t19) * t24;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_5 = moving_1 * 0.9756097560975611 - t19 * m0_8;
+    const double m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = 0.05 * m1_5;
+    const double f1_fx = 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
     const double tau0_bar = t24 * (w[0] - t19 * w[1]);
@@ -52,10 +52,10 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     w_ddq_dv[1] = v[1] * (0.05 * t39) * 2.0;
-    const double m1_bar_6 = 0.05 * tau1_bar;
+    const double m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
-    const double t53 = cos_q1 * (f1_1 * tau0_bar + 0.49050000000000005 * tau1_bar) + sin_q1 * (f1_0 * tau0_bar + m0_8 * m1_bar_6);
+    const double t53 = cos_q1 * (f1_fy * tau0_bar + 0.49050000000000005 * tau1_bar) + sin_q1 * (f1_fx * tau0_bar + m0_az * m1_bar_ax);
     w_ddq_dq[1] = t53;
 
     /* results: known without computation */
@@ -93,13 +93,13 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t28 = cos_q1 * 0.04878048780487806;
     const double t33 = 1.0 / (1.1 - M1_0 * t28);
-    const double m0_8 = (moving_0 - moving_1 * t28) * t33;
+    const double m0_az = (moving_0 - moving_1 * t28) * t33;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_5 = moving_1 * 0.9756097560975611 - t28 * m0_8;
+    const double m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
     /* pole: f_parent = f_parent + X* f */
-    const double t40 = fext[6] - 0.05 * m1_5;
+    const double t40 = fext[6] - 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
     const double tau0_bar = t33 * (w[0] - t28 * w[1]);
@@ -114,10 +114,10 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     w_ddq_dv[1] = v[1] * (0.05 * t49) * 2.0;
-    const double m1_bar_6 = 0.05 * tau1_bar;
+    const double m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
-    const double t63 = cos_q1 * (t17 * tau0_bar + 0.49050000000000005 * tau1_bar) - sin_q1 * (t40 * tau0_bar - m0_8 * m1_bar_6);
+    const double t63 = cos_q1 * (t17 * tau0_bar + 0.49050000000000005 * tau1_bar) - sin_q1 * (t40 * tau0_bar - m0_az * m1_bar_ax);
     w_ddq_dq[1] = t63;
 
     /* results: known without computation */

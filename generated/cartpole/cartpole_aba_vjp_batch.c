@@ -22,22 +22,22 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* forward dynamics: tau - inverse dynamics of the reference */
-    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_1;
+    const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t19 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t24 = 1.0 / (1.1 - M1_0 * t19);
-    const cartpole_vector8 m0_8 = (moving_0 - moving_1 * t19) * t24;
+    const cartpole_vector8 m0_az = (moving_0 - moving_1 * t19) * t24;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_5 = moving_1 * 0.9756097560975611 - t19 * m0_8;
+    const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_0 = 0.05 * m1_5;
+    const cartpole_vector8 f1_fx = 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
     const cartpole_vector8 tau0_bar = t24 * (w[0] - t19 * w[1]);
@@ -52,10 +52,10 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     results[1] = v[1] * (0.05 * t39) * 2.0;
-    const cartpole_vector8 m1_bar_6 = 0.05 * tau1_bar;
+    const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
-    const cartpole_vector8 t53 = cos_q1 * (f1_1 * tau0_bar + 0.49050000000000005 * tau1_bar) + sin_q1 * (f1_0 * tau0_bar + m0_8 * m1_bar_6);
+    const cartpole_vector8 t53 = cos_q1 * (f1_fy * tau0_bar + 0.49050000000000005 * tau1_bar) + sin_q1 * (f1_fx * tau0_bar + m0_az * m1_bar_ax);
     results[0] = t53;
 }
 
@@ -86,13 +86,13 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
     /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t28 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t33 = 1.0 / (1.1 - M1_0 * t28);
-    const cartpole_vector8 m0_8 = (moving_0 - moving_1 * t28) * t33;
+    const cartpole_vector8 m0_az = (moving_0 - moving_1 * t28) * t33;
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_5 = moving_1 * 0.9756097560975611 - t28 * m0_8;
+    const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 t40 = fext[6] - 0.05 * m1_5;
+    const cartpole_vector8 t40 = fext[6] - 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
     const cartpole_vector8 tau0_bar = t33 * (w[0] - t28 * w[1]);
@@ -107,10 +107,10 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
     results[1] = v[1] * (0.05 * t49) * 2.0;
-    const cartpole_vector8 m1_bar_6 = 0.05 * tau1_bar;
+    const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
     /* results */
-    const cartpole_vector8 t63 = cos_q1 * (t17 * tau0_bar + 0.49050000000000005 * tau1_bar) - sin_q1 * (t40 * tau0_bar - m0_8 * m1_bar_6);
+    const cartpole_vector8 t63 = cos_q1 * (t17 * tau0_bar + 0.49050000000000005 * tau1_bar) - sin_q1 * (t40 * tau0_bar - m0_az * m1_bar_ax);
     results[0] = t63;
 }
 

@@ -23,37 +23,37 @@ void cartpole_centroidal_dynamics_derivatives(const double *restrict q, const do
     const double t11 = sin_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f2_0 = a[1] * 0.05;
-    const double f2_1 = 0.05 * (v[1] * v[1]);
+    const double f2_fx = a[1] * 0.05;
+    const double f2_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B2_0 = v[1] * 0.1;
+    const double B2_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_0 = sin_q1 * B2_0;
-    const double B0_2 = -B1_0;
-    dhdot_dv[1] = B0_2;
-    const double t21 = cos_q1 * B2_0;
+    const double B1_px = sin_q1 * B2_px;
+    const double B0_pz = -B1_px;
+    dhdot_dv[1] = B0_pz;
+    const double t21 = cos_q1 * B2_px;
     const double d7_25 = -t21;
     dhdot_dv[5] = d7_25;
 
     /* cart: fC: force of the subtree */
-    const double fC0_2 = -(sin_q1 * f2_0) - cos_q1 * f2_1;
-    dhdot_dq[1] = fC0_2;
-    const double d7_10 = sin_q1 * f2_1 - cos_q1 * f2_0;
+    const double fC0_fz = -(sin_q1 * f2_fx) - cos_q1 * f2_fy;
+    dhdot_dq[1] = fC0_fz;
+    const double d7_10 = sin_q1 * f2_fy - cos_q1 * f2_fx;
     dhdot_dq[5] = d7_10;
-    const double fC1_2 = a[0] * 1.1 - d7_10;
+    const double fC1_fz = a[0] * 1.1 - d7_10;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
-    const double IC0_3 = cos_q1 * 0.05;
-    dhdot_da[1] = IC0_3;
-    const double IC1_3 = sin_q1 * 0.05;
-    const double d7_32 = -IC1_3;
+    const double IC0_hz = cos_q1 * 0.05;
+    dhdot_da[1] = IC0_hz;
+    const double IC1_hz = sin_q1 * 0.05;
+    const double d7_32 = -IC1_hz;
     dhdot_da[5] = d7_32;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const double t37 = t11 * 0.05 + q[0] * d7_10;
-    const double d7_34 = 1.025 + q[0] * IC1_3;
+    const double d7_34 = 1.025 + q[0] * IC1_hz;
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double t41 = cos_q1 * 0.045454545454545456;
@@ -72,14 +72,14 @@ void cartpole_centroidal_dynamics_derivatives(const double *restrict q, const do
     const double t50 = t10 * 0.05 - q[0] * t46;
 
     /* results */
-    const double t51 = v[1] * IC1_3;
+    const double t51 = v[1] * IC1_hz;
     dh_dq[8] = H0_4 - t51;
     const double t53 = q[0] + h0_2;
-    const double t64 = t41 * H0_4 - t46 * t53 - t41 * t51 - t50 + h0_2 * (v[0] * 1.1 + v[1] * IC0_3);
+    const double t64 = t41 * H0_4 - t46 * t53 - t41 * t51 - t50 + h0_2 * (v[0] * 1.1 + v[1] * IC0_hz);
     dh_dq[9] = t64;
-    dhdot_dq[9] = d7_10 * t53 + fC1_2 * h0_2 - t37;
-    dhdot_dv[9] = q[0] * t21 + B1_0 * t41 - t21 * t53;
-    dhdot_da[9] = d7_34 - IC0_3 * t41 - IC1_3 * t53;
+    dhdot_dq[9] = d7_10 * t53 + fC1_fz * h0_2 - t37;
+    dhdot_dv[9] = q[0] * t21 + B1_px * t41 - t21 * t53;
+    dhdot_da[9] = d7_34 - IC0_hz * t41 - IC1_hz * t53;
 
     /* results: known without computation */
     memset(dh_dq + 2, 0, 3 * sizeof *dh_dq);

@@ -23,37 +23,37 @@ static __attribute__((noinline)) void cartpole_centroidal_dynamics_derivatives_k
     const cartpole_vector8 t11 = sin_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f2_0 = a[1] * 0.05;
-    const cartpole_vector8 f2_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f2_fx = a[1] * 0.05;
+    const cartpole_vector8 f2_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B2_0 = v[1] * 0.1;
+    const cartpole_vector8 B2_px = v[1] * 0.1;
 
     /* cart: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const cartpole_vector8 B1_0 = sin_q1 * B2_0;
-    const cartpole_vector8 B0_2 = -B1_0;
-    results[7] = B0_2;
-    const cartpole_vector8 t21 = cos_q1 * B2_0;
+    const cartpole_vector8 B1_px = sin_q1 * B2_px;
+    const cartpole_vector8 B0_pz = -B1_px;
+    results[7] = B0_pz;
+    const cartpole_vector8 t21 = cos_q1 * B2_px;
     const cartpole_vector8 d7_25 = -t21;
     results[8] = d7_25;
 
     /* cart: fC: force of the subtree */
-    const cartpole_vector8 fC0_2 = -(sin_q1 * f2_0) - cos_q1 * f2_1;
-    results[4] = fC0_2;
-    const cartpole_vector8 d7_10 = sin_q1 * f2_1 - cos_q1 * f2_0;
+    const cartpole_vector8 fC0_fz = -(sin_q1 * f2_fx) - cos_q1 * f2_fy;
+    results[4] = fC0_fz;
+    const cartpole_vector8 d7_10 = sin_q1 * f2_fy - cos_q1 * f2_fx;
     results[5] = d7_10;
-    const cartpole_vector8 fC1_2 = a[0] * 1.1 - d7_10;
+    const cartpole_vector8 fC1_fz = a[0] * 1.1 - d7_10;
 
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
-    const cartpole_vector8 IC0_3 = cos_q1 * 0.05;
-    results[10] = IC0_3;
-    const cartpole_vector8 IC1_3 = sin_q1 * 0.05;
-    const cartpole_vector8 d7_32 = -IC1_3;
+    const cartpole_vector8 IC0_hz = cos_q1 * 0.05;
+    results[10] = IC0_hz;
+    const cartpole_vector8 IC1_hz = sin_q1 * 0.05;
+    const cartpole_vector8 d7_32 = -IC1_hz;
     results[11] = d7_32;
 
     /* pole: rows and columns of dtau_dq, dtau_dv and M of this joint */
     const cartpole_vector8 t37 = t11 * 0.05 + q[0] * d7_10;
-    const cartpole_vector8 d7_34 = 1.025 + q[0] * IC1_3;
+    const cartpole_vector8 d7_34 = 1.025 + q[0] * IC1_hz;
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const cartpole_vector8 t41 = cos_q1 * 0.045454545454545456;
@@ -72,14 +72,14 @@ static __attribute__((noinline)) void cartpole_centroidal_dynamics_derivatives_k
     const cartpole_vector8 t50 = t10 * 0.05 - q[0] * t46;
 
     /* results */
-    const cartpole_vector8 t51 = v[1] * IC1_3;
+    const cartpole_vector8 t51 = v[1] * IC1_hz;
     results[2] = H0_4 - t51;
     const cartpole_vector8 t53 = q[0] + h0_2;
-    const cartpole_vector8 t64 = t41 * H0_4 - t46 * t53 - t41 * t51 - t50 + h0_2 * (v[0] * 1.1 + v[1] * IC0_3);
+    const cartpole_vector8 t64 = t41 * H0_4 - t46 * t53 - t41 * t51 - t50 + h0_2 * (v[0] * 1.1 + v[1] * IC0_hz);
     results[3] = t64;
-    results[6] = d7_10 * t53 + fC1_2 * h0_2 - t37;
-    results[9] = q[0] * t21 + B1_0 * t41 - t21 * t53;
-    results[12] = d7_34 - IC0_3 * t41 - IC1_3 * t53;
+    results[6] = d7_10 * t53 + fC1_fz * h0_2 - t37;
+    results[9] = q[0] * t21 + B1_px * t41 - t21 * t53;
+    results[12] = d7_34 - IC0_hz * t41 - IC1_hz * t53;
 }
 
 /* where each entry of dh_dq is among the results */

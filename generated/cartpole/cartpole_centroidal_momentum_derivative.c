@@ -19,28 +19,28 @@ void cartpole_centroidal_momentum_derivative(const double *restrict q, const dou
     const double cos_q1 = cosine[0];
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m2_6 = cos_q1 * a[0];
+    const double m2_ax = cos_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f2_0 = a[1] * 0.05;
-    const double f2_1 = 0.05 * (v[1] * v[1]);
-    const double f2_5 = a[1] * 1.025 + m2_6 * 0.05;
+    const double f2_fx = a[1] * 0.05;
+    const double f2_fy = 0.05 * (v[1] * v[1]);
+    const double f2_nz = a[1] * 1.025 + m2_ax * 0.05;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f1_from2_0 = sin_q1 * f2_0 + cos_q1 * f2_1;
-    const double f0_from1_2 = -f1_from2_0;
-    dh[2] = f0_from1_2;
-    const double f1_from2_2 = a[0] * 1.1 - sin_q1 * f2_1 + cos_q1 * f2_0;
-    dh[0] = f1_from2_2;
+    const double f1_from2_fx = sin_q1 * f2_fx + cos_q1 * f2_fy;
+    const double f0_from1_fz = -f1_from2_fx;
+    dh[2] = f0_from1_fz;
+    const double f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
+    dh[0] = f1_from2_fz;
 
     /* cart: f_parent = f_parent + X* f */
-    const double f0_from1_4 = f2_5 + q[0] * f1_from2_0;
+    const double f0_from1_ny = f2_nz + q[0] * f1_from2_fx;
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double t30 = cos_q1 * 0.045454545454545456;
 
     /* results */
-    dh[4] = f0_from1_4 - f1_from2_0 * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_2 * t30;
+    dh[4] = f0_from1_ny - f1_from2_fx * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_fz * t30;
 
     /* results: known without computation */
     dh[1] = 0.0;

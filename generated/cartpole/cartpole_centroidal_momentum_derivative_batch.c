@@ -19,28 +19,28 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_derivative_ke
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m2_6 = cos_q1 * a[0];
+    const cartpole_vector8 m2_ax = cos_q1 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f2_0 = a[1] * 0.05;
-    const cartpole_vector8 f2_1 = 0.05 * (v[1] * v[1]);
-    const cartpole_vector8 f2_5 = a[1] * 1.025 + m2_6 * 0.05;
+    const cartpole_vector8 f2_fx = a[1] * 0.05;
+    const cartpole_vector8 f2_fy = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f2_nz = a[1] * 1.025 + m2_ax * 0.05;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f1_from2_0 = sin_q1 * f2_0 + cos_q1 * f2_1;
-    const cartpole_vector8 f0_from1_2 = -f1_from2_0;
-    results[1] = f0_from1_2;
-    const cartpole_vector8 f1_from2_2 = a[0] * 1.1 - sin_q1 * f2_1 + cos_q1 * f2_0;
-    results[0] = f1_from2_2;
+    const cartpole_vector8 f1_from2_fx = sin_q1 * f2_fx + cos_q1 * f2_fy;
+    const cartpole_vector8 f0_from1_fz = -f1_from2_fx;
+    results[1] = f0_from1_fz;
+    const cartpole_vector8 f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
+    results[0] = f1_from2_fz;
 
     /* cart: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_4 = f2_5 + q[0] * f1_from2_0;
+    const cartpole_vector8 f0_from1_ny = f2_nz + q[0] * f1_from2_fx;
 
     /* cart: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const cartpole_vector8 t30 = cos_q1 * 0.045454545454545456;
 
     /* results */
-    results[2] = f0_from1_4 - f1_from2_0 * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_2 * t30;
+    results[2] = f0_from1_ny - f1_from2_fx * (q[0] + sin_q1 * 0.045454545454545456) - f1_from2_fz * t30;
 }
 
 /* where each entry of dh is among the results */

@@ -21,12 +21,12 @@ void cartpole_centroidal_momentum_matrix(const double *restrict q, double *restr
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double A1_0 = cos_q1 * 0.05;
     A[1] = A1_0;
-    const double IC0_3 = sin_q1 * 0.05;
-    const double A1_2 = -IC0_3;
+    const double IC0_hz = sin_q1 * 0.05;
+    const double A1_2 = -IC0_hz;
     A[5] = A1_2;
 
     /* pole: A = 0_X* IC S, about the centre of mass */
-    const double A1_4 = 1.025 - A1_0 * (cos_q1 * 0.045454545454545456) - IC0_3 * (sin_q1 * 0.045454545454545456);
+    const double A1_4 = 1.025 - A1_0 * (cos_q1 * 0.045454545454545456) - IC0_hz * (sin_q1 * 0.045454545454545456);
     A[9] = A1_4;
 
     /* results: known without computation */

@@ -21,12 +21,12 @@ static __attribute__((noinline)) void cartpole_centroidal_momentum_matrix_kernel
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 A1_0 = cos_q1 * 0.05;
     results[0] = A1_0;
-    const cartpole_vector8 IC0_3 = sin_q1 * 0.05;
-    const cartpole_vector8 A1_2 = -IC0_3;
+    const cartpole_vector8 IC0_hz = sin_q1 * 0.05;
+    const cartpole_vector8 A1_2 = -IC0_hz;
     results[1] = A1_2;
 
     /* pole: A = 0_X* IC S, about the centre of mass */
-    const cartpole_vector8 A1_4 = 1.025 - A1_0 * (cos_q1 * 0.045454545454545456) - IC0_3 * (sin_q1 * 0.045454545454545456);
+    const cartpole_vector8 A1_4 = 1.025 - A1_0 * (cos_q1 * 0.045454545454545456) - IC0_hz * (sin_q1 * 0.045454545454545456);
     results[2] = A1_4;
 }
 

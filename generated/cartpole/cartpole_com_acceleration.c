@@ -19,16 +19,16 @@ void cartpole_com_acceleration(const double *restrict q, const double *restrict 
     const double cos_q1 = cosine[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f2_0 = a[1] * 0.05;
-    const double f2_1 = 0.05 * (v[1] * v[1]);
+    const double f2_fx = a[1] * 0.05;
+    const double f2_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: f_parent = f_parent + X* f */
-    const double f1_from2_0 = sin_q1 * f2_0 + cos_q1 * f2_1;
-    const double f1_from2_2 = a[0] * 1.1 - sin_q1 * f2_1 + cos_q1 * f2_0;
+    const double f1_from2_fx = sin_q1 * f2_fx + cos_q1 * f2_fy;
+    const double f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
 
     /* results */
-    acceleration[0] = f1_from2_2 * 0.9090909090909091;
-    acceleration[2] = -(f1_from2_0 * 0.9090909090909091);
+    acceleration[0] = f1_from2_fz * 0.9090909090909091;
+    acceleration[2] = -(f1_from2_fx * 0.9090909090909091);
 
     /* results: known without computation */
     acceleration[1] = 0.0;

@@ -19,16 +19,16 @@ static __attribute__((noinline)) void cartpole_com_acceleration_kernel8(const ca
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f2_0 = a[1] * 0.05;
-    const cartpole_vector8 f2_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f2_fx = a[1] * 0.05;
+    const cartpole_vector8 f2_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f1_from2_0 = sin_q1 * f2_0 + cos_q1 * f2_1;
-    const cartpole_vector8 f1_from2_2 = a[0] * 1.1 - sin_q1 * f2_1 + cos_q1 * f2_0;
+    const cartpole_vector8 f1_from2_fx = sin_q1 * f2_fx + cos_q1 * f2_fy;
+    const cartpole_vector8 f1_from2_fz = a[0] * 1.1 - sin_q1 * f2_fy + cos_q1 * f2_fx;
 
     /* results */
-    results[0] = f1_from2_2 * 0.9090909090909091;
-    results[1] = -(f1_from2_0 * 0.9090909090909091);
+    results[0] = f1_from2_fz * 0.9090909090909091;
+    results[1] = -(f1_from2_fx * 0.9090909090909091);
 }
 
 /* where each entry of acceleration is among the results */

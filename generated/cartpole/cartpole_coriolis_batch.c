@@ -19,10 +19,10 @@ static __attribute__((noinline)) void cartpole_coriolis_kernel8(const cartpole_l
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
 
     /* pole: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const cartpole_vector8 B1_0 = v[1] * 0.05;
+    const cartpole_vector8 B1_px = v[1] * 0.05;
 
     /* cart: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    results[0] = -(sin_q1 * B1_0);
+    results[0] = -(sin_q1 * B1_px);
 }
 
 /* where each entry of C is among the results */

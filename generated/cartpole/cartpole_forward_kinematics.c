@@ -22,8 +22,8 @@ void cartpole_forward_kinematics(const double *restrict q, double *restrict plac
     placements[34] = sin_q1;
 
     /* pole: 0_X_i = 0_X_parent X: placement in the world */
-    const double W1_6 = -sin_q1;
-    placements[40] = W1_6;
+    const double W1_Rzx = -sin_q1;
+    placements[40] = W1_Rzx;
 
     /* results: known without computation */
     memset(placements + 1, 0, 4 * sizeof *placements);

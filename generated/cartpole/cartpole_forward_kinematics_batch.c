@@ -19,8 +19,8 @@ static __attribute__((noinline)) void cartpole_forward_kinematics_kernel8(const 
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
     results[1] = cos_q1;
     results[2] = sin_q1;
-    const cartpole_vector8 W1_6 = -sin_q1;
-    results[3] = W1_6;
+    const cartpole_vector8 W1_Rzx = -sin_q1;
+    results[3] = W1_Rzx;
 
     /* results: known without computation */
     results[0] = q[0];

@@ -18,8 +18,8 @@ void cartpole_gravity_torque(const double *restrict q, double *restrict tau)
     const double sin_q1 = sine[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_5 = -(sin_q1 * 0.49050000000000005);
-    tau[1] = f1_5;
+    const double f1_nz = -(sin_q1 * 0.49050000000000005);
+    tau[1] = f1_nz;
 
     /* results: known without computation */
     tau[0] = 0.0;

@@ -18,13 +18,13 @@ void cartpole_kinetic_energy(const double *restrict q, const double *restrict v,
     const double cos_q1 = cosine[0];
 
     /* pole: v = X v_parent + S qdot */
-    const double v1_0 = cos_q1 * v[0];
+    const double v1_vx = cos_q1 * v[0];
 
     /* cart: T = (m u.u + w.J w) / 2 + h.(u x w) */
     const double t6 = v[0] * 0.55;
 
     /* pole: T = (m u.u + w.J w) / 2 + h.(u x w) */
-    const double T1 = v[1] * (v[1] * 0.5125) + v1_0 * v[1] * 0.05;
+    const double T1 = v[1] * (v[1] * 0.5125) + v1_vx * v[1] * 0.05;
 
     /* results */
     energy[0] = T1 + v[0] * t6;

@@ -19,13 +19,13 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_kernel8(const cart
     cartpole_sine_and_cosine8(&q[1], &sine_of_cos_q1, &cos_q1);
 
     /* pole: v = X v_parent + S qdot */
-    const cartpole_vector8 v1_0 = cos_q1 * v[0];
+    const cartpole_vector8 v1_vx = cos_q1 * v[0];
 
     /* cart: T = (m u.u + w.J w) / 2 + h.(u x w) */
     const cartpole_vector8 t6 = v[0] * 0.55;
 
     /* pole: T = (m u.u + w.J w) / 2 + h.(u x w) */
-    const cartpole_vector8 T1 = v[1] * (v[1] * 0.5125) + v1_0 * v[1] * 0.05;
+    const cartpole_vector8 T1 = v[1] * (v[1] * 0.5125) + v1_vx * v[1] * 0.05;
 
     /* results */
     results[0] = T1 + v[0] * t6;

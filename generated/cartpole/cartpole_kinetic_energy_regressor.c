@@ -19,19 +19,19 @@ void cartpole_kinetic_energy_regressor(const double *restrict q, const double *r
     const double sin_q1 = sine[0];
 
     /* pole: v = X v_parent + S qdot */
-    const double v1_0 = cos_q1 * v[0];
-    const double v1_2 = sin_q1 * v[0];
+    const double v1_vx = cos_q1 * v[0];
+    const double v1_vz = sin_q1 * v[0];
 
     /* cart: T by m, m c, J: u.u / 2, u x w, w w^T */
     const double y0_0 = 0.5 * (v[0] * v[0]);
     y[0] = y0_0;
 
     /* pole: T by m, m c, J: u.u / 2, u x w, w w^T */
-    const double y1_0 = 0.5 * (v1_0 * v1_0 + v1_2 * v1_2);
+    const double y1_0 = 0.5 * (v1_vx * v1_vx + v1_vz * v1_vz);
     y[10] = y1_0;
-    const double y1_1 = -(v1_2 * v[1]);
+    const double y1_1 = -(v1_vz * v[1]);
     y[11] = y1_1;
-    const double y1_3 = v1_0 * v[1];
+    const double y1_3 = v1_vx * v[1];
     y[13] = y1_3;
     const double y1_6 = v[1] * (v[1] * 0.5);
     y[16] = y1_6;

@@ -19,19 +19,19 @@ static __attribute__((noinline)) void cartpole_kinetic_energy_regressor_kernel8(
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: v = X v_parent + S qdot */
-    const cartpole_vector8 v1_0 = cos_q1 * v[0];
-    const cartpole_vector8 v1_2 = sin_q1 * v[0];
+    const cartpole_vector8 v1_vx = cos_q1 * v[0];
+    const cartpole_vector8 v1_vz = sin_q1 * v[0];
 
     /* cart: T by m, m c, J: u.u / 2, u x w, w w^T */
     const cartpole_vector8 y0_0 = 0.5 * (v[0] * v[0]);
     results[0] = y0_0;
 
     /* pole: T by m, m c, J: u.u / 2, u x w, w w^T */
-    const cartpole_vector8 y1_0 = 0.5 * (v1_0 * v1_0 + v1_2 * v1_2);
+    const cartpole_vector8 y1_0 = 0.5 * (v1_vx * v1_vx + v1_vz * v1_vz);
     results[1] = y1_0;
-    const cartpole_vector8 y1_1 = -(v1_2 * v[1]);
+    const cartpole_vector8 y1_1 = -(v1_vz * v[1]);
     results[2] = y1_1;
-    const cartpole_vector8 y1_3 = v1_0 * v[1];
+    const cartpole_vector8 y1_3 = v1_vx * v[1];
     results[3] = y1_3;
     const cartpole_vector8 y1_6 = v[1] * (v[1] * 0.5);
     results[4] = y1_6;

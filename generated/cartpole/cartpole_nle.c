@@ -18,11 +18,11 @@ void cartpole_nle(const double *restrict q, const double *restrict v, double *re
     const double sin_q1 = sine[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_1 = v[1] * v[1] * 0.05;
-    const double f1_5 = -(sin_q1 * 0.49050000000000005);
-    tau[1] = f1_5;
+    const double f1_fy = v[1] * v[1] * 0.05;
+    const double f1_nz = -(sin_q1 * 0.49050000000000005);
+    tau[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f0_from1_2 = -(sin_q1 * f1_1);
-    tau[0] = f0_from1_2;
+    const double f0_from1_fz = -(sin_q1 * f1_fy);
+    tau[0] = f0_from1_fz;
 }

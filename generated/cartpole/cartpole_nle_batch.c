@@ -19,13 +19,13 @@ static __attribute__((noinline)) void cartpole_nle_kernel8(const cartpole_lanes8
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cosine_of_sin_q1);
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_1 = v[1] * v[1] * 0.05;
-    const cartpole_vector8 f1_5 = -(sin_q1 * 0.49050000000000005);
-    results[1] = f1_5;
+    const cartpole_vector8 f1_fy = v[1] * v[1] * 0.05;
+    const cartpole_vector8 f1_nz = -(sin_q1 * 0.49050000000000005);
+    results[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = -(sin_q1 * f1_1);
-    results[0] = f0_from1_2;
+    const cartpole_vector8 f0_from1_fz = -(sin_q1 * f1_fy);
+    results[0] = f0_from1_fz;
 }
 
 /* where each entry of tau is among the results */

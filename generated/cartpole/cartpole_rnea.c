@@ -19,17 +19,17 @@ static void cartpole_rnea_without_fext(const double *restrict q, const double *r
     const double cos_q1 = cosine[0];
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    const double m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = a[1] * 0.05;
-    const double f1_1 = 0.05 * (v[1] * v[1]);
-    const double f1_5 = a[1] * 1.025 + m1_6 * 0.05;
-    tau[1] = f1_5;
+    const double f1_fx = a[1] * 0.05;
+    const double f1_fy = 0.05 * (v[1] * v[1]);
+    const double f1_nz = a[1] * 1.025 + m1_ax * 0.05;
+    tau[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f0_from1_2 = a[0] * 1.1 + cos_q1 * f1_0 - sin_q1 * f1_1;
-    tau[0] = f0_from1_2;
+    const double f0_from1_fz = a[0] * 1.1 + cos_q1 * f1_fx - sin_q1 * f1_fy;
+    tau[0] = f0_from1_fz;
 }
 
 static void cartpole_rnea_with_fext(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
@@ -43,19 +43,19 @@ static void cartpole_rnea_with_fext(const double *restrict q, const double *rest
     const double cos_q1 = cosine[0];
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    const double m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double t12 = v[1] * v[1];
-    const double f1_5 = a[1] * 1.025 + m1_6 * 0.05;
+    const double f1_nz = a[1] * 1.025 + m1_ax * 0.05;
 
     /* pole: tau = S^T f */
-    const double tau1 = f1_5 - fext[10];
+    const double tau1 = f1_nz - fext[10];
     tau[1] = tau1;
 
     /* pole: f_parent = f_parent + X* f */
-    const double f0_from1_2 = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
-    tau[0] = f0_from1_2;
+    const double f0_from1_fz = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
+    tau[0] = f0_from1_fz;
 }
 
 void cartpole_rnea(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)

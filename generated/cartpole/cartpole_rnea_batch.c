@@ -19,17 +19,17 @@ static __attribute__((noinline)) void cartpole_rnea_without_fext_kernel8(const c
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_0 = a[1] * 0.05;
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
-    const cartpole_vector8 f1_5 = a[1] * 1.025 + m1_6 * 0.05;
-    results[1] = f1_5;
+    const cartpole_vector8 f1_fx = a[1] * 0.05;
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_nz = a[1] * 1.025 + m1_ax * 0.05;
+    results[1] = f1_nz;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = a[0] * 1.1 + cos_q1 * f1_0 - sin_q1 * f1_1;
-    results[0] = f0_from1_2;
+    const cartpole_vector8 f0_from1_fz = a[0] * 1.1 + cos_q1 * f1_fx - sin_q1 * f1_fy;
+    results[0] = f0_from1_fz;
 }
 
 static __attribute__((noinline)) void cartpole_rnea_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
@@ -40,19 +40,19 @@ static __attribute__((noinline)) void cartpole_rnea_with_fext_kernel8(const cart
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
+    const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 t12 = v[1] * v[1];
-    const cartpole_vector8 f1_5 = a[1] * 1.025 + m1_6 * 0.05;
+    const cartpole_vector8 f1_nz = a[1] * 1.025 + m1_ax * 0.05;
 
     /* pole: tau = S^T f */
-    const cartpole_vector8 tau1 = f1_5 - fext[10];
+    const cartpole_vector8 tau1 = f1_nz - fext[10];
     results[1] = tau1;
 
     /* pole: f_parent = f_parent + X* f */
-    const cartpole_vector8 f0_from1_2 = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
-    results[0] = f0_from1_2;
+    const cartpole_vector8 f0_from1_fz = a[0] * 1.1 - fext[0] + cos_q1 * (a[1] * 0.05 - fext[6]) - sin_q1 * (fext[8] + 0.05 * t12);
+    results[0] = f0_from1_fz;
 }
 
 /* where each entry of tau is among the results */

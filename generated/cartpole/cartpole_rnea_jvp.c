@@ -19,25 +19,25 @@ static void cartpole_rnea_jvp_without_fext(const double *restrict q, const doubl
     const double cos_q1 = cosine[0];
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const double dX1_0 = cos_q1 * dq[1];
+    const double dX1_Rxx = cos_q1 * dq[1];
     const double t5 = sin_q1 * dq[1];
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t18 = dX1_0 * 9.81 - cos_q1 * da[0] + t5 * a[0];
+    const double t18 = dX1_Rxx * 9.81 - cos_q1 * da[0] + t5 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = a[1] * 0.05;
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fx = a[1] * 0.05;
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double df1_0 = da[1] * 0.05;
-    const double df1_1 = v[1] * dv[1] * 0.1;
-    const double df1_5 = da[1] * 1.025 - t18 * 0.05;
-    dtau[1] = df1_5;
+    const double df1_fx = da[1] * 0.05;
+    const double df1_fy = v[1] * dv[1] * 0.1;
+    const double df1_nz = da[1] * 1.025 - t18 * 0.05;
+    dtau[1] = df1_nz;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double df0_from1_2 = da[0] * 1.1 + cos_q1 * df1_0 - sin_q1 * df1_1 - t5 * f1_0 - dX1_0 * f1_1;
-    dtau[0] = df0_from1_2;
+    const double df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * f1_fx - dX1_Rxx * f1_fy;
+    dtau[0] = df0_from1_fz;
 }
 
 static void cartpole_rnea_jvp_with_fext(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
@@ -51,28 +51,28 @@ static void cartpole_rnea_jvp_with_fext(const double *restrict q, const double *
     const double cos_q1 = cosine[0];
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const double dX1_0 = cos_q1 * dq[1];
+    const double dX1_Rxx = cos_q1 * dq[1];
     const double t5 = sin_q1 * dq[1];
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t18 = dX1_0 * 9.81 - cos_q1 * da[0] + t5 * a[0];
+    const double t18 = dX1_Rxx * 9.81 - cos_q1 * da[0] + t5 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const double t20 = v[1] * v[1];
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double df1_0 = da[1] * 0.05;
-    const double df1_1 = v[1] * dv[1] * 0.1;
-    const double df1_5 = da[1] * 1.025 - t18 * 0.05;
-    dtau[1] = df1_5;
+    const double df1_fx = da[1] * 0.05;
+    const double df1_fy = v[1] * dv[1] * 0.1;
+    const double df1_nz = da[1] * 1.025 - t18 * 0.05;
+    dtau[1] = df1_nz;
 
     /* pole: f_parent = f_parent + X* f */
     const double t31 = a[1] * 0.05 - fext[6];
     const double t34 = fext[8] + 0.05 * t20;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const double df0_from1_2 = da[0] * 1.1 + cos_q1 * df1_0 - sin_q1 * df1_1 - t5 * t31 - dX1_0 * t34;
-    dtau[0] = df0_from1_2;
+    const double df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * t31 - dX1_Rxx * t34;
+    dtau[0] = df0_from1_fz;
 }
 
 void cartpole_rnea_jvp(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)

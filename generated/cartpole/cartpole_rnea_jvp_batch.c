@@ -19,25 +19,25 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_without_fext_kernel8(con
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const cartpole_vector8 dX1_0 = cos_q1 * dq[1];
+    const cartpole_vector8 dX1_Rxx = cos_q1 * dq[1];
     const cartpole_vector8 t5 = sin_q1 * dq[1];
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t18 = dX1_0 * 9.81 - cos_q1 * da[0] + t5 * a[0];
+    const cartpole_vector8 t18 = dX1_Rxx * 9.81 - cos_q1 * da[0] + t5 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_0 = a[1] * 0.05;
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fx = a[1] * 0.05;
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 df1_0 = da[1] * 0.05;
-    const cartpole_vector8 df1_1 = v[1] * dv[1] * 0.1;
-    const cartpole_vector8 df1_5 = da[1] * 1.025 - t18 * 0.05;
-    results[1] = df1_5;
+    const cartpole_vector8 df1_fx = da[1] * 0.05;
+    const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
+    const cartpole_vector8 df1_nz = da[1] * 1.025 - t18 * 0.05;
+    results[1] = df1_nz;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const cartpole_vector8 df0_from1_2 = da[0] * 1.1 + cos_q1 * df1_0 - sin_q1 * df1_1 - t5 * f1_0 - dX1_0 * f1_1;
-    results[0] = df0_from1_2;
+    const cartpole_vector8 df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * f1_fx - dX1_Rxx * f1_fy;
+    results[0] = df0_from1_fz;
 }
 
 static __attribute__((noinline)) void cartpole_rnea_jvp_with_fext_kernel8(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict dq, const cartpole_lanes8 *restrict dv, const cartpole_lanes8 *restrict da, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
@@ -48,28 +48,28 @@ static __attribute__((noinline)) void cartpole_rnea_jvp_with_fext_kernel8(const 
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: rate of X = X_T X_J(q): joint placement */
-    const cartpole_vector8 dX1_0 = cos_q1 * dq[1];
+    const cartpole_vector8 dX1_Rxx = cos_q1 * dq[1];
     const cartpole_vector8 t5 = sin_q1 * dq[1];
 
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 t18 = dX1_0 * 9.81 - cos_q1 * da[0] + t5 * a[0];
+    const cartpole_vector8 t18 = dX1_Rxx * 9.81 - cos_q1 * da[0] + t5 * a[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 t20 = v[1] * v[1];
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 df1_0 = da[1] * 0.05;
-    const cartpole_vector8 df1_1 = v[1] * dv[1] * 0.1;
-    const cartpole_vector8 df1_5 = da[1] * 1.025 - t18 * 0.05;
-    results[1] = df1_5;
+    const cartpole_vector8 df1_fx = da[1] * 0.05;
+    const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
+    const cartpole_vector8 df1_nz = da[1] * 1.025 - t18 * 0.05;
+    results[1] = df1_nz;
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 t31 = a[1] * 0.05 - fext[6];
     const cartpole_vector8 t34 = fext[8] + 0.05 * t20;
 
     /* pole: rate of f_parent = f_parent + X* f */
-    const cartpole_vector8 df0_from1_2 = da[0] * 1.1 + cos_q1 * df1_0 - sin_q1 * df1_1 - t5 * t31 - dX1_0 * t34;
-    results[0] = df0_from1_2;
+    const cartpole_vector8 df0_from1_fz = da[0] * 1.1 + cos_q1 * df1_fx - sin_q1 * df1_fy - t5 * t31 - dX1_Rxx * t34;
+    results[0] = df0_from1_fz;
 }
 
 /* where each entry of dtau is among the results */

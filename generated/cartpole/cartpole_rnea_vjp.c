@@ -19,26 +19,26 @@ static void cartpole_rnea_vjp_without_fext(const double *restrict q, const doubl
     const double cos_q1 = cosine[0];
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_0 = a[1] * 0.05;
-    const double f1_1 = 0.05 * (v[1] * v[1]);
+    const double f1_fx = a[1] * 0.05;
+    const double f1_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const double f1_bar_0 = cos_q1 * w[0];
+    const double f1_bar_fx = cos_q1 * w[0];
     const double t16 = sin_q1 * w[0];
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_bar_2 = -(v[1] * (0.05 * t16) * 2.0);
-    w_dtau_dv[1] = m1_bar_2;
-    const double m1_bar_5 = 1.025 * w[1] + 0.05 * f1_bar_0;
-    w_dtau_da[1] = m1_bar_5;
-    const double m1_bar_6 = 0.05 * w[1];
+    const double m1_bar_wz = -(v[1] * (0.05 * t16) * 2.0);
+    w_dtau_dv[1] = m1_bar_wz;
+    const double m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
+    w_dtau_da[1] = m1_bar_dwz;
+    const double m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_bar_8 = 1.1 * w[0] + cos_q1 * m1_bar_6;
-    w_dtau_da[0] = m0_bar_8;
+    const double m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
+    w_dtau_da[0] = m0_bar_az;
 
     /* results */
-    const double t39 = -(sin_q1 * (f1_0 * w[0] + a[0] * m1_bar_6)) - cos_q1 * (w[1] * 0.49050000000000005 + f1_1 * w[0]);
+    const double t39 = -(sin_q1 * (f1_fx * w[0] + a[0] * m1_bar_ax)) - cos_q1 * (w[1] * 0.49050000000000005 + f1_fy * w[0]);
     w_dtau_dq[1] = t39;
 
     /* results: known without computation */
@@ -64,22 +64,22 @@ static void cartpole_rnea_vjp_with_fext(const double *restrict q, const double *
     const double t16 = fext[8] + 0.05 * t9;
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const double f1_bar_0 = cos_q1 * w[0];
+    const double f1_bar_fx = cos_q1 * w[0];
     const double t20 = sin_q1 * w[0];
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_bar_2 = -(v[1] * (0.05 * t20) * 2.0);
-    w_dtau_dv[1] = m1_bar_2;
-    const double m1_bar_5 = 1.025 * w[1] + 0.05 * f1_bar_0;
-    w_dtau_da[1] = m1_bar_5;
-    const double m1_bar_6 = 0.05 * w[1];
+    const double m1_bar_wz = -(v[1] * (0.05 * t20) * 2.0);
+    w_dtau_dv[1] = m1_bar_wz;
+    const double m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
+    w_dtau_da[1] = m1_bar_dwz;
+    const double m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_bar_8 = 1.1 * w[0] + cos_q1 * m1_bar_6;
-    w_dtau_da[0] = m0_bar_8;
+    const double m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
+    w_dtau_da[0] = m0_bar_az;
 
     /* results */
-    const double t43 = -(sin_q1 * (a[0] * m1_bar_6 + t13 * w[0])) - cos_q1 * (w[1] * 0.49050000000000005 + t16 * w[0]);
+    const double t43 = -(sin_q1 * (a[0] * m1_bar_ax + t13 * w[0])) - cos_q1 * (w[1] * 0.49050000000000005 + t16 * w[0]);
     w_dtau_dq[1] = t43;
 
     /* results: known without computation */

@@ -19,26 +19,26 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_without_fext_kernel8(con
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_0 = a[1] * 0.05;
-    const cartpole_vector8 f1_1 = 0.05 * (v[1] * v[1]);
+    const cartpole_vector8 f1_fx = a[1] * 0.05;
+    const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_bar_0 = cos_q1 * w[0];
+    const cartpole_vector8 f1_bar_fx = cos_q1 * w[0];
     const cartpole_vector8 t16 = sin_q1 * w[0];
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_bar_2 = -(v[1] * (0.05 * t16) * 2.0);
-    results[1] = m1_bar_2;
-    const cartpole_vector8 m1_bar_5 = 1.025 * w[1] + 0.05 * f1_bar_0;
-    results[3] = m1_bar_5;
-    const cartpole_vector8 m1_bar_6 = 0.05 * w[1];
+    const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t16) * 2.0);
+    results[1] = m1_bar_wz;
+    const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
+    results[3] = m1_bar_dwz;
+    const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m0_bar_8 = 1.1 * w[0] + cos_q1 * m1_bar_6;
-    results[2] = m0_bar_8;
+    const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
+    results[2] = m0_bar_az;
 
     /* results */
-    const cartpole_vector8 t39 = -(sin_q1 * (f1_0 * w[0] + a[0] * m1_bar_6)) - cos_q1 * (w[1] * 0.49050000000000005 + f1_1 * w[0]);
+    const cartpole_vector8 t39 = -(sin_q1 * (f1_fx * w[0] + a[0] * m1_bar_ax)) - cos_q1 * (w[1] * 0.49050000000000005 + f1_fy * w[0]);
     results[0] = t39;
 }
 
@@ -57,22 +57,22 @@ static __attribute__((noinline)) void cartpole_rnea_vjp_with_fext_kernel8(const 
     const cartpole_vector8 t16 = fext[8] + 0.05 * t9;
 
     /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
-    const cartpole_vector8 f1_bar_0 = cos_q1 * w[0];
+    const cartpole_vector8 f1_bar_fx = cos_q1 * w[0];
     const cartpole_vector8 t20 = sin_q1 * w[0];
 
     /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_bar_2 = -(v[1] * (0.05 * t20) * 2.0);
-    results[1] = m1_bar_2;
-    const cartpole_vector8 m1_bar_5 = 1.025 * w[1] + 0.05 * f1_bar_0;
-    results[3] = m1_bar_5;
-    const cartpole_vector8 m1_bar_6 = 0.05 * w[1];
+    const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t20) * 2.0);
+    results[1] = m1_bar_wz;
+    const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
+    results[3] = m1_bar_dwz;
+    const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
     /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m0_bar_8 = 1.1 * w[0] + cos_q1 * m1_bar_6;
-    results[2] = m0_bar_8;
+    const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
+    results[2] = m0_bar_az;
 
     /* results */
-    const cartpole_vector8 t43 = -(sin_q1 * (a[0] * m1_bar_6 + t13 * w[0])) - cos_q1 * (w[1] * 0.49050000000000005 + t16 * w[0]);
+    const cartpole_vector8 t43 = -(sin_q1 * (a[0] * m1_bar_ax + t13 * w[0])) - cos_q1 * (w[1] * 0.49050000000000005 + t16 * w[0]);
     results[0] = t43;
 }
 

@@ -22,8 +22,8 @@ void cartpole_static_regressor(const double *restrict q, double *restrict Y)
     Y[7] = sin_q1;
 
     /* pole: 0_X_i = 0_X_parent X: placement in the world */
-    const double W1_6 = -sin_q1;
-    Y[21] = W1_6;
+    const double W1_Rzx = -sin_q1;
+    Y[21] = W1_Rzx;
 
     /* results: known without computation */
     memset(Y + 15, 0, 4 * sizeof *Y);

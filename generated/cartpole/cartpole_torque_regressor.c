@@ -19,19 +19,19 @@ void cartpole_torque_regressor(const double *restrict q, const double *restrict 
     const double sin_q1 = sine[0];
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
-    Y[33] = m1_6;
-    const double m1_8 = sin_q1 * a[0] + cos_q1 * 9.81;
+    const double m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
+    Y[33] = m1_ax;
+    const double m1_az = sin_q1 * a[0] + cos_q1 * 9.81;
 
     /* pole: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
-    const double Y1_0 = cos_q1 * m1_6 + sin_q1 * m1_8;
+    const double Y1_0 = cos_q1 * m1_ax + sin_q1 * m1_az;
     Y[10] = Y1_0;
     const double t17 = v[1] * v[1];
     const double Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     Y[11] = Y1_1;
     const double Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     Y[13] = Y1_3;
-    const double Y1_11 = -m1_8;
+    const double Y1_11 = -m1_az;
     Y[31] = Y1_11;
 
     /* results: known without computation */

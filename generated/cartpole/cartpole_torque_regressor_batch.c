@@ -19,19 +19,19 @@ static __attribute__((noinline)) void cartpole_torque_regressor_kernel8(const ca
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const cartpole_vector8 m1_6 = cos_q1 * a[0] - sin_q1 * 9.81;
-    results[5] = m1_6;
-    const cartpole_vector8 m1_8 = sin_q1 * a[0] + cos_q1 * 9.81;
+    const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
+    results[5] = m1_ax;
+    const cartpole_vector8 m1_az = sin_q1 * a[0] + cos_q1 * 9.81;
 
     /* pole: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
-    const cartpole_vector8 Y1_0 = cos_q1 * m1_6 + sin_q1 * m1_8;
+    const cartpole_vector8 Y1_0 = cos_q1 * m1_ax + sin_q1 * m1_az;
     results[1] = Y1_0;
     const cartpole_vector8 t17 = v[1] * v[1];
     const cartpole_vector8 Y1_1 = -(cos_q1 * t17) - sin_q1 * a[1];
     results[2] = Y1_1;
     const cartpole_vector8 Y1_3 = cos_q1 * a[1] - sin_q1 * t17;
     results[3] = Y1_3;
-    const cartpole_vector8 Y1_11 = -m1_8;
+    const cartpole_vector8 Y1_11 = -m1_az;
     results[4] = Y1_11;
 
     /* results: known without computation */

@@ -20,37 +20,37 @@ static __attribute__((noinline)) void double_pendulum_aba_without_fext_kernel8(c
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t18 = v[0] * v[0];
     const double_pendulum_vector8 t23 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t18 * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t18 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t34 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_5 = 0.0335304944 * m1_7;
+    const double_pendulum_vector8 t34 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t39 = t23 - 0.1 * (X1_3 * t34) - f1_5;
+    const double_pendulum_vector8 t39 = t23 - 0.1 * (X1_Ryx * t34) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t39;
-    const double_pendulum_vector8 t43 = f1_5 - tau[1];
+    const double_pendulum_vector8 t43 = f1_nz - tau[1];
 
     /* results */
     const double_pendulum_vector8 t45 = t14 * 219.40138952367545;
-    const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t14 * t45);
+    const double_pendulum_vector8 t54 = (moving_0 - t43 * t45) / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t14 * t45);
     results[0] = -t54;
     results[1] = -(t43 * 219.40138952367545) - t45 * t54;
 }
@@ -64,31 +64,31 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t18 = v[0] * v[0];
     const double_pendulum_vector8 t23 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t18 * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t18 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t33 = m1_2 * m1_2;
+    const double_pendulum_vector8 t33 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t48 = X1_3 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33) + X1_0 * (1.920202341916674e-09 * fext[8] - fext[7]);
+    const double_pendulum_vector8 t48 = X1_Ryx * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33) + X1_Rxx * (1.920202341916674e-09 * fext[8] - fext[7]);
     const double_pendulum_vector8 t53 = fext[3] + t23 - 0.1 * t48 - tau1;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
@@ -97,7 +97,7 @@ static __attribute__((noinline)) void double_pendulum_aba_with_fext_kernel8(cons
 
     /* results */
     const double_pendulum_vector8 t59 = t14 * 219.40138952367545;
-    const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t14 * t59);
+    const double_pendulum_vector8 t68 = (moving_0 - t57 * t59) / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t14 * t59);
     results[0] = -t68;
     results[1] = -(t57 * 219.40138952367545) - t59 * t68;
 }

@@ -25,36 +25,36 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t10 = cos_q1 * 0.0335304944;
-    const double IC0_1 = -0.04285428436 + t10;
+    const double IC0_hx = -0.04285428436 + t10;
     const double t13 = sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t13;
+    const double IC0_hy = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t20 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t23 = cos_q0 * 9.81;
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t25 = v[0] * v[0];
     const double t30 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t35 = t23 - t25 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t35;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t35;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t40 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_5 = 0.0335304944 * m1_7;
+    const double t40 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t45 = t30 - 0.1 * (sin_q1 * t40) - f1_5;
+    const double t45 = t30 - 0.1 * (sin_q1 * t40) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t45;
-    const double t49 = f1_5 - tau[1];
+    const double t49 = f1_nz - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
     const double W1_0 = t20 * 219.40138952367545;
@@ -67,29 +67,29 @@ static void double_pendulum_aba_derivatives_columns_without_fext(const double *r
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t65 = t61 + t64;
     const double t67 = sin_q1 * (v[0] * 0.1);
-    const double t72 = cos_q1 * t35 - sin_q1 * (m0_7 + 0.1 * t61);
+    const double t72 = cos_q1 * t35 - sin_q1 * (m0_ay + 0.1 * t61);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t73 = 0.0335304944 * t65;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_1 = m1_2 * 0.0670609888;
+    const double B1_py = m1_wz * 0.0670609888;
     const double t76 = t67 * 0.0670609888;
     columns[10] = t76;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double d1_5 = 0.1 * (sin_q1 * B1_1);
+    const double d1_5 = 0.1 * (sin_q1 * B1_py);
     columns[3] = -d1_5;
 
     /* link1: fC: force of the subtree */
     const double t82 = cos_q1 * t40 - sin_q1 * t73;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d0_0 = IC0_1 * t23 - IC0_2 * m0_7;
+    const double d0_0 = IC0_hx * t23 - IC0_hy * m0_ay;
     columns[2] = t76 - d1_5;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d1_0 = t10 * t23 - t13 * m0_7;
+    const double d1_0 = t10 * t23 - t13 * m0_ay;
     const double d1_1 = 0.0335304944 * t72;
     const double t91 = -d1_1;
     columns[9] = t91;
@@ -119,31 +119,31 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t10 = cos_q1 * 0.0335304944;
-    const double IC0_1 = -0.04285428436 + t10;
+    const double IC0_hx = -0.04285428436 + t10;
     const double t13 = sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t13;
+    const double IC0_hy = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t21 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t24 = cos_q0 * 9.81;
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t26 = v[0] * v[0];
     const double t31 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t36 = t24 - t26 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t36;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t36;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t40 = m1_2 * m1_2;
+    const double t40 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double t48 = 1.920202341916674e-09 * fext[8] - fext[7];
@@ -165,31 +165,31 @@ static void double_pendulum_aba_derivatives_columns_with_fext(const double *rest
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t80 = t76 + t79;
     const double t82 = sin_q1 * (v[0] * 0.1);
-    const double t87 = cos_q1 * t36 - sin_q1 * (m0_7 + 0.1 * t76);
+    const double t87 = cos_q1 * t36 - sin_q1 * (m0_ay + 0.1 * t76);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t89 = t48 + 0.0335304944 * t80;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_1 = m1_2 * 0.0670609888;
+    const double B1_py = m1_wz * 0.0670609888;
     const double t92 = t82 * 0.0670609888;
     columns[10] = t92;
-    const double t93 = 6.048672483535449e-12 * m1_2;
+    const double t93 = 6.048672483535449e-12 * m1_wz;
     const double t94 = t92 - t93;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double d1_5 = 0.1 * (sin_q1 * B1_1);
+    const double d1_5 = 0.1 * (sin_q1 * B1_py);
     columns[3] = -d1_5;
 
     /* link1: fC: force of the subtree */
     const double t100 = cos_q1 * t52 - sin_q1 * t89;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d0_0 = IC0_1 * t24 - IC0_2 * m0_7;
+    const double d0_0 = IC0_hx * t24 - IC0_hy * m0_ay;
     columns[2] = t93 - d1_5 + t94;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d1_0 = t10 * t24 - t13 * m0_7;
+    const double d1_0 = t10 * t24 - t13 * m0_ay;
     const double d1_1 = 0.0335304944 * t87;
     const double t110 = -d1_1;
     columns[9] = t110;

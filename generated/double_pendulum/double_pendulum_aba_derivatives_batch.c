@@ -20,45 +20,45 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t10 = X1_0 * 0.0335304944;
-    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t10;
-    const double_pendulum_vector8 t13 = X1_3 * 0.0335304944;
-    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t13;
+    const double_pendulum_vector8 t10 = X1_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hx = -0.04285428436 + t10;
+    const double_pendulum_vector8 t13 = X1_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hy = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t21 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t21 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t24 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t26 = v[0] * v[0];
     const double_pendulum_vector8 t31 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t36 = t24 - t26 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t36;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t36;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t41 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_5 = 0.0335304944 * m1_7;
+    const double_pendulum_vector8 t41 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t46 = t31 - 0.1 * (X1_3 * t41) - f1_5;
+    const double_pendulum_vector8 t46 = t31 - 0.1 * (X1_Ryx * t41) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t46;
-    const double_pendulum_vector8 t50 = f1_5 - tau[1];
+    const double_pendulum_vector8 t50 = f1_nz - tau[1];
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
     const double_pendulum_vector8 t52 = t21 * 219.40138952367545;
-    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t21 * t52);
+    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t21 * t52);
     const double_pendulum_vector8 Minv_0_0 = -t61;
     results[8] = Minv_0_0;
     const double_pendulum_vector8 t63 = (moving_0 - t50 * t52) * t61;
@@ -66,27 +66,27 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t67 = t63 + t66;
-    const double_pendulum_vector8 t69 = X1_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 t74 = X1_0 * t36 - X1_3 * (m0_7 + 0.1 * t63);
+    const double_pendulum_vector8 t69 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 t74 = X1_Rxx * t36 - X1_Ryx * (m0_ay + 0.1 * t63);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t75 = 0.0335304944 * t67;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
     const double_pendulum_vector8 t78 = t69 * 0.0670609888;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t83 = X1_0 * t41 - X1_3 * t75;
+    const double_pendulum_vector8 t83 = X1_Rxx * t41 - X1_Ryx * t75;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d0_0 = IC0_1 * t24 - IC0_2 * m0_7;
+    const double_pendulum_vector8 d0_0 = IC0_hx * t24 - IC0_hy * m0_ay;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d1_0 = t10 * t24 - t13 * m0_7;
+    const double_pendulum_vector8 d1_0 = t10 * t24 - t13 * m0_ay;
     const double_pendulum_vector8 d1_1 = 0.0335304944 * t74;
     const double_pendulum_vector8 d1_2 = d1_1 + 0.1 * t83;
 
@@ -134,41 +134,41 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t10 = X1_0 * 0.0335304944;
-    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t10;
-    const double_pendulum_vector8 t13 = X1_3 * 0.0335304944;
-    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t13;
+    const double_pendulum_vector8 t10 = X1_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hx = -0.04285428436 + t10;
+    const double_pendulum_vector8 t13 = X1_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hy = 5.801760809999999e-07 + t13;
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t22 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t22 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t25 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t27 = v[0] * v[0];
     const double_pendulum_vector8 t32 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t37 = t25 - t27 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t37;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t37;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t41 = m1_2 * m1_2;
+    const double_pendulum_vector8 t41 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t49 = 1.920202341916674e-09 * fext[8] - fext[7];
     const double_pendulum_vector8 t53 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t41;
-    const double_pendulum_vector8 t61 = fext[3] + t32 - 0.1 * (X1_3 * t53 + X1_0 * t49) - tau1;
+    const double_pendulum_vector8 t61 = fext[3] + t32 - 0.1 * (X1_Ryx * t53 + X1_Rxx * t49) - tau1;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t61;
@@ -176,7 +176,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
 
     /* forward dynamics: qddot = M^-1 (tau - bias), M = L^T D L */
     const double_pendulum_vector8 t67 = t22 * 219.40138952367545;
-    const double_pendulum_vector8 t76 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t22 * t67);
+    const double_pendulum_vector8 t76 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t22 * t67);
     const double_pendulum_vector8 Minv_0_0 = -t76;
     results[8] = Minv_0_0;
     const double_pendulum_vector8 t78 = (moving_0 - t65 * t67) * t76;
@@ -184,29 +184,29 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t82 = t78 + t81;
-    const double_pendulum_vector8 t84 = X1_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 t89 = X1_0 * t37 - X1_3 * (m0_7 + 0.1 * t78);
+    const double_pendulum_vector8 t84 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 t89 = X1_Rxx * t37 - X1_Ryx * (m0_ay + 0.1 * t78);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t91 = t49 + 0.0335304944 * t82;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
     const double_pendulum_vector8 t94 = t84 * 0.0670609888;
-    const double_pendulum_vector8 t95 = 6.048672483535449e-12 * m1_2;
+    const double_pendulum_vector8 t95 = 6.048672483535449e-12 * m1_wz;
     const double_pendulum_vector8 t96 = t94 - t95;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t101 = X1_0 * t53 - X1_3 * t91;
+    const double_pendulum_vector8 t101 = X1_Rxx * t53 - X1_Ryx * t91;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d0_0 = IC0_1 * t25 - IC0_2 * m0_7;
+    const double_pendulum_vector8 d0_0 = IC0_hx * t25 - IC0_hy * m0_ay;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d1_0 = t10 * t25 - t13 * m0_7;
+    const double_pendulum_vector8 d1_0 = t10 * t25 - t13 * m0_ay;
     const double_pendulum_vector8 d1_1 = 0.0335304944 * t89;
     const double_pendulum_vector8 d1_2 = d1_1 + 0.1 * t101;
 

@@ -25,35 +25,35 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t13 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t17 = v[0] * v[0];
     const double t22 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t28 = cos_q0 * 9.81 - t17 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t28;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t28;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t33 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_5 = 0.0335304944 * m1_7;
+    const double t33 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t38 = t22 - 0.1 * (sin_q1 * t33) - f1_5;
+    const double t38 = t22 - 0.1 * (sin_q1 * t33) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t38;
-    const double t42 = f1_5 - tau[1];
+    const double t42 = f1_nz - tau[1];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double dX0_3 = cos_q0 * dq[0];
-    const double dX0_6 = sin_q0 * dq[0];
+    const double dX0_Ryx = cos_q0 * dq[0];
+    const double dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: rate of X = X_T X_J(q): joint placement */
     const double t47 = sin_q1 * dq[1];
-    const double dX1_3 = cos_q1 * dq[1];
+    const double dX1_Ryx = cos_q1 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t50 = t13 * 219.40138952367545;
@@ -61,32 +61,32 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t59 = (moving_0 - t42 * t50) * t58;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm0_7 = 9.81 * dX0_3;
+    const double dm0_ay = 9.81 * dX0_Ryx;
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t62 = v[0] * dv[0];
-    const double t65 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
+    const double t65 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t69 = t59 + t42 * 219.40138952367545 + t50 * t59;
-    const double t71 = m0_7 + 0.1 * t59;
+    const double t71 = m0_ay + 0.1 * t59;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm1_2 = dv[0] + dv[1];
-    const double dm1_7 = t28 * dX1_3 + cos_q1 * dm0_7 - sin_q1 * (t62 * 0.2 + 9.81 * dX0_6) - t47 * t71;
+    const double dm1_wz = dv[0] + dv[1];
+    const double dm1_ay = t28 * dX1_Ryx + cos_q1 * dm0_ay - sin_q1 * (t62 * 0.2 + 9.81 * dX0_Rzx) - t47 * t71;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t85 = 0.0335304944 * t69;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t88 = 0.0670609888 * (m1_2 * dm1_2);
-    const double df1_5 = 0.0335304944 * dm1_7;
+    const double t88 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double df1_nz = 0.0335304944 * dm1_ay;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double t97 = t65 - df1_5 - 0.1 * (sin_q1 * t88 + t33 * dX1_3 - t47 * t85);
+    const double t97 = t65 - df1_nz - 0.1 * (sin_q1 * t88 + t33 * dX1_Ryx - t47 * t85);
 
     /* results */
-    const double t100 = df1_5 - dtau[1];
+    const double t100 = df1_nz - dtau[1];
     const double t104 = t58 * (dtau[0] - t50 * t100 + t97);
     dddq[0] = -t104;
     dddq[1] = -(219.40138952367545 * t100) - t50 * t104;
@@ -109,22 +109,22 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t13 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t17 = v[0] * v[0];
     const double t22 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t28 = cos_q0 * 9.81 - t17 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t28;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t28;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t32 = m1_2 * m1_2;
+    const double t32 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double t40 = 1.920202341916674e-09 * fext[8] - fext[7];
@@ -136,12 +136,12 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t56 = tau1 - tau[1];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double dX0_3 = cos_q0 * dq[0];
-    const double dX0_6 = sin_q0 * dq[0];
+    const double dX0_Ryx = cos_q0 * dq[0];
+    const double dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: rate of X = X_T X_J(q): joint placement */
     const double t61 = sin_q1 * dq[1];
-    const double dX1_3 = cos_q1 * dq[1];
+    const double dX1_Ryx = cos_q1 * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t64 = t13 * 219.40138952367545;
@@ -149,32 +149,32 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t73 = (moving_0 - t56 * t64) * t72;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm0_7 = 9.81 * dX0_3;
+    const double dm0_ay = 9.81 * dX0_Ryx;
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t76 = v[0] * dv[0];
-    const double t79 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
+    const double t79 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t83 = t73 + t56 * 219.40138952367545 + t64 * t73;
-    const double t85 = m0_7 + 0.1 * t73;
+    const double t85 = m0_ay + 0.1 * t73;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm1_2 = dv[0] + dv[1];
-    const double dm1_7 = t28 * dX1_3 + cos_q1 * dm0_7 - sin_q1 * (t76 * 0.2 + 9.81 * dX0_6) - t61 * t85;
+    const double dm1_wz = dv[0] + dv[1];
+    const double dm1_ay = t28 * dX1_Ryx + cos_q1 * dm0_ay - sin_q1 * (t76 * 0.2 + 9.81 * dX0_Rzx) - t61 * t85;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t101 = 0.0670609888 * (m1_2 * dm1_2);
-    const double df1_5 = 0.0335304944 * dm1_7;
+    const double t101 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double df1_nz = 0.0335304944 * dm1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double t104 = t40 + 0.0335304944 * t83;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double t112 = t79 - df1_5 - 0.1 * (sin_q1 * t101 + t44 * dX1_3 - t61 * t104);
+    const double t112 = t79 - df1_nz - 0.1 * (sin_q1 * t101 + t44 * dX1_Ryx - t61 * t104);
 
     /* results */
-    const double t115 = df1_5 - dtau[1];
+    const double t115 = df1_nz - dtau[1];
     const double t119 = t72 * (dtau[0] - t64 * t115 + t112);
     dddq[0] = -t119;
     dddq[1] = -(219.40138952367545 * t115) - t64 * t119;

@@ -20,75 +20,75 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t19 = v[0] * v[0];
     const double_pendulum_vector8 t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t30 = cos_q0 * 9.81 - t19 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t30;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t30;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t35 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_5 = 0.0335304944 * m1_7;
+    const double_pendulum_vector8 t35 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t40 = t24 - 0.1 * (X1_3 * t35) - f1_5;
+    const double_pendulum_vector8 t40 = t24 - 0.1 * (X1_Ryx * t35) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t40;
-    const double_pendulum_vector8 t44 = f1_5 - tau[1];
+    const double_pendulum_vector8 t44 = f1_nz - tau[1];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
-    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Ryx = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t49 = X1_3 * dq[1];
-    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+    const double_pendulum_vector8 t49 = X1_Ryx * dq[1];
+    const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t52 = t15 * 219.40138952367545;
-    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t15 * t52);
+    const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t15 * t52);
     const double_pendulum_vector8 t62 = (moving_0 - t44 * t52) * t61;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm0_7 = 9.81 * dX0_3;
+    const double_pendulum_vector8 dm0_ay = 9.81 * dX0_Ryx;
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t65 = v[0] * dv[0];
-    const double_pendulum_vector8 t68 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
+    const double_pendulum_vector8 t68 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t72 = t62 + t44 * 219.40138952367545 + t52 * t62;
-    const double_pendulum_vector8 t74 = m0_7 + 0.1 * t62;
+    const double_pendulum_vector8 t74 = m0_ay + 0.1 * t62;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
-    const double_pendulum_vector8 dm1_7 = t30 * dX1_3 + X1_0 * dm0_7 - X1_3 * (t65 * 0.2 + 9.81 * dX0_6) - t49 * t74;
+    const double_pendulum_vector8 dm1_wz = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_ay = t30 * dX1_Ryx + X1_Rxx * dm0_ay - X1_Ryx * (t65 * 0.2 + 9.81 * dX0_Rzx) - t49 * t74;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t88 = 0.0335304944 * t72;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t91 = 0.0670609888 * (m1_2 * dm1_2);
-    const double_pendulum_vector8 df1_5 = 0.0335304944 * dm1_7;
+    const double_pendulum_vector8 t91 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double_pendulum_vector8 df1_nz = 0.0335304944 * dm1_ay;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t100 = t68 - df1_5 - 0.1 * (X1_3 * t91 + t35 * dX1_3 - t49 * t88);
+    const double_pendulum_vector8 t100 = t68 - df1_nz - 0.1 * (X1_Ryx * t91 + t35 * dX1_Ryx - t49 * t88);
 
     /* results */
-    const double_pendulum_vector8 t103 = df1_5 - dtau[1];
+    const double_pendulum_vector8 t103 = df1_nz - dtau[1];
     const double_pendulum_vector8 t107 = t61 * (dtau[0] - t52 * t103 + t100);
     results[0] = -t107;
     results[1] = -(219.40138952367545 * t103) - t52 * t107;
@@ -103,79 +103,79 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t15 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t19 = v[0] * v[0];
     const double_pendulum_vector8 t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t30 = cos_q0 * 9.81 - t19 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t30;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t30;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t34 = m1_2 * m1_2;
+    const double_pendulum_vector8 t34 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t42 = 1.920202341916674e-09 * fext[8] - fext[7];
     const double_pendulum_vector8 t46 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t34;
-    const double_pendulum_vector8 t54 = fext[3] + t24 - 0.1 * (X1_3 * t46 + X1_0 * t42) - tau1;
+    const double_pendulum_vector8 t54 = fext[3] + t24 - 0.1 * (X1_Ryx * t46 + X1_Rxx * t42) - tau1;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t54;
     const double_pendulum_vector8 t58 = tau1 - tau[1];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
-    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Ryx = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t63 = X1_3 * dq[1];
-    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+    const double_pendulum_vector8 t63 = X1_Ryx * dq[1];
+    const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t66 = t15 * 219.40138952367545;
-    const double_pendulum_vector8 t75 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t15 * t66);
+    const double_pendulum_vector8 t75 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t15 * t66);
     const double_pendulum_vector8 t76 = (moving_0 - t58 * t66) * t75;
 
     /* link1: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm0_7 = 9.81 * dX0_3;
+    const double_pendulum_vector8 dm0_ay = 9.81 * dX0_Ryx;
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t79 = v[0] * dv[0];
-    const double_pendulum_vector8 t82 = 0.4204005295716 * dX0_3 + 5.69152735461e-06 * dX0_6;
+    const double_pendulum_vector8 t82 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t86 = t76 + t58 * 219.40138952367545 + t66 * t76;
-    const double_pendulum_vector8 t88 = m0_7 + 0.1 * t76;
+    const double_pendulum_vector8 t88 = m0_ay + 0.1 * t76;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
-    const double_pendulum_vector8 dm1_7 = t30 * dX1_3 + X1_0 * dm0_7 - X1_3 * (t79 * 0.2 + 9.81 * dX0_6) - t63 * t88;
+    const double_pendulum_vector8 dm1_wz = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_ay = t30 * dX1_Ryx + X1_Rxx * dm0_ay - X1_Ryx * (t79 * 0.2 + 9.81 * dX0_Rzx) - t63 * t88;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t104 = 0.0670609888 * (m1_2 * dm1_2);
-    const double_pendulum_vector8 df1_5 = 0.0335304944 * dm1_7;
+    const double_pendulum_vector8 t104 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double_pendulum_vector8 df1_nz = 0.0335304944 * dm1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t107 = t42 + 0.0335304944 * t86;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t115 = t82 - df1_5 - 0.1 * (X1_3 * t104 + t46 * dX1_3 - t63 * t107);
+    const double_pendulum_vector8 t115 = t82 - df1_nz - 0.1 * (X1_Ryx * t104 + t46 * dX1_Ryx - t63 * t107);
 
     /* results */
-    const double_pendulum_vector8 t118 = df1_5 - dtau[1];
+    const double_pendulum_vector8 t118 = df1_nz - dtau[1];
     const double_pendulum_vector8 t122 = t75 * (dtau[0] - t66 * t118 + t115);
     results[0] = -t122;
     results[1] = -(219.40138952367545 * t118) - t66 * t122;

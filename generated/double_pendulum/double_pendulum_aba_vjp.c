@@ -25,27 +25,27 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     const double t14 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t18 = v[0] * v[0];
     const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t30 = cos_q0 * 9.81 - t18 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t30;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t30;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t35 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_5 = 0.0335304944 * m1_7;
+    const double t35 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t40 = t24 - 0.1 * (sin_q1 * t35) - f1_5;
+    const double t40 = t24 - 0.1 * (sin_q1 * t35) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double moving_0 = tau[0] + t40;
-    const double t44 = f1_5 - tau[1];
+    const double t44 = f1_nz - tau[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t46 = t14 * 219.40138952367545;
@@ -54,7 +54,7 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t59 = t55 + t44 * 219.40138952367545 + t46 * t55;
-    const double t61 = m0_7 + 0.1 * t55;
+    const double t61 = m0_ay + 0.1 * t55;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double t62 = 0.0335304944 * t59;
@@ -74,7 +74,7 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     const double t74 = t67 - tau1_bar;
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t78 = m1_2 * (0.0335304944 * t73) * 2.0;
+    const double t78 = m1_wz * (0.0335304944 * t73) * 2.0;
     w_ddq_dv[1] = t78;
     const double t79 = 0.0335304944 * t74;
 
@@ -107,22 +107,22 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double t14 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t18 = v[0] * v[0];
     const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
+    const double m1_wz = v[0] + v[1];
     const double t30 = cos_q0 * 9.81 - t18 * 0.1;
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * t30;
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * t30;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t34 = m1_2 * m1_2;
+    const double t34 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double t42 = 1.920202341916674e-09 * fext[8] - fext[7];
@@ -140,7 +140,7 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t73 = t69 + t58 * 219.40138952367545 + t60 * t69;
-    const double t75 = m0_7 + 0.1 * t69;
+    const double t75 = m0_ay + 0.1 * t69;
 
     /* link2: f_parent = f_parent + X* f */
     const double t77 = t42 + 0.0335304944 * t73;
@@ -160,7 +160,7 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double t89 = t82 - tau1_bar;
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double t93 = m1_2 * (0.0335304944 * t88) * 2.0;
+    const double t93 = m1_wz * (0.0335304944 * t88) * 2.0;
     w_ddq_dv[1] = t93;
     const double t94 = 0.0335304944 * t89;
 

@@ -20,43 +20,43 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t20 = v[0] * v[0];
     const double_pendulum_vector8 t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t32 = cos_q0 * 9.81 - t20 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t32;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t32;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t37 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_5 = 0.0335304944 * m1_7;
+    const double_pendulum_vector8 t37 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t42 = t26 - 0.1 * (X1_3 * t37) - f1_5;
+    const double_pendulum_vector8 t42 = t26 - 0.1 * (X1_Ryx * t37) - f1_nz;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t42;
-    const double_pendulum_vector8 t46 = f1_5 - tau[1];
+    const double_pendulum_vector8 t46 = f1_nz - tau[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t48 = t16 * 219.40138952367545;
-    const double_pendulum_vector8 t57 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t16 * t48);
+    const double_pendulum_vector8 t57 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t48);
     const double_pendulum_vector8 t58 = (moving_0 - t46 * t48) * t57;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t62 = t58 + t46 * 219.40138952367545 + t48 * t58;
-    const double_pendulum_vector8 t64 = m0_7 + 0.1 * t58;
+    const double_pendulum_vector8 t64 = m0_ay + 0.1 * t58;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t65 = 0.0335304944 * t62;
@@ -72,23 +72,23 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t75 = 0.1 * t70;
-    const double_pendulum_vector8 t76 = X1_3 * t75;
+    const double_pendulum_vector8 t76 = X1_Ryx * t75;
     const double_pendulum_vector8 t77 = t70 - tau1_bar;
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t81 = m1_2 * (0.0335304944 * t76) * 2.0;
+    const double_pendulum_vector8 t81 = m1_wz * (0.0335304944 * t76) * 2.0;
     results[3] = t81;
     const double_pendulum_vector8 t82 = 0.0335304944 * t77;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t83 = X1_3 * t82;
+    const double_pendulum_vector8 t83 = X1_Ryx * t82;
     results[2] = t81 - 2.0 * (v[0] * (0.1 * t83));
     const double_pendulum_vector8 t89 = t83 + 5.801760809999999e-07 * t70;
-    const double_pendulum_vector8 t92 = X1_0 * t82 - 0.04285428436 * t70;
+    const double_pendulum_vector8 t92 = X1_Rxx * t82 - 0.04285428436 * t70;
 
     /* results */
     results[0] = cos_q0 * (9.81 * t92) - sin_q0 * (9.81 * t89);
-    const double_pendulum_vector8 t106 = X1_0 * (t37 * t75 + t32 * t82) - X1_3 * (t65 * t75 + t64 * t82);
+    const double_pendulum_vector8 t106 = X1_Rxx * (t37 * t75 + t32 * t82) - X1_Ryx * (t65 * t75 + t64 * t82);
     results[1] = t106;
 }
 
@@ -101,34 +101,34 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
-    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t20 = v[0] * v[0];
     const double_pendulum_vector8 t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t32 = cos_q0 * 9.81 - t20 * 0.1;
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * t32;
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t32;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t36 = m1_2 * m1_2;
+    const double_pendulum_vector8 t36 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
-    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_7 - fext[9];
+    const double_pendulum_vector8 tau1 = 0.0335304944 * m1_ay - fext[9];
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t44 = 1.920202341916674e-09 * fext[8] - fext[7];
     const double_pendulum_vector8 t48 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t36;
-    const double_pendulum_vector8 t56 = fext[3] + t26 - 0.1 * (X1_3 * t48 + X1_0 * t44) - tau1;
+    const double_pendulum_vector8 t56 = fext[3] + t26 - 0.1 * (X1_Ryx * t48 + X1_Rxx * t44) - tau1;
 
     /* forward dynamics: tau - inverse dynamics of the reference */
     const double_pendulum_vector8 moving_0 = tau[0] + t56;
@@ -136,12 +136,12 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t62 = t16 * 219.40138952367545;
-    const double_pendulum_vector8 t71 = 1.0 / (-0.008636227908704868 + X1_0 * 0.006706098880000001 + t16 * t62);
+    const double_pendulum_vector8 t71 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t62);
     const double_pendulum_vector8 t72 = (moving_0 - t60 * t62) * t71;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t76 = t72 + t60 * 219.40138952367545 + t62 * t72;
-    const double_pendulum_vector8 t78 = m0_7 + 0.1 * t72;
+    const double_pendulum_vector8 t78 = m0_ay + 0.1 * t72;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t80 = t44 + 0.0335304944 * t76;
@@ -157,23 +157,23 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t90 = 0.1 * t85;
-    const double_pendulum_vector8 t91 = X1_3 * t90;
+    const double_pendulum_vector8 t91 = X1_Ryx * t90;
     const double_pendulum_vector8 t92 = t85 - tau1_bar;
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t96 = m1_2 * (0.0335304944 * t91) * 2.0;
+    const double_pendulum_vector8 t96 = m1_wz * (0.0335304944 * t91) * 2.0;
     results[3] = t96;
     const double_pendulum_vector8 t97 = 0.0335304944 * t92;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t98 = X1_3 * t97;
+    const double_pendulum_vector8 t98 = X1_Ryx * t97;
     results[2] = t96 - 2.0 * (v[0] * (0.1 * t98));
     const double_pendulum_vector8 t104 = t98 + 5.801760809999999e-07 * t85;
-    const double_pendulum_vector8 t107 = X1_0 * t97 - 0.04285428436 * t85;
+    const double_pendulum_vector8 t107 = X1_Rxx * t97 - 0.04285428436 * t85;
 
     /* results */
     results[0] = cos_q0 * (9.81 * t107) - sin_q0 * (9.81 * t104);
-    const double_pendulum_vector8 t121 = X1_0 * (t48 * t90 + t32 * t97) - X1_3 * (t80 * t90 + t78 * t97);
+    const double_pendulum_vector8 t121 = X1_Rxx * (t48 * t90 + t32 * t97) - X1_Ryx * (t80 * t90 + t78 * t97);
     results[1] = t121;
 }
 

@@ -23,26 +23,26 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t39 = v[0] * v[0];
-    const double f1_0 = t39 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double f1_fx = t39 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double t45 = a[0] * 0.04285428436 + t39 * 5.801760809999999e-07;
     const double t48 = a[0] * 0.00010896273703172167 + t39 * 6.709246438575111e-09;
     const double t51 = t39 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double m2_2 = v[0] + v[1];
-    const double m2_5 = a[0] + a[1];
+    const double m2_wz = v[0] + v[1];
+    const double m2_dwz = a[0] + a[1];
     const double t55 = sin_q1 * (v[0] * 0.1);
     const double t60 = sin_q1 * (a[0] * 0.1) - cos_q1 * (t39 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t61 = m2_2 * m2_2;
+    const double t61 = m2_wz * m2_wz;
     const double t62 = 0.0335304944 * t61;
-    const double f2_1 = m2_5 * 0.0335304944;
+    const double f2_fy = m2_dwz * 0.0335304944;
     const double t64 = t61 * 3.8534375079666787e-13;
-    const double f2_4 = m2_5 * 3.8534375079666787e-13;
+    const double f2_ny = m2_dwz * 3.8534375079666787e-13;
 
     /* link1: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
-    const double t66 = m2_2 * 0.0335304944;
+    const double t66 = m2_wz * 0.0335304944;
     const double t67 = cos_q1 * t66;
     const double t69 = v[0] * 0.04285428436 - t67;
     const double t70 = sin_q1 * t66;
@@ -52,7 +52,7 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double t78 = cos_q0 * t69 + sin_q0 * t72;
     const double H0_2 = -t78;
     dh_dq[4] = H0_2;
-    const double t80 = m2_2 * 3.8534375079666787e-13;
+    const double t80 = m2_wz * 3.8534375079666787e-13;
     const double t81 = sin_q1 * t80;
     const double t83 = t81 + v[0] * 0.00010896273703172167;
     const double t84 = cos_q1 * t80;
@@ -61,45 +61,45 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double t92 = cos_q0 * t86 - sin_q0 * t83;
 
     /* link1: fC: force of the subtree */
-    const double t95 = cos_q1 * t62 + sin_q1 * f2_1;
-    const double fC1_0 = f1_0 - t95;
-    const double t99 = cos_q1 * f2_1 - sin_q1 * t62;
+    const double t95 = cos_q1 * t62 + sin_q1 * f2_fy;
+    const double fC1_fx = f1_fx - t95;
+    const double t99 = cos_q1 * f2_fy - sin_q1 * t62;
     const double t100 = t45 - t99;
-    const double t103 = cos_q1 * t64 + sin_q1 * f2_4;
+    const double t103 = cos_q1 * t64 + sin_q1 * f2_ny;
     const double t104 = t48 + t103;
-    const double t107 = sin_q1 * t64 - cos_q1 * f2_4;
+    const double t107 = sin_q1 * t64 - cos_q1 * f2_ny;
     const double t108 = t51 + t107;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t109 = cos_q1 * 0.0335304944;
-    const double IC1_1 = -0.04285428436 + t109;
+    const double IC1_hx = -0.04285428436 + t109;
     const double t111 = sin_q1 * 0.0335304944;
-    const double IC1_2 = 5.801760809999999e-07 + t111;
+    const double IC1_hy = 5.801760809999999e-07 + t111;
     const double t113 = sin_q1 * 3.8534375079666787e-13;
-    const double IC1_7 = 0.00010896273703172167 + t113;
+    const double IC1_xz = 0.00010896273703172167 + t113;
     const double t115 = cos_q1 * 3.8534375079666787e-13;
-    const double IC1_8 = -6.709246438575111e-09 - t115;
+    const double IC1_yz = -6.709246438575111e-09 - t115;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
     const double h0_0 = -0.07149410980797784 + cos_q1 * 0.05593916417810847;
     const double h0_1 = 9.679119150497988e-07 + sin_q1 * 0.05593916417810847;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B2_1 = m2_2 * 0.0670609888;
-    const double t122 = m2_2 * 6.048672483535449e-12;
+    const double B2_py = m2_wz * 0.0670609888;
+    const double t122 = m2_wz * 6.048672483535449e-12;
     const double t124 = t55 * 0.0670609888 - t122;
-    const double B2_9 = m2_2 * 7.706875015933357e-13;
+    const double B2_Nzx = m2_wz * 7.706875015933357e-13;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double t126 = sin_q1 * B2_1;
+    const double t126 = sin_q1 * B2_py;
     const double t128 = t126 + v[0] * 1.1603521619999998e-06;
-    const double t129 = cos_q1 * B2_1;
+    const double t129 = cos_q1 * B2_py;
     const double t131 = v[0] * 0.08570856872 - t129;
     const double d7_29 = 0.1 * t126;
-    const double t133 = cos_q1 * B2_9;
-    const double B1_9 = t133 + v[0] * 1.3418492877150222e-08;
-    const double t136 = sin_q1 * B2_9;
-    const double B1_10 = t136 + v[0] * 0.00021792547406344334;
+    const double t133 = cos_q1 * B2_Nzx;
+    const double B1_Nzx = t133 + v[0] * 1.3418492877150222e-08;
+    const double t136 = sin_q1 * B2_Nzx;
+    const double B1_Nzy = t136 + v[0] * 0.00021792547406344334;
 
     /* link2: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
     const double t141 = sin_q0 * t67 + cos_q0 * t70;
@@ -137,36 +137,36 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     const double t205 = cos_q0 * t113 + sin_q0 * t115;
 
     /* root: fC: force of the subtree */
-    const double t208 = cos_q0 * t100 - sin_q0 * fC1_0;
-    const double fC0_1 = -t208;
-    dhdot_dq[4] = fC0_1;
-    const double d6_8 = cos_q0 * fC1_0 + sin_q0 * t100;
+    const double t208 = cos_q0 * t100 - sin_q0 * fC1_fx;
+    const double fC0_fy = -t208;
+    dhdot_dq[4] = fC0_fy;
+    const double d6_8 = cos_q0 * fC1_fx + sin_q0 * t100;
     dhdot_dq[2] = d6_8;
     const double t215 = sin_q0 * t104 + cos_q0 * t108;
     const double t218 = sin_q0 * t108 - cos_q0 * t104;
 
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double d5_17 = cos_q0 * t131 + sin_q0 * t128;
-    const double B0_1 = -d5_17;
-    dhdot_dv[4] = B0_1;
-    const double B0_2 = cos_q0 * t128 - sin_q0 * t131;
-    const double t228 = cos_q0 * B1_10 + sin_q0 * B1_9;
-    const double t231 = cos_q0 * B1_9 - sin_q0 * B1_10;
+    const double B0_py = -d5_17;
+    dhdot_dv[4] = B0_py;
+    const double B0_pz = cos_q0 * t128 - sin_q0 * t131;
+    const double t228 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
+    const double t231 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
-    const double IC0_2 = sin_q0 * IC1_1 + cos_q0 * IC1_2;
-    dhdot_da[4] = IC0_2;
-    const double IC0_3 = sin_q0 * IC1_2 - cos_q0 * IC1_1;
-    const double t240 = sin_q0 * IC1_7 + cos_q0 * IC1_8;
-    const double t243 = sin_q0 * IC1_8 - cos_q0 * IC1_7;
+    const double IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
+    dhdot_da[4] = IC0_hy;
+    const double IC0_hz = sin_q0 * IC1_hy - cos_q0 * IC1_hx;
+    const double t240 = sin_q0 * IC1_xz + cos_q0 * IC1_yz;
+    const double t243 = sin_q0 * IC1_yz - cos_q0 * IC1_xz;
 
     /* results */
     const double t246 = sin_q0 * h0_0 + cos_q0 * h0_1;
     const double t250 = 0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0;
-    const double t251 = IC0_3 * 1.668307168715904;
-    const double t254 = v[1] * d7_32 + v[0] * IC0_2;
-    const double t255 = IC0_2 * 1.668307168715904;
-    const double t258 = v[0] * IC0_3 - v[1] * d7_31;
+    const double t251 = IC0_hz * 1.668307168715904;
+    const double t254 = v[1] * d7_32 + v[0] * IC0_hy;
+    const double t255 = IC0_hy * 1.668307168715904;
+    const double t258 = v[0] * IC0_hz - v[1] * d7_31;
     const double t267 = t78 * t246 - 0.035 * H0_1 + H0_1 * t250 + t251 * t254 - t255 * t258;
     dh_dq[6] = t267;
     const double t268 = d7_31 * 1.668307168715904;
@@ -183,23 +183,23 @@ void double_pendulum_centroidal_dynamics_derivatives(const double *restrict q, c
     dhdot_dq[9] = t171 - d7_10 * 0.00417892830083921;
     dhdot_dq[10] = d6_8 * 0.00417892830083921 - t215;
     dhdot_dq[11] = -t174 - t159 * 0.00417892830083921;
-    dhdot_dv[6] = d7_29 - t122 - t124 + d5_17 * t246 + 0.035 * B0_2 - B0_2 * t250;
+    dhdot_dv[6] = d7_29 - t122 - t124 + d5_17 * t246 + 0.035 * B0_pz - B0_pz * t250;
     dhdot_dv[7] = d7_26 - d7_25 * t246 - t177 * t250;
     dhdot_dv[8] = d5_17 * 0.00417892830083921 - t228;
     dhdot_dv[9] = -t186 - d7_25 * 0.00417892830083921;
-    dhdot_dv[10] = t231 - B0_2 * 0.00417892830083921;
+    dhdot_dv[10] = t231 - B0_pz * 0.00417892830083921;
     dhdot_dv[11] = -t189 - t177 * 0.00417892830083921;
-    dhdot_da[6] = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - IC0_2 * t246 + 0.035 * IC0_3 - IC0_3 * t250;
+    dhdot_da[6] = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - IC0_hy * t246 + 0.035 * IC0_hz - IC0_hz * t250;
     dhdot_da[7] = d7_33 - d7_32 * t246 + d7_31 * t250;
-    dhdot_da[8] = -t240 - IC0_2 * 0.00417892830083921;
+    dhdot_da[8] = -t240 - IC0_hy * 0.00417892830083921;
     dhdot_da[9] = t202 - d7_32 * 0.00417892830083921;
-    dhdot_da[10] = -t243 - IC0_3 * 0.00417892830083921;
+    dhdot_da[10] = -t243 - IC0_hz * 0.00417892830083921;
     dhdot_da[11] = t205 + d7_31 * 0.00417892830083921;
 
     /* root: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d3_12 = -B0_2;
+    const double d3_12 = -B0_pz;
     dhdot_dv[2] = d3_12;
-    const double d3_15 = -IC0_3;
+    const double d3_15 = -IC0_hz;
     dhdot_da[2] = d3_15;
 
     /* results: known without computation */

@@ -20,94 +20,94 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t7 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X2_3, X2_0;
-    double_pendulum_sine_and_cosine8(&t7, &X2_3, &X2_0);
+    double_pendulum_vector8 X2_Ryx, X2_Rxx;
+    double_pendulum_sine_and_cosine8(&t7, &X2_Ryx, &X2_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t13 = v[0] * v[0];
-    const double_pendulum_vector8 f1_0 = t13 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double_pendulum_vector8 f1_fx = t13 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 t21 = a[0] * 0.04285428436 + t13 * 5.801760809999999e-07;
     const double_pendulum_vector8 t27 = a[0] * 0.00010896273703172167 + t13 * 6.709246438575111e-09;
     const double_pendulum_vector8 t30 = t13 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m2_2 = v[0] + v[1];
-    const double_pendulum_vector8 m2_5 = a[0] + a[1];
-    const double_pendulum_vector8 t37 = X2_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 t42 = X2_3 * (a[0] * 0.1) - X2_0 * (t13 * 0.1);
+    const double_pendulum_vector8 m2_wz = v[0] + v[1];
+    const double_pendulum_vector8 m2_dwz = a[0] + a[1];
+    const double_pendulum_vector8 t37 = X2_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 t42 = X2_Ryx * (a[0] * 0.1) - X2_Rxx * (t13 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t44 = m2_2 * m2_2;
+    const double_pendulum_vector8 t44 = m2_wz * m2_wz;
     const double_pendulum_vector8 t45 = 0.0335304944 * t44;
-    const double_pendulum_vector8 f2_1 = m2_5 * 0.0335304944;
+    const double_pendulum_vector8 f2_fy = m2_dwz * 0.0335304944;
     const double_pendulum_vector8 t48 = t44 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 f2_4 = m2_5 * 3.8534375079666787e-13;
+    const double_pendulum_vector8 f2_ny = m2_dwz * 3.8534375079666787e-13;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B2_1 = m2_2 * 0.0670609888;
-    const double_pendulum_vector8 t54 = m2_2 * 6.048672483535449e-12;
+    const double_pendulum_vector8 B2_py = m2_wz * 0.0670609888;
+    const double_pendulum_vector8 t54 = m2_wz * 6.048672483535449e-12;
     const double_pendulum_vector8 t56 = t37 * 0.0670609888 - t54;
-    const double_pendulum_vector8 B2_9 = m2_2 * 7.706875015933357e-13;
+    const double_pendulum_vector8 B2_Nzx = m2_wz * 7.706875015933357e-13;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t60 = X2_3 * B2_1;
+    const double_pendulum_vector8 t60 = X2_Ryx * B2_py;
     const double_pendulum_vector8 t62 = t60 + v[0] * 1.1603521619999998e-06;
-    const double_pendulum_vector8 t64 = X2_0 * B2_1;
+    const double_pendulum_vector8 t64 = X2_Rxx * B2_py;
     const double_pendulum_vector8 t66 = v[0] * 0.08570856872 - t64;
     const double_pendulum_vector8 d7_29 = 0.1 * t60;
-    const double_pendulum_vector8 t69 = X2_0 * B2_9;
-    const double_pendulum_vector8 B1_9 = t69 + v[0] * 1.3418492877150222e-08;
-    const double_pendulum_vector8 t73 = X2_3 * B2_9;
-    const double_pendulum_vector8 B1_10 = t73 + v[0] * 0.00021792547406344334;
+    const double_pendulum_vector8 t69 = X2_Rxx * B2_Nzx;
+    const double_pendulum_vector8 B1_Nzx = t69 + v[0] * 1.3418492877150222e-08;
+    const double_pendulum_vector8 t73 = X2_Ryx * B2_Nzx;
+    const double_pendulum_vector8 B1_Nzy = t73 + v[0] * 0.00021792547406344334;
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t78 = X2_0 * t45 + X2_3 * f2_1;
-    const double_pendulum_vector8 fC1_0 = f1_0 - t78;
-    const double_pendulum_vector8 t82 = X2_0 * f2_1 - X2_3 * t45;
+    const double_pendulum_vector8 t78 = X2_Rxx * t45 + X2_Ryx * f2_fy;
+    const double_pendulum_vector8 fC1_fx = f1_fx - t78;
+    const double_pendulum_vector8 t82 = X2_Rxx * f2_fy - X2_Ryx * t45;
     const double_pendulum_vector8 t83 = t21 - t82;
-    const double_pendulum_vector8 t86 = X2_0 * t48 + X2_3 * f2_4;
+    const double_pendulum_vector8 t86 = X2_Rxx * t48 + X2_Ryx * f2_ny;
     const double_pendulum_vector8 t87 = t27 + t86;
-    const double_pendulum_vector8 t90 = X2_3 * t48 - X2_0 * f2_4;
+    const double_pendulum_vector8 t90 = X2_Ryx * t48 - X2_Rxx * f2_ny;
     const double_pendulum_vector8 t91 = t30 + t90;
 
     /* root: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
     const double_pendulum_vector8 d5_17 = cos_q0 * t66 + sin_q0 * t62;
-    const double_pendulum_vector8 B0_1 = -d5_17;
-    results[22] = B0_1;
-    const double_pendulum_vector8 B0_2 = cos_q0 * t62 - sin_q0 * t66;
-    const double_pendulum_vector8 t101 = cos_q0 * B1_10 + sin_q0 * B1_9;
-    const double_pendulum_vector8 t104 = cos_q0 * B1_9 - sin_q0 * B1_10;
+    const double_pendulum_vector8 B0_py = -d5_17;
+    results[22] = B0_py;
+    const double_pendulum_vector8 B0_pz = cos_q0 * t62 - sin_q0 * t66;
+    const double_pendulum_vector8 t101 = cos_q0 * B1_Nzy + sin_q0 * B1_Nzx;
+    const double_pendulum_vector8 t104 = cos_q0 * B1_Nzx - sin_q0 * B1_Nzy;
 
     /* root: fC: force of the subtree */
-    const double_pendulum_vector8 t107 = cos_q0 * t83 - sin_q0 * fC1_0;
-    const double_pendulum_vector8 fC0_1 = -t107;
-    results[12] = fC0_1;
-    const double_pendulum_vector8 d6_8 = cos_q0 * fC1_0 + sin_q0 * t83;
+    const double_pendulum_vector8 t107 = cos_q0 * t83 - sin_q0 * fC1_fx;
+    const double_pendulum_vector8 fC0_fy = -t107;
+    results[12] = fC0_fy;
+    const double_pendulum_vector8 d6_8 = cos_q0 * fC1_fx + sin_q0 * t83;
     results[10] = d6_8;
     const double_pendulum_vector8 t114 = sin_q0 * t87 + cos_q0 * t91;
     const double_pendulum_vector8 t117 = sin_q0 * t91 - cos_q0 * t87;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t118 = X2_0 * 0.0335304944;
-    const double_pendulum_vector8 IC1_1 = -0.04285428436 + t118;
-    const double_pendulum_vector8 t120 = X2_3 * 0.0335304944;
-    const double_pendulum_vector8 IC1_2 = 5.801760809999999e-07 + t120;
-    const double_pendulum_vector8 t124 = X2_3 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 IC1_7 = 0.00010896273703172167 + t124;
-    const double_pendulum_vector8 t126 = X2_0 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 IC1_8 = -6.709246438575111e-09 - t126;
+    const double_pendulum_vector8 t118 = X2_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC1_hx = -0.04285428436 + t118;
+    const double_pendulum_vector8 t120 = X2_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC1_hy = 5.801760809999999e-07 + t120;
+    const double_pendulum_vector8 t124 = X2_Ryx * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC1_xz = 0.00010896273703172167 + t124;
+    const double_pendulum_vector8 t126 = X2_Rxx * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC1_yz = -6.709246438575111e-09 - t126;
 
     /* root: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 IC0_2 = sin_q0 * IC1_1 + cos_q0 * IC1_2;
-    results[32] = IC0_2;
-    const double_pendulum_vector8 IC0_3 = sin_q0 * IC1_2 - cos_q0 * IC1_1;
-    const double_pendulum_vector8 t136 = sin_q0 * IC1_7 + cos_q0 * IC1_8;
-    const double_pendulum_vector8 t139 = sin_q0 * IC1_8 - cos_q0 * IC1_7;
+    const double_pendulum_vector8 IC0_hy = sin_q0 * IC1_hx + cos_q0 * IC1_hy;
+    results[32] = IC0_hy;
+    const double_pendulum_vector8 IC0_hz = sin_q0 * IC1_hy - cos_q0 * IC1_hx;
+    const double_pendulum_vector8 t136 = sin_q0 * IC1_xz + cos_q0 * IC1_yz;
+    const double_pendulum_vector8 t139 = sin_q0 * IC1_yz - cos_q0 * IC1_xz;
 
     /* root: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d3_12 = -B0_2;
+    const double_pendulum_vector8 d3_12 = -B0_pz;
     results[20] = d3_12;
-    const double_pendulum_vector8 d3_15 = -IC0_3;
+    const double_pendulum_vector8 d3_15 = -IC0_hz;
     results[30] = d3_15;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
@@ -131,29 +131,29 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     results[31] = d7_31;
     const double_pendulum_vector8 d7_32 = cos_q0 * t120 + sin_q0 * t118;
     results[33] = d7_32;
-    const double_pendulum_vector8 d7_33 = 0.004557856275071999 - X2_0 * 0.0033530494400000003 - 0.035 * d7_31;
+    const double_pendulum_vector8 d7_33 = 0.004557856275071999 - X2_Rxx * 0.0033530494400000003 - 0.035 * d7_31;
     const double_pendulum_vector8 t187 = cos_q0 * t126 - sin_q0 * t124;
     const double_pendulum_vector8 t190 = cos_q0 * t124 + sin_q0 * t126;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    const double_pendulum_vector8 h0_0 = -0.07149410980797784 + X2_0 * 0.05593916417810847;
-    const double_pendulum_vector8 h0_1 = 9.679119150497988e-07 + X2_3 * 0.05593916417810847;
+    const double_pendulum_vector8 h0_0 = -0.07149410980797784 + X2_Rxx * 0.05593916417810847;
+    const double_pendulum_vector8 h0_1 = 9.679119150497988e-07 + X2_Ryx * 0.05593916417810847;
 
     /* link1: d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)) */
-    const double_pendulum_vector8 t198 = m2_2 * 0.0335304944;
-    const double_pendulum_vector8 t199 = X2_0 * t198;
+    const double_pendulum_vector8 t198 = m2_wz * 0.0335304944;
+    const double_pendulum_vector8 t199 = X2_Rxx * t198;
     const double_pendulum_vector8 t201 = v[0] * 0.04285428436 - t199;
-    const double_pendulum_vector8 t202 = X2_3 * t198;
+    const double_pendulum_vector8 t202 = X2_Ryx * t198;
     const double_pendulum_vector8 t204 = t202 + v[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 H0_1 = sin_q0 * t201 - cos_q0 * t204;
     results[0] = H0_1;
     const double_pendulum_vector8 t210 = cos_q0 * t201 + sin_q0 * t204;
     const double_pendulum_vector8 H0_2 = -t210;
     results[2] = H0_2;
-    const double_pendulum_vector8 t212 = m2_2 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 t213 = X2_3 * t212;
+    const double_pendulum_vector8 t212 = m2_wz * 3.8534375079666787e-13;
+    const double_pendulum_vector8 t213 = X2_Ryx * t212;
     const double_pendulum_vector8 t215 = t213 + v[0] * 0.00010896273703172167;
-    const double_pendulum_vector8 t216 = X2_0 * t212;
+    const double_pendulum_vector8 t216 = X2_Rxx * t212;
     const double_pendulum_vector8 t218 = t216 + v[0] * 6.709246438575111e-09;
     const double_pendulum_vector8 t221 = cos_q0 * t215 + sin_q0 * t218;
     const double_pendulum_vector8 t224 = cos_q0 * t218 - sin_q0 * t215;
@@ -171,10 +171,10 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     /* results */
     const double_pendulum_vector8 t245 = sin_q0 * h0_0 + cos_q0 * h0_1;
     const double_pendulum_vector8 t250 = 0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0;
-    const double_pendulum_vector8 t252 = IC0_3 * 1.668307168715904;
-    const double_pendulum_vector8 t255 = v[1] * d7_32 + v[0] * IC0_2;
-    const double_pendulum_vector8 t256 = IC0_2 * 1.668307168715904;
-    const double_pendulum_vector8 t259 = v[0] * IC0_3 - v[1] * d7_31;
+    const double_pendulum_vector8 t252 = IC0_hz * 1.668307168715904;
+    const double_pendulum_vector8 t255 = v[1] * d7_32 + v[0] * IC0_hy;
+    const double_pendulum_vector8 t256 = IC0_hy * 1.668307168715904;
+    const double_pendulum_vector8 t259 = v[0] * IC0_hz - v[1] * d7_31;
     const double_pendulum_vector8 t268 = t210 * t245 - 0.035 * H0_1 + H0_1 * t250 + t252 * t255 - t256 * t259;
     results[4] = t268;
     const double_pendulum_vector8 t269 = d7_31 * 1.668307168715904;
@@ -191,17 +191,17 @@ static __attribute__((noinline)) void double_pendulum_centroidal_dynamics_deriva
     results[17] = t156 - d7_10 * 0.00417892830083921;
     results[18] = d6_8 * 0.00417892830083921 - t114;
     results[19] = -t159 - t144 * 0.00417892830083921;
-    results[24] = d7_29 - t54 - t56 + d5_17 * t245 + 0.035 * B0_2 - B0_2 * t250;
+    results[24] = d7_29 - t54 - t56 + d5_17 * t245 + 0.035 * B0_pz - B0_pz * t250;
     results[25] = d7_26 - d7_25 * t245 - t162 * t250;
     results[26] = d5_17 * 0.00417892830083921 - t101;
     results[27] = -t171 - d7_25 * 0.00417892830083921;
-    results[28] = t104 - B0_2 * 0.00417892830083921;
+    results[28] = t104 - B0_pz * 0.00417892830083921;
     results[29] = -t174 - t162 * 0.00417892830083921;
-    results[34] = 0.008636227908704868 - X2_0 * 0.006706098880000001 - IC0_2 * t245 + 0.035 * IC0_3 - IC0_3 * t250;
+    results[34] = 0.008636227908704868 - X2_Rxx * 0.006706098880000001 - IC0_hy * t245 + 0.035 * IC0_hz - IC0_hz * t250;
     results[35] = d7_33 - d7_32 * t245 + d7_31 * t250;
-    results[36] = -t136 - IC0_2 * 0.00417892830083921;
+    results[36] = -t136 - IC0_hy * 0.00417892830083921;
     results[37] = t187 - d7_32 * 0.00417892830083921;
-    results[38] = -t139 - IC0_3 * 0.00417892830083921;
+    results[38] = -t139 - IC0_hz * 0.00417892830083921;
     results[39] = t190 + d7_31 * 0.00417892830083921;
 }
 

@@ -20,54 +20,54 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_deriva
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t7 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X2_3, X2_0;
-    double_pendulum_sine_and_cosine8(&t7, &X2_3, &X2_0);
+    double_pendulum_vector8 X2_Ryx, X2_Rxx;
+    double_pendulum_sine_and_cosine8(&t7, &X2_Ryx, &X2_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t12 = v[0] * v[0];
-    const double_pendulum_vector8 f1_0 = t12 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double_pendulum_vector8 f1_fx = t12 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 t20 = a[0] * 0.04285428436 + t12 * 5.801760809999999e-07;
     const double_pendulum_vector8 t25 = a[0] * 0.00010896273703172167 + t12 * 6.709246438575111e-09;
     const double_pendulum_vector8 t28 = t12 * 0.00010896273703172167 - a[0] * 6.709246438575111e-09;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m2_2 = v[0] + v[1];
-    const double_pendulum_vector8 m2_5 = a[0] + a[1];
-    const double_pendulum_vector8 t39 = X2_3 * (t12 * 0.1) + X2_0 * (a[0] * 0.1);
+    const double_pendulum_vector8 m2_wz = v[0] + v[1];
+    const double_pendulum_vector8 m2_dwz = a[0] + a[1];
+    const double_pendulum_vector8 t39 = X2_Ryx * (t12 * 0.1) + X2_Rxx * (a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t41 = m2_2 * m2_2;
+    const double_pendulum_vector8 t41 = m2_wz * m2_wz;
     const double_pendulum_vector8 t42 = 0.0335304944 * t41;
-    const double_pendulum_vector8 f2_1 = m2_5 * 0.0335304944;
+    const double_pendulum_vector8 f2_fy = m2_dwz * 0.0335304944;
     const double_pendulum_vector8 t45 = t41 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 f2_4 = m2_5 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 t50 = t39 * 0.0335304944 - m2_5 * 0.004557856275071999;
+    const double_pendulum_vector8 f2_ny = m2_dwz * 3.8534375079666787e-13;
+    const double_pendulum_vector8 t50 = t39 * 0.0335304944 - m2_dwz * 0.004557856275071999;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f1_from2_0 = f1_0 - X2_0 * t42 - X2_3 * f2_1;
-    const double_pendulum_vector8 t57 = X2_0 * f2_1 - X2_3 * t42;
+    const double_pendulum_vector8 f1_from2_fx = f1_fx - X2_Rxx * t42 - X2_Ryx * f2_fy;
+    const double_pendulum_vector8 t57 = X2_Rxx * f2_fy - X2_Ryx * t42;
     const double_pendulum_vector8 t58 = t20 - t57;
-    const double_pendulum_vector8 t62 = t25 + X2_0 * t45 + X2_3 * f2_4;
-    const double_pendulum_vector8 t66 = t28 + X2_3 * t45 - X2_0 * f2_4;
-    const double_pendulum_vector8 f1_from2_5 = a[0] * 0.004078371633632869 - 0.1 * t57 - t50;
+    const double_pendulum_vector8 t62 = t25 + X2_Rxx * t45 + X2_Ryx * f2_ny;
+    const double_pendulum_vector8 t66 = t28 + X2_Ryx * t45 - X2_Rxx * f2_ny;
+    const double_pendulum_vector8 f1_from2_nz = a[0] * 0.004078371633632869 - 0.1 * t57 - t50;
 
     /* link1: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t73 = cos_q0 * t58 - sin_q0 * f1_from2_0;
-    const double_pendulum_vector8 f0_from1_1 = -t73;
-    results[0] = f0_from1_1;
-    const double_pendulum_vector8 t77 = cos_q0 * f1_from2_0 + sin_q0 * t58;
-    const double_pendulum_vector8 f0_from1_2 = -t77;
-    results[1] = f0_from1_2;
-    const double_pendulum_vector8 f0_from1_3 = f1_from2_5 + 0.035 * t73;
+    const double_pendulum_vector8 t73 = cos_q0 * t58 - sin_q0 * f1_from2_fx;
+    const double_pendulum_vector8 f0_from1_fy = -t73;
+    results[0] = f0_from1_fy;
+    const double_pendulum_vector8 t77 = cos_q0 * f1_from2_fx + sin_q0 * t58;
+    const double_pendulum_vector8 f0_from1_fz = -t77;
+    results[1] = f0_from1_fz;
+    const double_pendulum_vector8 f0_from1_nx = f1_from2_nz + 0.035 * t73;
     const double_pendulum_vector8 t83 = sin_q0 * t62 + cos_q0 * t66;
     const double_pendulum_vector8 t86 = sin_q0 * t66 - cos_q0 * t62;
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    const double_pendulum_vector8 h0_0 = -0.07149410980797784 + X2_0 * 0.05593916417810847;
-    const double_pendulum_vector8 h0_1 = 9.679119150497988e-07 + X2_3 * 0.05593916417810847;
+    const double_pendulum_vector8 h0_0 = -0.07149410980797784 + X2_Rxx * 0.05593916417810847;
+    const double_pendulum_vector8 h0_1 = 9.679119150497988e-07 + X2_Ryx * 0.05593916417810847;
 
     /* results */
-    const double_pendulum_vector8 t105 = f0_from1_3 + t77 * (sin_q0 * h0_0 + cos_q0 * h0_1) - t73 * (0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0);
+    const double_pendulum_vector8 t105 = f0_from1_nx + t77 * (sin_q0 * h0_0 + cos_q0 * h0_1) - t73 * (0.034999999999999996 + sin_q0 * h0_1 - cos_q0 * h0_0);
     results[2] = t105;
     results[3] = t77 * 0.00417892830083921 - t83;
     results[4] = -t86 - t73 * 0.00417892830083921;

@@ -23,28 +23,28 @@ void double_pendulum_centroidal_momentum_matrix(const double *restrict q, double
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t22 = cos_q1 * 0.0335304944;
-    const double IC0_1 = -0.04285428436 + t22;
+    const double IC0_hx = -0.04285428436 + t22;
     const double t24 = sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t24;
+    const double IC0_hy = 5.801760809999999e-07 + t24;
     const double t26 = sin_q1 * 3.8534375079666787e-13;
-    const double IC0_7 = 0.00010896273703172167 + t26;
+    const double IC0_xz = 0.00010896273703172167 + t26;
     const double t28 = cos_q1 * 3.8534375079666787e-13;
     const double t29 = 6.709246438575111e-09 + t28;
 
     /* link1: A = 0_X* IC S, about the centre of mass */
-    const double A0_1 = cos_q0 * IC0_1 - sin_q0 * IC0_2;
+    const double A0_1 = cos_q0 * IC0_hx - sin_q0 * IC0_hy;
     A[2] = A0_1;
-    const double A0_2 = cos_q0 * IC0_2 + sin_q0 * IC0_1;
+    const double A0_2 = cos_q0 * IC0_hy + sin_q0 * IC0_hx;
     A[4] = A0_2;
-    const double t36 = IC0_2 * 1.668307168715904;
-    const double t37 = IC0_1 * 1.668307168715904;
+    const double t36 = IC0_hy * 1.668307168715904;
+    const double t37 = IC0_hx * 1.668307168715904;
     const double t41 = 0.034999999999999996 + sin_q0 * t36 - cos_q0 * t37;
     const double t44 = sin_q0 * t37 + cos_q0 * t36;
     const double A0_3 = 0.008636227908704868 - cos_q1 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t44 + A0_1 * t41;
     A[6] = A0_3;
-    const double A0_4 = cos_q0 * t29 - sin_q0 * IC0_7 - A0_2 * 0.00417892830083921;
+    const double A0_4 = cos_q0 * t29 - sin_q0 * IC0_xz - A0_2 * 0.00417892830083921;
     A[8] = A0_4;
-    const double A0_5 = cos_q0 * IC0_7 + sin_q0 * t29 + A0_1 * 0.00417892830083921;
+    const double A0_5 = cos_q0 * IC0_xz + sin_q0 * t29 + A0_1 * 0.00417892830083921;
     A[10] = A0_5;
 
     /* link2: A = 0_X* IC S, about the centre of mass */

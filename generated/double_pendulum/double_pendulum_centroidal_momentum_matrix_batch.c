@@ -20,33 +20,33 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t7 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t7, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t7, &X1_Ryx, &X1_Rxx);
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t11 = X1_0 * 0.0335304944;
-    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t11;
-    const double_pendulum_vector8 t14 = X1_3 * 0.0335304944;
-    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t14;
-    const double_pendulum_vector8 t21 = X1_3 * 3.8534375079666787e-13;
-    const double_pendulum_vector8 IC0_7 = 0.00010896273703172167 + t21;
-    const double_pendulum_vector8 t23 = X1_0 * 3.8534375079666787e-13;
+    const double_pendulum_vector8 t11 = X1_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hx = -0.04285428436 + t11;
+    const double_pendulum_vector8 t14 = X1_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hy = 5.801760809999999e-07 + t14;
+    const double_pendulum_vector8 t21 = X1_Ryx * 3.8534375079666787e-13;
+    const double_pendulum_vector8 IC0_xz = 0.00010896273703172167 + t21;
+    const double_pendulum_vector8 t23 = X1_Rxx * 3.8534375079666787e-13;
     const double_pendulum_vector8 t26 = 6.709246438575111e-09 + t23;
 
     /* link1: A = 0_X* IC S, about the centre of mass */
-    const double_pendulum_vector8 A0_1 = cos_q0 * IC0_1 - sin_q0 * IC0_2;
+    const double_pendulum_vector8 A0_1 = cos_q0 * IC0_hx - sin_q0 * IC0_hy;
     results[0] = A0_1;
-    const double_pendulum_vector8 A0_2 = cos_q0 * IC0_2 + sin_q0 * IC0_1;
+    const double_pendulum_vector8 A0_2 = cos_q0 * IC0_hy + sin_q0 * IC0_hx;
     results[2] = A0_2;
-    const double_pendulum_vector8 t34 = IC0_2 * 1.668307168715904;
-    const double_pendulum_vector8 t35 = IC0_1 * 1.668307168715904;
+    const double_pendulum_vector8 t34 = IC0_hy * 1.668307168715904;
+    const double_pendulum_vector8 t35 = IC0_hx * 1.668307168715904;
     const double_pendulum_vector8 t40 = 0.034999999999999996 + sin_q0 * t34 - cos_q0 * t35;
     const double_pendulum_vector8 t43 = sin_q0 * t35 + cos_q0 * t34;
-    const double_pendulum_vector8 A0_3 = 0.008636227908704868 - X1_0 * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t43 + A0_1 * t40;
+    const double_pendulum_vector8 A0_3 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001 - 0.035 * A0_1 - A0_2 * t43 + A0_1 * t40;
     results[4] = A0_3;
-    const double_pendulum_vector8 A0_4 = cos_q0 * t26 - sin_q0 * IC0_7 - A0_2 * 0.00417892830083921;
+    const double_pendulum_vector8 A0_4 = cos_q0 * t26 - sin_q0 * IC0_xz - A0_2 * 0.00417892830083921;
     results[6] = A0_4;
-    const double_pendulum_vector8 A0_5 = cos_q0 * IC0_7 + sin_q0 * t26 + A0_1 * 0.00417892830083921;
+    const double_pendulum_vector8 A0_5 = cos_q0 * IC0_xz + sin_q0 * t26 + A0_1 * 0.00417892830083921;
     results[8] = A0_5;
 
     /* link2: A = 0_X* IC S, about the centre of mass */
@@ -54,7 +54,7 @@ static __attribute__((noinline)) void double_pendulum_centroidal_momentum_matrix
     results[1] = A1_1;
     const double_pendulum_vector8 A1_2 = cos_q0 * t14 + sin_q0 * t11;
     results[3] = A1_2;
-    const double_pendulum_vector8 A1_3 = 0.004557856275071999 - X1_0 * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
+    const double_pendulum_vector8 A1_3 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003 - t43 * A1_2 - A1_1 * (0.035 - t40);
     results[5] = A1_3;
     const double_pendulum_vector8 A1_4 = cos_q0 * t23 - sin_q0 * t21 - A1_2 * 0.00417892830083921;
     results[7] = A1_4;

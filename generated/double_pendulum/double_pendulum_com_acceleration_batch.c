@@ -20,29 +20,29 @@ static __attribute__((noinline)) void double_pendulum_com_acceleration_kernel8(c
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X2_3, X2_0;
-    double_pendulum_sine_and_cosine8(&t6, &X2_3, &X2_0);
+    double_pendulum_vector8 X2_Ryx, X2_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X2_Ryx, &X2_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
-    const double_pendulum_vector8 f1_0 = t11 * 0.04285428436 - a[0] * 5.801760809999999e-07;
+    const double_pendulum_vector8 f1_fx = t11 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 t19 = a[0] * 0.04285428436 + t11 * 5.801760809999999e-07;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m2_2 = v[0] + v[1];
-    const double_pendulum_vector8 m2_5 = a[0] + a[1];
+    const double_pendulum_vector8 m2_wz = v[0] + v[1];
+    const double_pendulum_vector8 m2_dwz = a[0] + a[1];
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t26 = 0.0335304944 * (m2_2 * m2_2);
-    const double_pendulum_vector8 f2_1 = m2_5 * 0.0335304944;
+    const double_pendulum_vector8 t26 = 0.0335304944 * (m2_wz * m2_wz);
+    const double_pendulum_vector8 f2_fy = m2_dwz * 0.0335304944;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f1_from2_0 = f1_0 - X2_0 * t26 - X2_3 * f2_1;
-    const double_pendulum_vector8 t35 = t19 - X2_0 * f2_1 + X2_3 * t26;
+    const double_pendulum_vector8 f1_from2_fx = f1_fx - X2_Rxx * t26 - X2_Ryx * f2_fy;
+    const double_pendulum_vector8 t35 = t19 - X2_Rxx * f2_fy + X2_Ryx * t26;
 
     /* link1: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t38 = cos_q0 * t35 - sin_q0 * f1_from2_0;
-    const double_pendulum_vector8 t41 = cos_q0 * f1_from2_0 + sin_q0 * t35;
+    const double_pendulum_vector8 t38 = cos_q0 * t35 - sin_q0 * f1_from2_fx;
+    const double_pendulum_vector8 t41 = cos_q0 * f1_from2_fx + sin_q0 * t35;
 
     /* results */
     results[0] = -(t38 * 1.4265335235378032);

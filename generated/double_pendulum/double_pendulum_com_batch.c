@@ -20,12 +20,12 @@ static __attribute__((noinline)) void double_pendulum_com_kernel8(const double_p
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: h = m c + sum of R h_child + m_child P: first moment of the subtree */
-    const double_pendulum_vector8 h0_0 = -0.06113307326676177 + X1_0 * 0.04783237432239658;
-    const double_pendulum_vector8 h0_1 = 8.276406291012838e-07 + X1_3 * 0.04783237432239658;
+    const double_pendulum_vector8 h0_0 = -0.06113307326676177 + X1_Rxx * 0.04783237432239658;
+    const double_pendulum_vector8 h0_1 = 8.276406291012838e-07 + X1_Ryx * 0.04783237432239658;
 
     /* results */
     results[0] = 3.808393166904422e-14 + sin_q0 * h0_0 + cos_q0 * h0_1;

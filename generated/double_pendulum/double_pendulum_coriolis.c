@@ -20,18 +20,18 @@ void double_pendulum_coriolis(const double *restrict q, const double *restrict v
 
     /* link2: v = X v_parent + S qdot */
     const double t7 = sin_q1 * (v[0] * 0.1);
-    const double v1_5 = v[0] + v[1];
+    const double v1_wz = v[0] + v[1];
 
     /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double B1_1 = v1_5 * 0.0335304944;
+    const double B1_py = v1_wz * 0.0335304944;
     const double t12 = t7 * 0.0335304944;
     const double C1_0 = -t12;
     C[2] = C1_0;
-    const double t15 = v1_5 * 3.0243362417677243e-12;
+    const double t15 = v1_wz * 3.0243362417677243e-12;
     const double t16 = t12 - t15;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double t18 = 0.1 * (sin_q1 * B1_1);
+    const double t18 = 0.1 * (sin_q1 * B1_py);
     C[1] = t18;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */

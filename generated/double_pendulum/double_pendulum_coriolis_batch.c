@@ -16,23 +16,23 @@ static __attribute__((noinline)) void double_pendulum_coriolis_kernel8(const dou
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t3 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, cosine_of_X1_3;
-    double_pendulum_sine_and_cosine8(&t3, &X1_3, &cosine_of_X1_3);
+    double_pendulum_vector8 X1_Ryx, cosine_of_X1_Ryx;
+    double_pendulum_sine_and_cosine8(&t3, &X1_Ryx, &cosine_of_X1_Ryx);
 
     /* link2: v = X v_parent + S qdot */
-    const double_pendulum_vector8 t8 = X1_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 v1_5 = v[0] + v[1];
+    const double_pendulum_vector8 t8 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 v1_wz = v[0] + v[1];
 
     /* link2: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_1 = v1_5 * 0.0335304944;
+    const double_pendulum_vector8 B1_py = v1_wz * 0.0335304944;
     const double_pendulum_vector8 t13 = t8 * 0.0335304944;
     const double_pendulum_vector8 C1_0 = -t13;
     results[2] = C1_0;
-    const double_pendulum_vector8 t16 = v1_5 * 3.0243362417677243e-12;
+    const double_pendulum_vector8 t16 = v1_wz * 3.0243362417677243e-12;
     const double_pendulum_vector8 t17 = t13 - t16;
 
     /* link1: p = sum m rdot, N = sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 t19 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 t19 = 0.1 * (X1_Ryx * B1_py);
     results[1] = t19;
 
     /* link1: C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j */

@@ -19,22 +19,22 @@ static __attribute__((noinline)) void double_pendulum_forward_kinematics_kernel8
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
     results[0] = cos_q0;
     results[2] = sin_q0;
-    const double_pendulum_vector8 W0_5 = -sin_q0;
-    results[1] = W0_5;
+    const double_pendulum_vector8 W0_Ryz = -sin_q0;
+    results[1] = W0_Ryz;
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q1, cos_q1;
     double_pendulum_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
-    const double_pendulum_vector8 W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    results[3] = W1_4;
-    const double_pendulum_vector8 W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    results[6] = W1_7;
-    const double_pendulum_vector8 W1_5 = -W1_7;
-    results[4] = W1_5;
-    const double_pendulum_vector8 W1_10 = -(sin_q0 * 0.1);
-    results[5] = W1_10;
-    const double_pendulum_vector8 W1_11 = 0.035 + cos_q0 * 0.1;
-    results[7] = W1_11;
+    const double_pendulum_vector8 W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
+    results[3] = W1_Ryy;
+    const double_pendulum_vector8 W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
+    results[6] = W1_Rzy;
+    const double_pendulum_vector8 W1_Ryz = -W1_Rzy;
+    results[4] = W1_Ryz;
+    const double_pendulum_vector8 W1_py = -(sin_q0 * 0.1);
+    results[5] = W1_py;
+    const double_pendulum_vector8 W1_pz = 0.035 + cos_q0 * 0.1;
+    results[7] = W1_pz;
 }
 
 /* where each entry of placements is among the results */

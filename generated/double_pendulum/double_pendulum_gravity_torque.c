@@ -23,19 +23,19 @@ void double_pendulum_gravity_torque(const double *restrict q, double *restrict t
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t8 = cos_q0 * 9.81;
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t14 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_7 = sin_q1 * t8 + cos_q1 * m0_7;
+    const double m1_ay = sin_q1 * t8 + cos_q1 * m0_ay;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double f1_5 = m1_7 * 0.0335304944;
-    tau[1] = f1_5;
+    const double f1_nz = m1_ay * 0.0335304944;
+    tau[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = f1_5 - t14;
-    tau[0] = f0_from1_5;
+    const double f0_from1_nz = f1_nz - t14;
+    tau[0] = f0_from1_nz;
 }

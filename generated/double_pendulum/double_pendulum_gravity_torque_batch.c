@@ -20,26 +20,26 @@ static __attribute__((noinline)) void double_pendulum_gravity_torque_kernel8(con
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t9 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t15 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_7 = X1_3 * t9 + X1_0 * m0_7;
+    const double_pendulum_vector8 m1_ay = X1_Ryx * t9 + X1_Rxx * m0_ay;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 f1_5 = m1_7 * 0.0335304944;
-    results[1] = f1_5;
+    const double_pendulum_vector8 f1_nz = m1_ay * 0.0335304944;
+    results[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = f1_5 - t15;
-    results[0] = f0_from1_5;
+    const double_pendulum_vector8 f0_from1_nz = f1_nz - t15;
+    results[0] = f0_from1_nz;
 }
 
 /* where each entry of tau is among the results */

@@ -16,18 +16,18 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_kernel8(con
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t2 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 sine_of_X1_0, X1_0;
-    double_pendulum_sine_and_cosine8(&t2, &sine_of_X1_0, &X1_0);
+    double_pendulum_vector8 sine_of_X1_Rxx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t2, &sine_of_X1_Rxx, &X1_Rxx);
 
     /* link2: v = X v_parent + S qdot */
-    const double_pendulum_vector8 t7 = X1_0 * (v[0] * 0.1);
-    const double_pendulum_vector8 v1_5 = v[0] + v[1];
+    const double_pendulum_vector8 t7 = X1_Rxx * (v[0] * 0.1);
+    const double_pendulum_vector8 v1_wz = v[0] + v[1];
 
     /* link1: T = (m u.u + w.J w) / 2 + h.(u x w) */
     const double_pendulum_vector8 t11 = v[0] * 0.0020391858168164346;
 
     /* link2: T = (m u.u + w.J w) / 2 + h.(u x w) */
-    const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_5) - v1_5 * (v1_5 * 0.0022789281375359995);
+    const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_wz) - v1_wz * (v1_wz * 0.0022789281375359995);
 
     /* results */
     results[0] = v[0] * t11 - t18;

@@ -21,21 +21,21 @@ void double_pendulum_kinetic_energy_regressor(const double *restrict q, const do
     /* link2: v = X v_parent + S qdot */
     const double t6 = 0.1 * v[0];
     const double t7 = cos_q1 * t6;
-    const double v1_2 = sin_q1 * t6;
-    const double v1_3 = v[0] + v[1];
+    const double v1_vz = sin_q1 * t6;
+    const double v1_wx = v[0] + v[1];
 
     /* link1: T by m, m c, J: u.u / 2, u x w, w w^T */
     const double y0_4 = v[0] * (v[0] * 0.5);
     y[4] = y0_4;
 
     /* link2: T by m, m c, J: u.u / 2, u x w, w w^T */
-    const double y1_0 = 0.5 * (t7 * t7 + v1_2 * v1_2);
+    const double y1_0 = 0.5 * (t7 * t7 + v1_vz * v1_vz);
     y[10] = y1_0;
-    const double y1_2 = v1_2 * v1_3;
+    const double y1_2 = v1_vz * v1_wx;
     y[12] = y1_2;
-    const double y1_3 = t7 * v1_3;
+    const double y1_3 = t7 * v1_wx;
     y[13] = y1_3;
-    const double y1_4 = v1_3 * (v1_3 * 0.5);
+    const double y1_4 = v1_wx * (v1_wx * 0.5);
     y[14] = y1_4;
 
     /* results: known without computation */

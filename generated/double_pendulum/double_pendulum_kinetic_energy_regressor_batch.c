@@ -21,21 +21,21 @@ static __attribute__((noinline)) void double_pendulum_kinetic_energy_regressor_k
     /* link2: v = X v_parent + S qdot */
     const double_pendulum_vector8 t6 = 0.1 * v[0];
     const double_pendulum_vector8 t7 = cos_q1 * t6;
-    const double_pendulum_vector8 v1_2 = sin_q1 * t6;
-    const double_pendulum_vector8 v1_3 = v[0] + v[1];
+    const double_pendulum_vector8 v1_vz = sin_q1 * t6;
+    const double_pendulum_vector8 v1_wx = v[0] + v[1];
 
     /* link1: T by m, m c, J: u.u / 2, u x w, w w^T */
     const double_pendulum_vector8 y0_4 = v[0] * (v[0] * 0.5);
     results[0] = y0_4;
 
     /* link2: T by m, m c, J: u.u / 2, u x w, w w^T */
-    const double_pendulum_vector8 y1_0 = 0.5 * (t7 * t7 + v1_2 * v1_2);
+    const double_pendulum_vector8 y1_0 = 0.5 * (t7 * t7 + v1_vz * v1_vz);
     results[1] = y1_0;
-    const double_pendulum_vector8 y1_2 = v1_2 * v1_3;
+    const double_pendulum_vector8 y1_2 = v1_vz * v1_wx;
     results[2] = y1_2;
-    const double_pendulum_vector8 y1_3 = t7 * v1_3;
+    const double_pendulum_vector8 y1_3 = t7 * v1_wx;
     results[3] = y1_3;
-    const double_pendulum_vector8 y1_4 = v1_3 * (v1_3 * 0.5);
+    const double_pendulum_vector8 y1_4 = v1_wx * (v1_wx * 0.5);
     results[4] = y1_4;
 }
 

@@ -22,22 +22,22 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     const double sin_q1 = sine[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t10 = v[0] * v[0];
     const double t15 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_7 = cos_q1 * m0_7 + sin_q1 * (cos_q0 * 9.81 - t10 * 0.1);
+    const double m1_wz = v[0] + v[1];
+    const double m1_ay = cos_q1 * m0_ay + sin_q1 * (cos_q0 * 9.81 - t10 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t27 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_5 = m1_7 * 0.0335304944;
-    tau[1] = f1_5;
+    const double t27 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_nz = m1_ay * 0.0335304944;
+    tau[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = f1_5 - t15 + 0.1 * (sin_q1 * t27);
-    tau[0] = f0_from1_5;
+    const double f0_from1_nz = f1_nz - t15 + 0.1 * (sin_q1 * t27);
+    tau[0] = f0_from1_nz;
 }

@@ -20,28 +20,28 @@ static __attribute__((noinline)) void double_pendulum_nle_kernel8(const double_p
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
     const double_pendulum_vector8 t16 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_7 = X1_0 * m0_7 + X1_3 * (cos_q0 * 9.81 - t11 * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t11 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t28 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_5 = m1_7 * 0.0335304944;
-    results[1] = f1_5;
+    const double_pendulum_vector8 t28 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_nz = m1_ay * 0.0335304944;
+    results[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = f1_5 - t16 + 0.1 * (X1_3 * t28);
-    results[0] = f0_from1_5;
+    const double_pendulum_vector8 f0_from1_nz = f1_nz - t16 + 0.1 * (X1_Ryx * t28);
+    results[0] = f0_from1_nz;
 }
 
 /* where each entry of tau is among the results */

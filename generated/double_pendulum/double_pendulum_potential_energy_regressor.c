@@ -21,16 +21,16 @@ void double_pendulum_potential_energy_regressor(const double *restrict q, double
     const double sin_q1 = sine[1];
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
-    const double W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    const double W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    const double W1_11 = 0.035 + cos_q0 * 0.1;
+    const double W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
+    const double W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
+    const double W1_pz = 0.035 + cos_q0 * 0.1;
 
     /* results */
     y[2] = sin_q0 * 9.81;
     y[3] = cos_q0 * 9.81;
-    y[10] = W1_11 * 9.81;
-    y[12] = W1_7 * 9.81;
-    y[13] = W1_4 * 9.81;
+    y[10] = W1_pz * 9.81;
+    y[12] = W1_Rzy * 9.81;
+    y[13] = W1_Ryy * 9.81;
 
     /* results: known without computation */
     memset(y + 4, 0, 4 * sizeof *y);

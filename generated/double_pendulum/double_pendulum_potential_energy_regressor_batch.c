@@ -21,16 +21,16 @@ static __attribute__((noinline)) void double_pendulum_potential_energy_regressor
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
     double_pendulum_vector8 sin_q1, cos_q1;
     double_pendulum_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
-    const double_pendulum_vector8 W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    const double_pendulum_vector8 W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    const double_pendulum_vector8 W1_11 = 0.035 + cos_q0 * 0.1;
+    const double_pendulum_vector8 W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
+    const double_pendulum_vector8 W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
+    const double_pendulum_vector8 W1_pz = 0.035 + cos_q0 * 0.1;
 
     /* results */
     results[0] = sin_q0 * 9.81;
     results[1] = cos_q0 * 9.81;
-    results[2] = W1_11 * 9.81;
-    results[3] = W1_7 * 9.81;
-    results[4] = W1_4 * 9.81;
+    results[2] = W1_pz * 9.81;
+    results[3] = W1_Rzy * 9.81;
+    results[4] = W1_Ryy * 9.81;
 }
 
 /* where each entry of y is among the results */

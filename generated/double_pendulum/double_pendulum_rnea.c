@@ -26,19 +26,19 @@ static void double_pendulum_rnea_without_fext(const double *restrict q, const do
     const double t18 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
-    const double m1_7 = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
+    const double m1_ay = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t35 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_1 = m1_5 * 0.0335304944;
-    const double f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
-    tau[1] = f1_5;
+    const double t35 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_fy = m1_dwz * 0.0335304944;
+    const double f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
+    tau[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double f0_from1_5 = f1_5 - t18 - 0.1 * (cos_q1 * f1_1 - sin_q1 * t35);
-    tau[0] = f0_from1_5;
+    const double f0_from1_nz = f1_nz - t18 - 0.1 * (cos_q1 * f1_fy - sin_q1 * t35);
+    tau[0] = f0_from1_nz;
 }
 
 static void double_pendulum_rnea_with_fext(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
@@ -59,22 +59,22 @@ static void double_pendulum_rnea_with_fext(const double *restrict q, const doubl
     const double t18 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
-    const double m1_7 = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
+    const double m1_ay = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t34 = m1_2 * m1_2;
-    const double f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
+    const double t34 = m1_wz * m1_wz;
+    const double f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
 
     /* link2: tau = S^T f */
-    const double tau1 = f1_5 - fext[9];
+    const double tau1 = f1_nz - fext[9];
     tau[1] = tau1;
 
     /* link2: f_parent = f_parent + X* f */
-    const double t54 = cos_q1 * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944) - sin_q1 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t34);
-    const double f0_from1_5 = tau1 - fext[3] - t18 - 0.1 * t54;
-    tau[0] = f0_from1_5;
+    const double t54 = cos_q1 * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944) - sin_q1 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t34);
+    const double f0_from1_nz = tau1 - fext[3] - t18 - 0.1 * t54;
+    tau[0] = f0_from1_nz;
 }
 
 void double_pendulum_rnea(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)

@@ -20,27 +20,27 @@ static __attribute__((noinline)) void double_pendulum_rnea_without_fext_kernel8(
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
     const double_pendulum_vector8 t19 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
-    const double_pendulum_vector8 m1_7 = X1_3 * (cos_q0 * 9.81 - t11 * 0.1) + X1_0 * (sin_q0 * 9.81 - a[0] * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
+    const double_pendulum_vector8 m1_ay = X1_Ryx * (cos_q0 * 9.81 - t11 * 0.1) + X1_Rxx * (sin_q0 * 9.81 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t36 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
-    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
-    results[1] = f1_5;
+    const double_pendulum_vector8 t36 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
+    const double_pendulum_vector8 f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
+    results[1] = f1_nz;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 f0_from1_5 = f1_5 - t19 - 0.1 * (X1_0 * f1_1 - X1_3 * t36);
-    results[0] = f0_from1_5;
+    const double_pendulum_vector8 f0_from1_nz = f1_nz - t19 - 0.1 * (X1_Rxx * f1_fy - X1_Ryx * t36);
+    results[0] = f0_from1_nz;
 }
 
 static __attribute__((noinline)) void double_pendulum_rnea_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
@@ -52,30 +52,30 @@ static __attribute__((noinline)) void double_pendulum_rnea_with_fext_kernel8(con
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
     const double_pendulum_vector8 t19 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
-    const double_pendulum_vector8 m1_7 = X1_3 * (cos_q0 * 9.81 - t11 * 0.1) + X1_0 * (sin_q0 * 9.81 - a[0] * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
+    const double_pendulum_vector8 m1_ay = X1_Ryx * (cos_q0 * 9.81 - t11 * 0.1) + X1_Rxx * (sin_q0 * 9.81 - a[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t35 = m1_2 * m1_2;
-    const double_pendulum_vector8 f1_5 = m1_5 * 0.004557856275071999 + m1_7 * 0.0335304944;
+    const double_pendulum_vector8 t35 = m1_wz * m1_wz;
+    const double_pendulum_vector8 f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
 
     /* link2: tau = S^T f */
-    const double_pendulum_vector8 tau1 = f1_5 - fext[9];
+    const double_pendulum_vector8 tau1 = f1_nz - fext[9];
     results[1] = tau1;
 
     /* link2: f_parent = f_parent + X* f */
-    const double_pendulum_vector8 t55 = X1_0 * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944) - X1_3 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t35);
-    const double_pendulum_vector8 f0_from1_5 = tau1 - fext[3] - t19 - 0.1 * t55;
-    results[0] = f0_from1_5;
+    const double_pendulum_vector8 t55 = X1_Rxx * (fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944) - X1_Ryx * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t35);
+    const double_pendulum_vector8 f0_from1_nz = tau1 - fext[3] - t19 - 0.1 * t55;
+    results[0] = f0_from1_nz;
 }
 
 /* where each entry of tau is among the results */

@@ -23,42 +23,42 @@ static void double_pendulum_rnea_derivatives_without_fext(const double *restrict
 
     /* link1: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t11 = cos_q0 * 9.81;
-    const double m0_10 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t14 = v[0] * v[0];
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
     const double t22 = sin_q1 * (v[0] * 0.1);
-    const double m1_9 = sin_q1 * (m0_10 - a[0] * 0.1) - cos_q1 * (t11 - t14 * 0.1);
+    const double m1_ax = sin_q1 * (m0_ay - a[0] * 0.1) - cos_q1 * (t11 - t14 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t32 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_1 = m1_5 * 0.0335304944;
+    const double t32 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_1 = m1_2 * 0.0670609888;
+    const double B1_py = m1_wz * 0.0670609888;
     const double t37 = t22 * 0.0670609888;
     const double d1_3 = -t37;
     dtau_dv[2] = d1_3;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double d1_5 = 0.1 * (sin_q1 * B1_1);
+    const double d1_5 = 0.1 * (sin_q1 * B1_py);
     dtau_dv[1] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double t43 = cos_q1 * t32 + sin_q1 * f1_1;
+    const double t43 = cos_q1 * t32 + sin_q1 * f1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t44 = cos_q1 * 0.0335304944;
-    const double IC0_1 = -0.04285428436 + t44;
+    const double IC0_hx = -0.04285428436 + t44;
     const double t46 = sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t46;
+    const double IC0_hy = 5.801760809999999e-07 + t46;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d0_0 = t11 * IC0_1 - m0_10 * IC0_2;
+    const double d0_0 = t11 * IC0_hx - m0_ay * IC0_hy;
     dtau_dq[0] = d0_0;
     const double d0_1 = d1_5 - t37;
     dtau_dv[0] = d0_1;
@@ -66,9 +66,9 @@ static void double_pendulum_rnea_derivatives_without_fext(const double *restrict
     dtau_da[0] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d1_0 = t11 * t44 - m0_10 * t46;
+    const double d1_0 = t11 * t44 - m0_ay * t46;
     dtau_dq[2] = d1_0;
-    const double t60 = m1_9 * 0.0335304944;
+    const double t60 = m1_ax * 0.0335304944;
     const double d1_1 = -t60;
     dtau_dq[3] = d1_1;
     const double d1_2 = 0.1 * t43 - t60;
@@ -97,44 +97,44 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
 
     /* link1: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t11 = cos_q0 * 9.81;
-    const double m0_10 = sin_q0 * 9.81;
+    const double m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double t14 = v[0] * v[0];
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
     const double t22 = sin_q1 * (v[0] * 0.1);
-    const double m1_9 = sin_q1 * (m0_10 - a[0] * 0.1) - cos_q1 * (t11 - t14 * 0.1);
+    const double m1_ax = sin_q1 * (m0_ay - a[0] * 0.1) - cos_q1 * (t11 - t14 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t38 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_2 * m1_2);
-    const double f1_1 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+    const double t38 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double B1_1 = m1_2 * 0.0670609888;
+    const double B1_py = m1_wz * 0.0670609888;
     const double t46 = t22 * 0.0670609888;
     const double d1_3 = -t46;
     dtau_dv[2] = d1_3;
-    const double t49 = m1_2 * 6.048672483535449e-12;
+    const double t49 = m1_wz * 6.048672483535449e-12;
     const double t50 = t46 - t49;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double d1_5 = 0.1 * (sin_q1 * B1_1);
+    const double d1_5 = 0.1 * (sin_q1 * B1_py);
     dtau_dv[1] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double t55 = cos_q1 * t38 + sin_q1 * f1_1;
+    const double t55 = cos_q1 * t38 + sin_q1 * f1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
     const double t56 = cos_q1 * 0.0335304944;
-    const double IC0_1 = -0.04285428436 + t56;
+    const double IC0_hx = -0.04285428436 + t56;
     const double t58 = sin_q1 * 0.0335304944;
-    const double IC0_2 = 5.801760809999999e-07 + t58;
+    const double IC0_hy = 5.801760809999999e-07 + t58;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d0_0 = t11 * IC0_1 - m0_10 * IC0_2;
+    const double d0_0 = t11 * IC0_hx - m0_ay * IC0_hy;
     dtau_dq[0] = d0_0;
     const double d0_1 = d1_5 - t49 - t50;
     dtau_dv[0] = d0_1;
@@ -142,9 +142,9 @@ static void double_pendulum_rnea_derivatives_with_fext(const double *restrict q,
     dtau_da[0] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double d1_0 = t11 * t56 - m0_10 * t58;
+    const double d1_0 = t11 * t56 - m0_ay * t58;
     dtau_dq[2] = d1_0;
-    const double t73 = m1_9 * 0.0335304944;
+    const double t73 = m1_ax * 0.0335304944;
     const double d1_1 = -t73;
     dtau_dq[3] = d1_1;
     const double d1_2 = 0.1 * t55 - t73;

@@ -20,62 +20,62 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_without_f
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link1: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t12 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_10 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t15 = v[0] * v[0];
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
-    const double_pendulum_vector8 t23 = X1_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 m1_9 = X1_3 * (m0_10 - a[0] * 0.1) - X1_0 * (t12 - t15 * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
+    const double_pendulum_vector8 t23 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 m1_ax = X1_Ryx * (m0_ay - a[0] * 0.1) - X1_Rxx * (t12 - t15 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t33 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t33 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
     const double_pendulum_vector8 t38 = t23 * 0.0670609888;
     const double_pendulum_vector8 d1_3 = -t38;
     results[6] = d1_3;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
     results[5] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t44 = X1_0 * t33 + X1_3 * f1_1;
+    const double_pendulum_vector8 t44 = X1_Rxx * t33 + X1_Ryx * f1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t45 = X1_0 * 0.0335304944;
-    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t45;
-    const double_pendulum_vector8 t47 = X1_3 * 0.0335304944;
-    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t47;
+    const double_pendulum_vector8 t45 = X1_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hx = -0.04285428436 + t45;
+    const double_pendulum_vector8 t47 = X1_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hy = 5.801760809999999e-07 + t47;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d0_0 = t12 * IC0_1 - m0_10 * IC0_2;
+    const double_pendulum_vector8 d0_0 = t12 * IC0_hx - m0_ay * IC0_hy;
     results[0] = d0_0;
     const double_pendulum_vector8 d0_1 = d1_5 - t38;
     results[4] = d0_1;
-    const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_0 * 0.006706098880000001;
+    const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
     results[7] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d1_0 = t12 * t45 - m0_10 * t47;
+    const double_pendulum_vector8 d1_0 = t12 * t45 - m0_ay * t47;
     results[2] = d1_0;
-    const double_pendulum_vector8 t61 = m1_9 * 0.0335304944;
+    const double_pendulum_vector8 t61 = m1_ax * 0.0335304944;
     const double_pendulum_vector8 d1_1 = -t61;
     results[3] = d1_1;
     const double_pendulum_vector8 d1_2 = 0.1 * t44 - t61;
     results[1] = d1_2;
-    const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003;
     results[8] = d1_6;
 }
 
@@ -88,64 +88,64 @@ static __attribute__((noinline)) void double_pendulum_rnea_derivatives_with_fext
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t6 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t6, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t6, &X1_Ryx, &X1_Rxx);
 
     /* link1: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double_pendulum_vector8 t12 = cos_q0 * 9.81;
-    const double_pendulum_vector8 m0_10 = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t15 = v[0] * v[0];
 
     /* link2: w, alpha, v, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
-    const double_pendulum_vector8 t23 = X1_3 * (v[0] * 0.1);
-    const double_pendulum_vector8 m1_9 = X1_3 * (m0_10 - a[0] * 0.1) - X1_0 * (t12 - t15 * 0.1);
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
+    const double_pendulum_vector8 t23 = X1_Ryx * (v[0] * 0.1);
+    const double_pendulum_vector8 m1_ax = X1_Ryx * (m0_ay - a[0] * 0.1) - X1_Rxx * (t12 - t15 * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t39 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_1 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t39 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_fy = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 B1_1 = m1_2 * 0.0670609888;
+    const double_pendulum_vector8 B1_py = m1_wz * 0.0670609888;
     const double_pendulum_vector8 t47 = t23 * 0.0670609888;
     const double_pendulum_vector8 d1_3 = -t47;
     results[6] = d1_3;
-    const double_pendulum_vector8 t50 = m1_2 * 6.048672483535449e-12;
+    const double_pendulum_vector8 t50 = m1_wz * 6.048672483535449e-12;
     const double_pendulum_vector8 t51 = t47 - t50;
 
     /* link1: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
-    const double_pendulum_vector8 d1_5 = 0.1 * (X1_3 * B1_1);
+    const double_pendulum_vector8 d1_5 = 0.1 * (X1_Ryx * B1_py);
     results[5] = d1_5;
 
     /* link1: fC: force of the subtree */
-    const double_pendulum_vector8 t56 = X1_0 * t39 + X1_3 * f1_1;
+    const double_pendulum_vector8 t56 = X1_Rxx * t39 + X1_Ryx * f1_fy;
 
     /* link1: IC = I + sum of X* IC_child X: composite inertia */
-    const double_pendulum_vector8 t57 = X1_0 * 0.0335304944;
-    const double_pendulum_vector8 IC0_1 = -0.04285428436 + t57;
-    const double_pendulum_vector8 t59 = X1_3 * 0.0335304944;
-    const double_pendulum_vector8 IC0_2 = 5.801760809999999e-07 + t59;
+    const double_pendulum_vector8 t57 = X1_Rxx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hx = -0.04285428436 + t57;
+    const double_pendulum_vector8 t59 = X1_Ryx * 0.0335304944;
+    const double_pendulum_vector8 IC0_hy = 5.801760809999999e-07 + t59;
 
     /* link1: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d0_0 = t12 * IC0_1 - m0_10 * IC0_2;
+    const double_pendulum_vector8 d0_0 = t12 * IC0_hx - m0_ay * IC0_hy;
     results[0] = d0_0;
     const double_pendulum_vector8 d0_1 = d1_5 - t50 - t51;
     results[4] = d0_1;
-    const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_0 * 0.006706098880000001;
+    const double_pendulum_vector8 d0_2 = 0.008636227908704868 - X1_Rxx * 0.006706098880000001;
     results[7] = d0_2;
 
     /* link2: rows and columns of dtau_dq, dtau_dv and M of this joint */
-    const double_pendulum_vector8 d1_0 = t12 * t57 - m0_10 * t59;
+    const double_pendulum_vector8 d1_0 = t12 * t57 - m0_ay * t59;
     results[2] = d1_0;
-    const double_pendulum_vector8 t74 = m1_9 * 0.0335304944;
+    const double_pendulum_vector8 t74 = m1_ax * 0.0335304944;
     const double_pendulum_vector8 d1_1 = -t74;
     results[3] = d1_1;
     const double_pendulum_vector8 d1_2 = 0.1 * t56 - t74;
     results[1] = d1_2;
-    const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_0 * 0.0033530494400000003;
+    const double_pendulum_vector8 d1_6 = 0.004557856275071999 - X1_Rxx * 0.0033530494400000003;
     results[8] = d1_6;
 }
 

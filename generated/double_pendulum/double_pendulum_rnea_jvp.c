@@ -25,41 +25,41 @@ static void double_pendulum_rnea_jvp_without_fext(const double *restrict q, cons
     const double t26 = v[0] * v[0];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double dX0_3 = cos_q0 * dq[0];
-    const double dX0_6 = sin_q0 * dq[0];
+    const double dX0_Ryx = cos_q0 * dq[0];
+    const double dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
     const double t33 = sin_q0 * 9.81 - a[0] * 0.1;
     const double t36 = cos_q0 * 9.81 - t26 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t38 = 0.0335304944 * (m1_2 * m1_2);
-    const double f1_1 = m1_5 * 0.0335304944;
+    const double t38 = 0.0335304944 * (m1_wz * m1_wz);
+    const double f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: rate of X = X_T X_J(q): joint placement */
     const double t40 = sin_q1 * dq[1];
-    const double dX1_3 = cos_q1 * dq[1];
+    const double dX1_Ryx = cos_q1 * dq[1];
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t42 = v[0] * dv[0];
-    const double t47 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
+    const double t47 = dX0_Ryx * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_Rzx * 5.69152735461e-06;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm1_2 = dv[0] + dv[1];
-    const double dm1_5 = da[0] + da[1];
-    const double dm1_7 = dX1_3 * t36 - t40 * t33 - sin_q1 * (t42 * 0.2 + dX0_6 * 9.81) + cos_q1 * (dX0_3 * 9.81 - da[0] * 0.1);
+    const double dm1_wz = dv[0] + dv[1];
+    const double dm1_dwz = da[0] + da[1];
+    const double dm1_ay = dX1_Ryx * t36 - t40 * t33 - sin_q1 * (t42 * 0.2 + dX0_Rzx * 9.81) + cos_q1 * (dX0_Ryx * 9.81 - da[0] * 0.1);
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t64 = 0.0670609888 * (m1_2 * dm1_2);
-    const double df1_1 = dm1_5 * 0.0335304944;
-    const double df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
-    dtau[1] = df1_5;
+    const double t64 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double df1_fy = dm1_dwz * 0.0335304944;
+    const double df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
+    dtau[1] = df1_nz;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double df0_from1_5 = df1_5 - t47 - 0.1 * (cos_q1 * df1_1 - sin_q1 * t64 - t40 * f1_1 - dX1_3 * t38);
-    dtau[0] = df0_from1_5;
+    const double df0_from1_nz = df1_nz - t47 - 0.1 * (cos_q1 * df1_fy - sin_q1 * t64 - t40 * f1_fy - dX1_Ryx * t38);
+    dtau[0] = df0_from1_nz;
 }
 
 static void double_pendulum_rnea_jvp_with_fext(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)
@@ -79,44 +79,44 @@ static void double_pendulum_rnea_jvp_with_fext(const double *restrict q, const d
     const double t29 = v[0] * v[0];
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double dX0_3 = cos_q0 * dq[0];
-    const double dX0_6 = sin_q0 * dq[0];
+    const double dX0_Ryx = cos_q0 * dq[0];
+    const double dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_2 = v[0] + v[1];
-    const double m1_5 = a[0] + a[1];
+    const double m1_wz = v[0] + v[1];
+    const double m1_dwz = a[0] + a[1];
     const double t36 = sin_q0 * 9.81 - a[0] * 0.1;
     const double t39 = cos_q0 * 9.81 - t29 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double t40 = m1_2 * m1_2;
+    const double t40 = m1_wz * m1_wz;
 
     /* link2: f_parent = f_parent + X* f */
     const double t44 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t40;
-    const double t48 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+    const double t48 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: rate of X = X_T X_J(q): joint placement */
     const double t49 = sin_q1 * dq[1];
-    const double dX1_3 = cos_q1 * dq[1];
+    const double dX1_Ryx = cos_q1 * dq[1];
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double t51 = v[0] * dv[0];
-    const double t56 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
+    const double t56 = dX0_Ryx * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_Rzx * 5.69152735461e-06;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double dm1_2 = dv[0] + dv[1];
-    const double dm1_5 = da[0] + da[1];
-    const double dm1_7 = dX1_3 * t39 - t49 * t36 - sin_q1 * (t51 * 0.2 + dX0_6 * 9.81) + cos_q1 * (dX0_3 * 9.81 - da[0] * 0.1);
+    const double dm1_wz = dv[0] + dv[1];
+    const double dm1_dwz = da[0] + da[1];
+    const double dm1_ay = dX1_Ryx * t39 - t49 * t36 - sin_q1 * (t51 * 0.2 + dX0_Rzx * 9.81) + cos_q1 * (dX0_Ryx * 9.81 - da[0] * 0.1);
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double t73 = 0.0670609888 * (m1_2 * dm1_2);
-    const double df1_1 = dm1_5 * 0.0335304944;
-    const double df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
-    dtau[1] = df1_5;
+    const double t73 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double df1_fy = dm1_dwz * 0.0335304944;
+    const double df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
+    dtau[1] = df1_nz;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double df0_from1_5 = df1_5 - t56 - 0.1 * (cos_q1 * df1_1 - sin_q1 * t73 - t49 * t48 - dX1_3 * t44);
-    dtau[0] = df0_from1_5;
+    const double df0_from1_nz = df1_nz - t56 - 0.1 * (cos_q1 * df1_fy - sin_q1 * t73 - t49 * t48 - dX1_Ryx * t44);
+    dtau[0] = df0_from1_nz;
 }
 
 void double_pendulum_rnea_jvp(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict dq, const double *restrict dv, const double *restrict da, const double *restrict fext, double *restrict dtau)

@@ -19,49 +19,49 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_without_fext_kern
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
-    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Ryx = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t8 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t8, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t8, &X1_Ryx, &X1_Rxx);
 
     /* link2: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t12 = X1_3 * dq[1];
-    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+    const double_pendulum_vector8 t12 = X1_Ryx * dq[1];
+    const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t19 = v[0] * v[0];
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t23 = v[0] * dv[0];
-    const double_pendulum_vector8 t28 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
+    const double_pendulum_vector8 t28 = dX0_Ryx * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_Rzx * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t36 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t39 = cos_q0 * 9.81 - t19 * 0.1;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
-    const double_pendulum_vector8 dm1_5 = da[0] + da[1];
-    const double_pendulum_vector8 dm1_7 = dX1_3 * t39 - t12 * t36 - X1_3 * (t23 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
+    const double_pendulum_vector8 dm1_wz = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_dwz = da[0] + da[1];
+    const double_pendulum_vector8 dm1_ay = dX1_Ryx * t39 - t12 * t36 - X1_Ryx * (t23 * 0.2 + dX0_Rzx * 9.81) + X1_Rxx * (dX0_Ryx * 9.81 - da[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t60 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t60 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t65 = 0.0670609888 * (m1_2 * dm1_2);
-    const double_pendulum_vector8 df1_1 = dm1_5 * 0.0335304944;
-    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
-    results[1] = df1_5;
+    const double_pendulum_vector8 t65 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double_pendulum_vector8 df1_fy = dm1_dwz * 0.0335304944;
+    const double_pendulum_vector8 df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
+    results[1] = df1_nz;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double_pendulum_vector8 df0_from1_5 = df1_5 - t28 - 0.1 * (X1_0 * df1_1 - X1_3 * t65 - t12 * f1_1 - dX1_3 * t60);
-    results[0] = df0_from1_5;
+    const double_pendulum_vector8 df0_from1_nz = df1_nz - t28 - 0.1 * (X1_Rxx * df1_fy - X1_Ryx * t65 - t12 * f1_fy - dX1_Ryx * t60);
+    results[0] = df0_from1_nz;
 }
 
 static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict dq, const double_pendulum_lanes8 *restrict dv, const double_pendulum_lanes8 *restrict da, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict results)
@@ -72,52 +72,52 @@ static __attribute__((noinline)) void double_pendulum_rnea_jvp_with_fext_kernel8
     double_pendulum_sine_and_cosine8(&q[0], &sin_q0, &cos_q0);
 
     /* link1: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 dX0_3 = cos_q0 * dq[0];
-    const double_pendulum_vector8 dX0_6 = sin_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Ryx = cos_q0 * dq[0];
+    const double_pendulum_vector8 dX0_Rzx = sin_q0 * dq[0];
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t8 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t8, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t8, &X1_Ryx, &X1_Rxx);
 
     /* link2: rate of X = X_T X_J(q): joint placement */
-    const double_pendulum_vector8 t12 = X1_3 * dq[1];
-    const double_pendulum_vector8 dX1_3 = X1_0 * dq[1];
+    const double_pendulum_vector8 t12 = X1_Ryx * dq[1];
+    const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t19 = v[0] * v[0];
 
     /* link1: rate of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t23 = v[0] * dv[0];
-    const double_pendulum_vector8 t28 = dX0_3 * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_6 * 5.69152735461e-06;
+    const double_pendulum_vector8 t28 = dX0_Ryx * 0.4204005295716 - da[0] * 0.004078371633632869 + dX0_Rzx * 5.69152735461e-06;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t36 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t39 = cos_q0 * 9.81 - t19 * 0.1;
 
     /* link2: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 dm1_2 = dv[0] + dv[1];
-    const double_pendulum_vector8 dm1_5 = da[0] + da[1];
-    const double_pendulum_vector8 dm1_7 = dX1_3 * t39 - t12 * t36 - X1_3 * (t23 * 0.2 + dX0_6 * 9.81) + X1_0 * (dX0_3 * 9.81 - da[0] * 0.1);
+    const double_pendulum_vector8 dm1_wz = dv[0] + dv[1];
+    const double_pendulum_vector8 dm1_dwz = da[0] + da[1];
+    const double_pendulum_vector8 dm1_ay = dX1_Ryx * t39 - t12 * t36 - X1_Ryx * (t23 * 0.2 + dX0_Rzx * 9.81) + X1_Rxx * (dX0_Ryx * 9.81 - da[0] * 0.1);
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t59 = m1_2 * m1_2;
+    const double_pendulum_vector8 t59 = m1_wz * m1_wz;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t63 = 0.0670609888 * (m1_2 * dm1_2);
-    const double_pendulum_vector8 df1_1 = dm1_5 * 0.0335304944;
-    const double_pendulum_vector8 df1_5 = dm1_5 * 0.004557856275071999 + dm1_7 * 0.0335304944;
-    results[1] = df1_5;
+    const double_pendulum_vector8 t63 = 0.0670609888 * (m1_wz * dm1_wz);
+    const double_pendulum_vector8 df1_fy = dm1_dwz * 0.0335304944;
+    const double_pendulum_vector8 df1_nz = dm1_dwz * 0.004557856275071999 + dm1_ay * 0.0335304944;
+    results[1] = df1_nz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t74 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t59;
-    const double_pendulum_vector8 t78 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t78 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: rate of f_parent = f_parent + X* f */
-    const double_pendulum_vector8 df0_from1_5 = df1_5 - t28 - 0.1 * (X1_0 * df1_1 - X1_3 * t63 - t12 * t78 - dX1_3 * t74);
-    results[0] = df0_from1_5;
+    const double_pendulum_vector8 df0_from1_nz = df1_nz - t28 - 0.1 * (X1_Rxx * df1_fy - X1_Ryx * t63 - t12 * t78 - dX1_Ryx * t74);
+    results[0] = df0_from1_nz;
 }
 
 /* where each entry of dtau is among the results */

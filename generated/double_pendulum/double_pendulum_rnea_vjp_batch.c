@@ -20,48 +20,48 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_without_fext_kern
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t22 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t25 = cos_q0 * 9.81 - t11 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t28 = 0.0335304944 * (m1_2 * m1_2);
-    const double_pendulum_vector8 f1_1 = m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t28 = 0.0335304944 * (m1_wz * m1_wz);
+    const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t33 = 0.1 * w[0];
-    const double_pendulum_vector8 t34 = X1_3 * t33;
-    const double_pendulum_vector8 t35 = X1_0 * t33;
-    const double_pendulum_vector8 f1_bar_5 = w[0] + w[1];
+    const double_pendulum_vector8 t34 = X1_Ryx * t33;
+    const double_pendulum_vector8 t35 = X1_Rxx * t33;
+    const double_pendulum_vector8 f1_bar_nz = w[0] + w[1];
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_bar_2 = m1_2 * (0.0335304944 * t34) * 2.0;
-    results[3] = m1_bar_2;
-    const double_pendulum_vector8 m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t35;
-    results[5] = m1_bar_5;
-    const double_pendulum_vector8 m1_bar_7 = 0.0335304944 * f1_bar_5;
+    const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t34) * 2.0;
+    results[3] = m1_bar_wz;
+    const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t35;
+    results[5] = m1_bar_dwz;
+    const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t45 = X1_3 * m1_bar_7;
-    const double_pendulum_vector8 m0_bar_2 = m1_bar_2 - 2.0 * (v[0] * (0.1 * t45));
-    results[2] = m0_bar_2;
-    const double_pendulum_vector8 t50 = X1_0 * m1_bar_7;
-    const double_pendulum_vector8 m0_bar_5 = m1_bar_5 + 0.004078371633632869 * w[0] - 0.1 * t50;
-    results[4] = m0_bar_5;
+    const double_pendulum_vector8 t45 = X1_Ryx * m1_bar_ay;
+    const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t45));
+    results[2] = m0_bar_wz;
+    const double_pendulum_vector8 t50 = X1_Rxx * m1_bar_ay;
+    const double_pendulum_vector8 m0_bar_dwz = m1_bar_dwz + 0.004078371633632869 * w[0] - 0.1 * t50;
+    results[4] = m0_bar_dwz;
     const double_pendulum_vector8 t56 = t45 + 5.801760809999999e-07 * w[0];
-    const double_pendulum_vector8 m0_bar_7 = t50 - 0.04285428436 * w[0];
+    const double_pendulum_vector8 m0_bar_ay = t50 - 0.04285428436 * w[0];
 
     /* results */
-    results[0] = cos_q0 * (9.81 * m0_bar_7) - sin_q0 * (9.81 * t56);
-    const double_pendulum_vector8 t72 = X1_0 * (t28 * t33 + t25 * m1_bar_7) + X1_3 * (f1_1 * t33 - t22 * m1_bar_7);
+    results[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t56);
+    const double_pendulum_vector8 t72 = X1_Rxx * (t28 * t33 + t25 * m1_bar_ay) + X1_Ryx * (f1_fy * t33 - t22 * m1_bar_ay);
     results[1] = t72;
 }
 
@@ -74,51 +74,51 @@ static __attribute__((noinline)) void double_pendulum_rnea_vjp_with_fext_kernel8
 
     /* link2: X = X_T X_J(q): joint placement */
     const double_pendulum_vector8 t5 = 3.141592651669591 + q[1];
-    double_pendulum_vector8 X1_3, X1_0;
-    double_pendulum_sine_and_cosine8(&t5, &X1_3, &X1_0);
+    double_pendulum_vector8 X1_Ryx, X1_Rxx;
+    double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
     /* link1: F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t11 = v[0] * v[0];
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_2 = v[0] + v[1];
-    const double_pendulum_vector8 m1_5 = a[0] + a[1];
+    const double_pendulum_vector8 m1_wz = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t22 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t25 = cos_q0 * 9.81 - t11 * 0.1;
 
     /* link2: F = m a + U h, N = h x a + n(U, K) */
-    const double_pendulum_vector8 t27 = m1_2 * m1_2;
+    const double_pendulum_vector8 t27 = m1_wz * m1_wz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t35 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t27;
-    const double_pendulum_vector8 t39 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_5 * 0.0335304944;
+    const double_pendulum_vector8 t39 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
     /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
     const double_pendulum_vector8 t42 = 0.1 * w[0];
-    const double_pendulum_vector8 t43 = X1_3 * t42;
-    const double_pendulum_vector8 t44 = X1_0 * t42;
-    const double_pendulum_vector8 f1_bar_5 = w[0] + w[1];
+    const double_pendulum_vector8 t43 = X1_Ryx * t42;
+    const double_pendulum_vector8 t44 = X1_Rxx * t42;
+    const double_pendulum_vector8 f1_bar_nz = w[0] + w[1];
 
     /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_bar_2 = m1_2 * (0.0335304944 * t43) * 2.0;
-    results[3] = m1_bar_2;
-    const double_pendulum_vector8 m1_bar_5 = 0.004557856275071999 * f1_bar_5 - 0.0335304944 * t44;
-    results[5] = m1_bar_5;
-    const double_pendulum_vector8 m1_bar_7 = 0.0335304944 * f1_bar_5;
+    const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t43) * 2.0;
+    results[3] = m1_bar_wz;
+    const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t44;
+    results[5] = m1_bar_dwz;
+    const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
     /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 t54 = X1_3 * m1_bar_7;
-    const double_pendulum_vector8 m0_bar_2 = m1_bar_2 - 2.0 * (v[0] * (0.1 * t54));
-    results[2] = m0_bar_2;
-    const double_pendulum_vector8 t59 = X1_0 * m1_bar_7;
-    const double_pendulum_vector8 m0_bar_5 = m1_bar_5 + 0.004078371633632869 * w[0] - 0.1 * t59;
-    results[4] = m0_bar_5;
+    const double_pendulum_vector8 t54 = X1_Ryx * m1_bar_ay;
+    const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t54));
+    results[2] = m0_bar_wz;
+    const double_pendulum_vector8 t59 = X1_Rxx * m1_bar_ay;
+    const double_pendulum_vector8 m0_bar_dwz = m1_bar_dwz + 0.004078371633632869 * w[0] - 0.1 * t59;
+    results[4] = m0_bar_dwz;
     const double_pendulum_vector8 t65 = t54 + 5.801760809999999e-07 * w[0];
-    const double_pendulum_vector8 m0_bar_7 = t59 - 0.04285428436 * w[0];
+    const double_pendulum_vector8 m0_bar_ay = t59 - 0.04285428436 * w[0];
 
     /* results */
-    results[0] = cos_q0 * (9.81 * m0_bar_7) - sin_q0 * (9.81 * t65);
-    const double_pendulum_vector8 t81 = X1_0 * (t35 * t42 + t25 * m1_bar_7) + X1_3 * (t39 * t42 - t22 * m1_bar_7);
+    results[0] = cos_q0 * (9.81 * m0_bar_ay) - sin_q0 * (9.81 * t65);
+    const double_pendulum_vector8 t81 = X1_Rxx * (t35 * t42 + t25 * m1_bar_ay) + X1_Ryx * (t39 * t42 - t22 * m1_bar_ay);
     results[1] = t81;
 }
 

@@ -24,21 +24,21 @@ void double_pendulum_static_regressor(const double *restrict q, double *restrict
     const double sin_q1 = sine[1];
 
     /* link1: 0_X_i = 0_X_parent X: placement in the world */
-    const double W0_5 = -sin_q0;
-    Y[11] = W0_5;
+    const double W0_Ryz = -sin_q0;
+    Y[11] = W0_Ryz;
 
     /* link2: 0_X_i = 0_X_parent X: placement in the world */
-    const double W1_4 = cos_q0 * cos_q1 - sin_q0 * sin_q1;
-    Y[14] = W1_4;
-    Y[23] = W1_4;
-    const double W1_7 = cos_q0 * sin_q1 + sin_q0 * cos_q1;
-    Y[22] = W1_7;
-    const double W1_5 = -W1_7;
-    Y[15] = W1_5;
-    const double W1_10 = -(sin_q0 * 0.1);
-    Y[12] = W1_10;
-    const double W1_11 = 0.035 + cos_q0 * 0.1;
-    Y[20] = W1_11;
+    const double W1_Ryy = cos_q0 * cos_q1 - sin_q0 * sin_q1;
+    Y[14] = W1_Ryy;
+    Y[23] = W1_Ryy;
+    const double W1_Rzy = cos_q0 * sin_q1 + sin_q0 * cos_q1;
+    Y[22] = W1_Rzy;
+    const double W1_Ryz = -W1_Rzy;
+    Y[15] = W1_Ryz;
+    const double W1_py = -(sin_q0 * 0.1);
+    Y[12] = W1_py;
+    const double W1_pz = 0.035 + cos_q0 * 0.1;
+    Y[20] = W1_pz;
 
     /* results: known without computation */
     memset(Y + 6, 0, 4 * sizeof *Y);

@@ -21,36 +21,36 @@ void double_pendulum_torque_regressor(const double *restrict q, const double *re
     const double sin_q1 = sine[1];
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m0_7 = sin_q0 * 9.81;
-    const double m0_8 = cos_q0 * 9.81;
-    Y[2] = m0_8;
+    const double m0_ay = sin_q0 * 9.81;
+    const double m0_az = cos_q0 * 9.81;
+    Y[2] = m0_az;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double m1_0 = v[0] + v[1];
-    const double m1_3 = a[0] + a[1];
-    Y[14] = m1_3;
-    Y[34] = m1_3;
-    const double t18 = m0_7 - 0.1 * a[0];
-    const double t21 = m0_8 - 0.1 * (v[0] * v[0]);
-    const double m1_7 = cos_q1 * t18 + sin_q1 * t21;
-    const double m1_8 = cos_q1 * t21 - sin_q1 * t18;
-    Y[32] = m1_8;
+    const double m1_wx = v[0] + v[1];
+    const double m1_dwx = a[0] + a[1];
+    Y[14] = m1_dwx;
+    Y[34] = m1_dwx;
+    const double t18 = m0_ay - 0.1 * a[0];
+    const double t21 = m0_az - 0.1 * (v[0] * v[0]);
+    const double m1_ay = cos_q1 * t18 + sin_q1 * t21;
+    const double m1_az = cos_q1 * t21 - sin_q1 * t18;
+    Y[32] = m1_az;
 
     /* link1: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
-    const double Y0_3 = -m0_7;
+    const double Y0_3 = -m0_ay;
     Y[3] = Y0_3;
 
     /* link2: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
     const double t29 = cos_q1 * 0.1;
     const double t30 = sin_q1 * 0.1;
-    const double Y1_0 = m1_8 * t30 - m1_7 * t29;
+    const double Y1_0 = m1_az * t30 - m1_ay * t29;
     Y[10] = Y1_0;
-    const double t34 = m1_0 * m1_0;
-    const double Y1_2 = m1_8 + t29 * t34 + m1_3 * t30;
+    const double t34 = m1_wx * m1_wx;
+    const double Y1_2 = m1_az + t29 * t34 + m1_dwx * t30;
     Y[12] = Y1_2;
-    const double Y1_3 = m1_3 * t29 - t30 * t34 - m1_7;
+    const double Y1_3 = m1_dwx * t29 - t30 * t34 - m1_ay;
     Y[13] = Y1_3;
-    const double Y1_13 = -m1_7;
+    const double Y1_13 = -m1_ay;
     Y[33] = Y1_13;
 
     /* results: known without computation */

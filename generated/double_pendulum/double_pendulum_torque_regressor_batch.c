@@ -23,35 +23,35 @@ static __attribute__((noinline)) void double_pendulum_torque_regressor_kernel8(c
     double_pendulum_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
     /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m0_7 = sin_q0 * 9.81;
-    const double_pendulum_vector8 m0_8 = cos_q0 * 9.81;
-    results[0] = m0_8;
+    const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
+    const double_pendulum_vector8 m0_az = cos_q0 * 9.81;
+    results[0] = m0_az;
 
     /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
-    const double_pendulum_vector8 m1_0 = v[0] + v[1];
-    const double_pendulum_vector8 m1_3 = a[0] + a[1];
-    results[6] = m1_3;
-    const double_pendulum_vector8 t18 = m0_7 - 0.1 * a[0];
-    const double_pendulum_vector8 t21 = m0_8 - 0.1 * (v[0] * v[0]);
-    const double_pendulum_vector8 m1_7 = cos_q1 * t18 + sin_q1 * t21;
-    const double_pendulum_vector8 m1_8 = cos_q1 * t21 - sin_q1 * t18;
-    results[7] = m1_8;
+    const double_pendulum_vector8 m1_wx = v[0] + v[1];
+    const double_pendulum_vector8 m1_dwx = a[0] + a[1];
+    results[6] = m1_dwx;
+    const double_pendulum_vector8 t18 = m0_ay - 0.1 * a[0];
+    const double_pendulum_vector8 t21 = m0_az - 0.1 * (v[0] * v[0]);
+    const double_pendulum_vector8 m1_ay = cos_q1 * t18 + sin_q1 * t21;
+    const double_pendulum_vector8 m1_az = cos_q1 * t21 - sin_q1 * t18;
+    results[7] = m1_az;
 
     /* link1: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
-    const double_pendulum_vector8 Y0_3 = -m0_7;
+    const double_pendulum_vector8 Y0_3 = -m0_ay;
     results[1] = Y0_3;
 
     /* link2: Y_j = S_j^T X* (F, N) of the k-th unit parameter */
     const double_pendulum_vector8 t29 = cos_q1 * 0.1;
     const double_pendulum_vector8 t30 = sin_q1 * 0.1;
-    const double_pendulum_vector8 Y1_0 = m1_8 * t30 - m1_7 * t29;
+    const double_pendulum_vector8 Y1_0 = m1_az * t30 - m1_ay * t29;
     results[3] = Y1_0;
-    const double_pendulum_vector8 t34 = m1_0 * m1_0;
-    const double_pendulum_vector8 Y1_2 = m1_8 + t29 * t34 + m1_3 * t30;
+    const double_pendulum_vector8 t34 = m1_wx * m1_wx;
+    const double_pendulum_vector8 Y1_2 = m1_az + t29 * t34 + m1_dwx * t30;
     results[4] = Y1_2;
-    const double_pendulum_vector8 Y1_3 = m1_3 * t29 - t30 * t34 - m1_7;
+    const double_pendulum_vector8 Y1_3 = m1_dwx * t29 - t30 * t34 - m1_ay;
     results[5] = Y1_3;
-    const double_pendulum_vector8 Y1_13 = -m1_7;
+    const double_pendulum_vector8 Y1_13 = -m1_ay;
     results[8] = Y1_13;
 
     /* results: known without computation */

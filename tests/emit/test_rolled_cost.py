@@ -50,11 +50,18 @@ inline counted cos(counted a) { ++n[4]; return std::cos(a.x); }
 @pytest.mark.parametrize(
     "model",
     [
-        *(random_tree(0), mimic_tree("coupled")),
+        mimic_tree("coupled"),
         *(
             pytest.param(model, marks=pytest.mark.slow)
             for model in (
-                *(random_tree(5), chain(9), screws(), driven(random_tree(1)), driven(mimic_tree("coupled"))),
+                *(
+                    random_tree(0),
+                    random_tree(5),
+                    chain(9),
+                    screws(),
+                    driven(random_tree(1)),
+                    driven(mimic_tree("coupled")),
+                ),
                 Model.from_urdf(resolve("hyq"), root_joint="free-flyer"),
             )
         ),

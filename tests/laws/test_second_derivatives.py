@@ -299,7 +299,7 @@ def test_three_ways_of_the_products(ways: fdsva_so.Products) -> None:
     agree(found, [qq, vv, qv, inverse.transpose(0, 2, 1)], 1e-8, "forward dynamics")
 
 
-@pytest.mark.parametrize("robot", ["kuka_iiwa", "double_pendulum"])
+@pytest.mark.parametrize("robot", slow_but(["kuka_iiwa", "double_pendulum"], ["double_pendulum"]))
 def test_zeroed(robot: str) -> None:
     """Into arrays of zeros, by loops and by straight-line code, a sample and a batch."""
     module = build_module(robot, functions=presets()["second"])

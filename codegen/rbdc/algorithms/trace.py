@@ -6,7 +6,8 @@ the compiler turns them into sections and names of the generated C.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 from rbdc.spatial import Scalar
@@ -19,3 +20,54 @@ Trace: TypeAlias = Callable[[str, str, str, Sequence[Scalar]], None]
 
 def silent(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
     """The trace that keeps nothing."""
+
+
+def _xyz(*vectors: str) -> tuple[str, ...]:
+    return tuple(vector + axis for vector in vectors for axis in "xyz")
+
+
+def _entries(matrix: str) -> tuple[str, ...]:
+    return tuple(f"{matrix}{row}{column}" for row in "xyz" for column in "xyz")
+
+
+_FORCE, _MOTION, _PLACEMENT = _xyz("f", "n"), _xyz("v", "w"), (*_entries("R"), *_xyz("p"))
+_INERTIA = ("m", *_xyz("h"), "xx", "xy", "yy", "xz", "yz", "zz")
+_FACTOR = (*_xyz("p"), *_entries("N"))
+
+_COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
+    **dict.fromkeys(("f", "fC", "fx", "pA", "U", "UD"), (_FORCE,)),
+    **dict.fromkeys(("X", "W"), (_PLACEMENT,)),
+    "v": (_MOTION,),
+    "a": (_xyz("a", "dw"),),
+    "m": (_xyz("w", "dw", "a"), _xyz("w", "dw", "v", "a")),
+    "va": (_xyz("v", "w", "a", "dw"),),
+    "s": (_xyz("sv", "sw", "psiv", "psiw", "dpsiv", "dpsiw"),),
+    "IC": (_INERTIA,),
+    "B": (_FACTOR,),
+    "c": ((*_INERTIA, *_FACTOR, *_FORCE),),
+}
+"""By stem of a symbol the components of the quantities that are announced under it: f and n of a force, v and
+w of a motion, dw the rate of w, R by rows and p of a placement, m, h and moments of an inertia, p and N of a
+Coriolis factor, s, psidot and psiddot of a joint's direction.
+"""
+
+
+_OF_COLUMNS = frozenset({"U", "UD", "s"})
+"""Stems of quantities with a column for each degree of freedom of a joint."""
+
+
+def components(symbol: str, count: int) -> list[str]:
+    """Names of so many values that are announced under a symbol: `f3` of six values has `f3_fx` and so on, of
+    several columns the number of each before its component. Other values have their numbers; one has none.
+    """
+    if count == 1:
+        return [symbol]
+    stem = re.match("[A-Za-z]*", symbol)
+    letters = stem.group() if stem else ""
+    for parts in _COMPONENTS.get(letters) or _COMPONENTS.get(letters.removeprefix("d"), ()):
+        columns, rest = divmod(count, len(parts))
+        if columns == 1 and not rest:
+            return [f"{symbol}_{part}" for part in parts]
+        if columns and not rest and letters in _OF_COLUMNS:
+            return [f"{symbol}_{column}{part}" for column in range(columns) for part in parts]
+    return [f"{symbol}_{number}" for number in range(count)]

@@ -13,6 +13,7 @@ from typing import Any
 
 import casadi as ca
 
+from rbdc.algorithms.trace import components
 from rbdc.errors import UnsupportedError
 from rbdc.ir.builder import Builder, finish
 from rbdc.ir.nodes import Array, Program, Section
@@ -67,9 +68,9 @@ def from_casadi(
     sections = [section for section, _, _ in labels] + [Section("results", "")]
     names: dict[int, str] = {}
     for (_, symbol, _), entries in zip(labels, stored, strict=False):
-        for entry, index in enumerate(entries):
+        for index, name_of_value in zip(entries, components(symbol, len(entries)), strict=True):
             if not builder.values[index].operation.is_leaf:
-                names.setdefault(index, symbol if len(entries) == 1 else f"{symbol}_{entry}")
+                names.setdefault(index, name_of_value)
     results = stored[len(labels) :]
     arrays = [[Array(key, len(values)) for key, values in group] for group in (inputs, outputs)]
     return finish(name, arrays[0], arrays[1], builder, results, sections, names)

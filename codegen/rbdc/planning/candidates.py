@@ -16,6 +16,7 @@ from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
 from rbdc.ir.passes import optimise
 from rbdc.ir.passes.angles import gather_angles
+from rbdc.ir.passes.labels import gather_labels
 from rbdc.ir.passes.section_order import order_sections
 from rbdc.ir.passes.specialise import without_input
 from rbdc.ir.passes.sums import chain_sums
@@ -127,7 +128,8 @@ def variants(model: Model, function: Function, method: str) -> Variants:
 
 def finished(kernels: Sequence[Program]) -> list[Program]:
     """Kernels as they are emitted: sums as chains, neighbours in one vector, joint angles first."""
-    return [verify(gather_angles(order_sections(join_neighbours(chain_sums(kernel))))) for kernel in kernels]
+    ordered = (order_sections(join_neighbours(chain_sums(kernel))) for kernel in kernels)
+    return [verify(gather_labels(gather_angles(kernel))) for kernel in ordered]
 
 
 def left_to_solve(model: Model, function: Function) -> list[Program] | None:

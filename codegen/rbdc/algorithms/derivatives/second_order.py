@@ -329,7 +329,9 @@ def _tree(
             for m in (d.s, d.psi_rate, d.psi_second)
             for x in m.scalars()
         ]
-        trace(body.name, "v, a in the one frame", f"m{index}", [*velocity.scalars(), *acceleration.scalars()])
+        trace(
+            body.name, "v, a in the one frame", f"va{index}", [*velocity.scalars(), *acceleration.scalars()]
+        )
         trace(
             body.name,
             "s, psidot = v_parent x s, psiddot = a_parent x s + v_parent x psidot",

@@ -93,7 +93,7 @@ def _backward_pass(
         trace(
             body.name,
             "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1",
-            f"B{index}",
+            f"D{index}",
             [x for c in columns.values() for x in c],
         )
         if body.parent == WORLD:

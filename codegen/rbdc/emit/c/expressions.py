@@ -10,7 +10,7 @@ from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
 from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.forms import Form, Precedence, VectorForm
-from rbdc.ir.nodes import Program, Value
+from rbdc.ir.nodes import Program, Section, Value
 from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, SIN
 from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.function_splitting import Chunks
@@ -83,12 +83,13 @@ class Writer:
         to_store = stores(self.program, homes, number, self._cleared, self.scalar.single_lanes)
         blocks = self._clearing() if number == 0 else []
         lines: list[str] = []
-        section = -1
+        section = Section("", "")
         for index in self._members[number]:
             value = self.program.values[index]
-            if value.section != section:
+            label = self.program.sections[value.section]
+            if label != section:
                 self._close(blocks, section, lines)
-                section, lines = value.section, []
+                section, lines = label, []
             if value.operation.is_condition:
                 continue
             lines += self._made(index, number)
@@ -206,10 +207,10 @@ class Writer:
     def _last(self) -> int:
         return self.chunks.count - 1
 
-    def _close(self, blocks: list[Block], section: int, lines: Sequence[str]) -> None:
+    @staticmethod
+    def _close(blocks: list[Block], section: Section, lines: Sequence[str]) -> None:
         if lines:
-            label = self.program.sections[section]
-            blocks.append(Block(label.title, label.formula, tuple(lines)))
+            blocks.append(Block(section.title, section.formula, tuple(lines)))
 
     def _sparse_outputs(self) -> dict[str, int]:
         """The outputs that are cleared whole at the beginning, with their sizes."""

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from rbdc.ir.builder import Builder, finish
-from rbdc.ir.nodes import Program
+from rbdc.ir.nodes import Program, Section
 from rbdc.ir.operations import ADD, MUL, NEG, SUB
 from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 
@@ -74,7 +74,18 @@ class _Packer:
             for k, name in program.symbols.items()
             if k in self.scalar and self.orbit[k] is None
         }
-        return finish(program.name, inputs, program.outputs, self.builder, results, program.sections, symbols)
+        return finish(program.name, inputs, program.outputs, self.builder, results, self._sections(), symbols)
+
+    def _sections(self) -> list[Section]:
+        """The sections, those of counterparts by the titles of all."""
+        titles = [dict.fromkeys([section.title]) for section in self.program.sections]
+        for index in self.wide:
+            together = sorted({self.program.values[k].section for k in self.orbit[index] or ()})
+            found = {title: None for number in together for title in titles[number]}
+            for number in together:
+                titles[number] = found
+        pairs = zip(titles, self.program.sections, strict=True)
+        return [Section(", ".join(title), section.formula) for title, section in pairs]
 
     def _orbit(self, index: int) -> tuple[int, ...] | None:
         """The counterparts of a value beginning with the first made, if there are any.
