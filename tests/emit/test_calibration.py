@@ -32,7 +32,9 @@ def typical(robot: str, function: str) -> dict[str, float]:
     function were measured.
     """
     forms = measured(robot, function)
-    machines = [m for m in ("xeon", "zen3", "zen5") if all(getattr(form, m) is not None for form in forms)]
+    machines = [
+        m for m in ("xeon", "zen3", "zen4", "zen5") if all(getattr(form, m) is not None for form in forms)
+    ]
     times = {form.form: [t for m in machines for t in getattr(form, m)] for form in forms}
     return {form: float(prod(each) ** (1 / len(each))) for form, each in times.items()}
 
