@@ -54,7 +54,6 @@ WITH_BATCHES = (("double_pendulum_continuous", "fixed"), ("kuka_iiwa", "fixed"),
 QUICK = (
     ("cartpole", "fixed"),
     ("double_pendulum", "fixed"),
-    ("double_pendulum_continuous", "fixed"),
     ("kuka_iiwa", "fixed"),
     ("planar_floating", "fixed"),
     ("hyq", "free-flyer"),

@@ -254,7 +254,7 @@ def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
         generate(model, "two", names, "0", lambda _: None, GenerationOptions(style))
         for style in ("unrolled", "rolled")
     )
-    assert [source.style for source in unrolled.sources] == ["unrolled", "columns", "unrolled"]
+    assert [source.style for source in unrolled.sources] == ["unrolled", "unrolled", "unrolled"]
     assert [source.style for source in rolled.sources] == ["rolled", "rolled", "unrolled"]
     small, large, _ = (source.cost.operations for source in unrolled.sources)
     assert small < large

@@ -40,13 +40,14 @@ on, what experiments of papers measure.
 
 KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},
+    "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
     "report/methods/casadi_methods.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
-the manifest and in `info`, signs of joints by entry of q and of v, the configuration that CasADi
-differentiates by.
+the manifest and in `info`, components of motions, signs of joints by entry of q and of v, the configuration
+that CasADi differentiates by.
 """
 
 

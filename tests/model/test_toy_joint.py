@@ -32,7 +32,7 @@ from rbdc.reduction.limbs import groups
 from rbdc.reduction.passes import reduced
 from rbdc.runtime._arrays import random_configuration
 from tests.model.screw_joint import Screw
-from tests.support import PRODUCTS, UNOPTIMISED, Array, assert_close, build_module
+from tests.support import PRODUCTS, UNOPTIMISED, Array, assert_close, build_module, slow_but
 from tests.support_trees import random_inertia, random_placement, vector
 
 KINDS = ("screw", "revolute", "spherical", "screw", "screw")
@@ -123,7 +123,7 @@ def rolled(root: str) -> ModuleType:
     )
 
 
-@pytest.fixture(params=ROOTS)
+@pytest.fixture(params=slow_but(ROOTS, ["fixed"]))
 def root(request: pytest.FixtureRequest) -> str:
     """The root of the tree."""
     return str(request.param)

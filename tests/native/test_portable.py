@@ -172,7 +172,7 @@ def test_sizes_by_variant(robot: str) -> None:
     ) <= sum(sizes)
 
 
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], ()))
+@pytest.mark.parametrize("robot", slow_but(FORMS, [], ["kuka_iiwa"]))
 def test_every_function_has_a_name_in_each_variant(robot: str, tmp_path: Path) -> None:
     """All that is defined for other files, of every function, is renamed; the functions that choose between
     variants pass on all arguments.
