@@ -41,18 +41,8 @@ class Plan(Protocol):
     """A function in the form that planning chose, as targets see it (`rbdc.planning.forms`)."""
 
     @property
-    def cost(self) -> Cost:
-        """Operations of a call for one sample, without the optional input."""
-        ...
-
-    @property
     def method(self) -> str:
         """The algorithm, as the manifest names it."""
-        ...
-
-    @property
-    def kernels(self) -> tuple[Program, ...]:
-        """The straight-line programs that the function mostly consists of; empty for loops."""
         ...
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rbdc.emit.backend import BatchPlan
-from rbdc.emit.c.frames import frames_cost
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.cost import cost
@@ -52,9 +51,8 @@ def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
     """The programs of a kernel for several samples; none where that is too large to pay."""
     model, function = subject.model, subject.function
     if function.declaration.framed:
-        steps = tuple(frame_step_programs(model))
-        small = frames_cost(model, function, steps).operations <= WORTH_A_BATCH
-        return steps if small and not function.policy.sample_by_sample else ()
+        small = plan.cost.operations <= WORTH_A_BATCH
+        return tuple(frame_step_programs(model)) if small and not function.policy.sample_by_sample else ()
     if plan.form == ROLLED or model.nv > _most(subject):
         return ()
     samples = of_samples(subject.variants)

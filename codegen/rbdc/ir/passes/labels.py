@@ -24,8 +24,10 @@ def gather_labels(program: Program) -> Program:
     runs = [list(run) for _, run in groupby(computed, key=label)]
     for number in reversed(range(1, len(runs) - 1)):
         run, last, following = runs[number], runs[number - 1][-1], runs[number + 1][0]
-        used = {label(user) for index in run for user in users[index] if user >= 0 and user not in run}
-        if label(last) == label(following) and label(run[0]) not in used:
+        if label(last) != label(following):
+            continue
+        outside = {user for index in run for user in users[index] if user >= 0}.difference(run)
+        if label(run[0]) not in map(label, outside):
             for index in run:
                 values[index] = values[index]._replace(section=values[following].section)
     return replace(program, values=tuple(values))

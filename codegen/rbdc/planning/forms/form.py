@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -48,7 +48,7 @@ class Plan:
     cost: Cost
     printed: Callable[[Package, bool], FunctionSource]
     method: str = ""
-    kernels: tuple[Program, ...] = field(default=())
+    kernels: tuple[Program, ...] = ()
 
     @property
     def nanoseconds(self) -> float:
