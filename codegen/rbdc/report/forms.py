@@ -125,9 +125,12 @@ def _rows_of(
 
 
 def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
-    """The largest difference between a form's results and the chosen one's, in parts of the largest entry."""
-    pairs = zip(record.outputs[form], record.outputs[chosen], strict=True)
-    return max(float(np.max(np.abs(a - b)) / (np.max(np.abs(b)) or 1.0)) for a, b in pairs)
+    """The largest difference between a form's results and the chosen one's, in parts of the largest entry of
+    all outputs: one that all but vanishes beside M^-1 is a difference of large numbers in every form.
+    """
+    pairs = list(zip(record.outputs[form], record.outputs[chosen], strict=True))
+    largest = max(float(np.max(np.abs(b), initial=0.0)) for _, b in pairs)
+    return max(float(np.max(np.abs(a - b), initial=0.0)) for a, b in pairs) / (largest or 1.0)
 
 
 def _implementation(model: Model, form: str, planned: PlannedFunction) -> Implementation:
