@@ -6,7 +6,6 @@ from functools import partial
 
 from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.csource import function_source
-from rbdc.emit.paths.kernels import has_windows
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
@@ -47,7 +46,7 @@ def is_left_to_others(model: Model, function: Function) -> bool:
         return model.nv > TRIED_SECOND_ORDER
     if function.to_solve is None or model.nv <= ALWAYS_IN_COLUMNS:
         return False
-    return function.policy.dense_right_sides or lane_model(model) is None or has_windows(model, function)
+    return function.policy.dense_right_sides or lane_model(model) is None
 
 
 def _printed(
