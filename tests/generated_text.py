@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import rbdc
-from rbdc.functions.availability import buildable
+from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import presets
 from rbdc.model import Model
 from rbdc.options import LIKELY_MEANT

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rbdc.algorithms.trace import silent
-from rbdc.functions.availability import buildable
+from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.functions.declarations import REFERENCES
 from rbdc.functions.evaluation import InLanes, Part, for_one_frame

@@ -144,7 +144,7 @@ REFERENCE, TOOLS = ALGORITHMS / "reference", ALGORITHMS / "tools"
 OF_TOOLS = {"rbdc.errors", "rbdc.algorithms.trace", "rbdc.model", "rbdc.model.joints", "rbdc.spatial"}
 OF_TOOLS |= {f"rbdc.spatial.{name}" for name in ("scalars", "vectors", "transforms", "inertias")}
 """What the tools of algorithms may import beside NumPy, the standard library and each other."""
-OF_REFERENCES = OF_TOOLS | {"rbdc.spatial.tangent", "rbdc.algorithms.tools"}
+OF_REFERENCES = OF_TOOLS | {"rbdc.spatial.tangent", "rbdc.algorithms.tools", "rbdc.model.contacts"}
 OF_REFERENCES |= {f"rbdc.algorithms.tools.{path.stem}" for path in TOOLS.glob("[!_]*.py")}
 """What the references may import beside NumPy, the standard library and each other: dual numbers, and the
 tools, which are tested against NumPy alone.
@@ -169,12 +169,12 @@ the references from.
 OF_JOINTS = {"integrate", "difference", "placement_at", "own_force"}
 """Methods of joints and bodies that generated code is made from and the references do without."""
 
-MAY_CHECK = {"report", "verification", "functions/availability.py"}
+MAY_CHECK = {"report", "verification", "analysis/availability.py", "analysis/mobility.py"}
 """The parts that may use the references; none of them generates."""
 
 
-CHECKING = ("availability", "references")
-"""The modules of `functions` that come down to the references; the second by their names in records."""
+CHECKING = ("references",)
+"""The module of `functions` that comes down to the references, by their names in records."""
 
 
 def module_path(module: str) -> Path | None:

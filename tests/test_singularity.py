@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 from rbdc import Inertia, Joint, Link, Model, Placement, SingularModelError, Vector3
-from rbdc.functions.availability import buildable
+from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of, requiring
 from rbdc.functions.record import Requirement
 from rbdc.spatial import Symmetric3

@@ -11,6 +11,7 @@ from typing import Any
 from rbdc.errors import OptionError, UnsupportedError
 from rbdc.functions.declarations import TensorLayout
 from rbdc.functions.scalar_types import Precision
+from rbdc.model.formats.contacts import CONTACTS, ContactOption
 from rbdc.model.options import ModelOptions
 from rbdc.native.toolchain import March
 from rbdc.option_fields import (
@@ -104,6 +105,14 @@ class BuildOptions(ModelOptions):
         "External forces are in the bodies' frames (local), or in the world's, moments about its origin.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
+    contacts: Option[tuple[ContactOption, ...]] = Option(
+        CONTACTS,
+        (),
+        "A contact with the world, or a closed loop; FILE: a TOML file of them.",
+        "--contact",
+        "--loop",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
     name: Option[str | None] = Option(
         TEXT, None, "The module's name; by default made from the description's.", recorded=Recorded.NEVER
     )
@@ -181,7 +190,7 @@ class BuildOptions(ModelOptions):
     )
 
 
-READING = (*options_of(ModelOptions), "snap")
+READING = (*options_of(ModelOptions), "snap", "contacts")
 """The names of those that bear on how a description is read."""
 
 

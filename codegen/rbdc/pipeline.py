@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
@@ -19,6 +19,7 @@ from rbdc.emit.names import check_module_name, module_name, namesake, refuse_tak
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
+from rbdc.model.formats.contacts import with_contacts
 from rbdc.model.notes import kept_warnings, place_of, warnings_of
 from rbdc.model.parameters import with_rows
 from rbdc.native import cache
@@ -109,6 +110,12 @@ def read(description: Description, options: BuildOptions) -> Model:
     else:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
+    if options.contacts:
+        model = _settled(with_contacts(model, options.contacts))
+    if model.contacts and model.world_forces:
+        raise UnsupportedError(
+            "--fext-frame world: with contacts external forces are in the bodies' frames; leave it out"
+        )
     if options.parameters is None and not options.payloads:
         return model
     if options.style is Style.ROLLED:
@@ -121,6 +128,12 @@ def read(description: Description, options: BuildOptions) -> Model:
             f"--targets {others[0]} has no derivatives by inertial parameters: leave it out"
         )
     return with_rows(model, options.parameters, options.payloads)
+
+
+def _settled(model: Model) -> Model:
+    from rbdc.analysis.mobility import with_independent_loops
+
+    return with_independent_loops(model)
 
 
 def toolchain(options: BuildOptions) -> tuple[Compiler, tuple[str, ...]]:
@@ -163,6 +176,7 @@ class _Job:
                     model.gravity,
                     model.damped,
                     model.parameters,
+                    model.contacts,
                     model.description_hash,
                 )
             ),
@@ -213,13 +227,14 @@ def _make(job: _Job, folder: Path) -> dict[str, Any]:
 
 def _planned(job: _Job) -> _Plan:
     """The functions that are asked for and defined for the model."""
-    from rbdc.functions.availability import buildable
+    from rbdc.analysis.availability import buildable
     from rbdc.functions.catalogue import select
+    from rbdc.planning.size import check_size
 
     model, options = job.model, job.options
     selected = select(model, options.functions, options.preset)
     fused = [name.split("@")[0] for group in options.fuse for name in group]
-    _check_size(model, selected, options.style, fused=bool(fused))
+    check_size(model, selected, options.style, fused=bool(fused))
     names, left_out = buildable(model, selected, options.functions)
     buildable(model, fused, fused)
     return _Plan(names, left_out, (*kept_warnings(model), *left_out))
@@ -338,33 +353,6 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
             "This is a fault of rbdc, or of the compiler or its flags: please report it with "
             f"the description, the options and the compiler, {job.compiler.version}"
         ) from error
-
-
-def _check_size(model: Model, names: Sequence[str], style: str, *, fused: bool) -> None:
-    """Unrolled matrices grow with the square of nv and more: refuse what would take minutes and end in an
-    unusable library, where a function has no loops to fall back on. Rolled functions and those along paths
-    keep some hundred numbers for each body on the stack.
-    """
-    from rbdc.emit.paths.kernels import has_windows
-    from rbdc.functions.catalogue import functions_of, rollable
-    from rbdc.planning.loops.forms import MAXIMUM_BODIES
-    from rbdc.planning.policy import MAXIMUM_DOF
-
-    catalogue = functions_of(model)
-    unrolled = [name for name in names if fused or not catalogue[name].policy.rolled]
-    if style != "rolled":
-        unrolled = [name for name in unrolled if fused or not has_windows(model, catalogue[name])]
-    place = f"{place_of(model)}: {model.nv} degrees of freedom"
-    if unrolled and model.nv > MAXIMUM_DOF:
-        frame = "leave out --fext-frame world, " if model.world_forces else ""
-        raise UnsupportedError(
-            f"{place}; this version unrolls at most {MAXIMUM_DOF}: {frame}fix some joints, "
-            f"or give --functions among {', '.join(rollable())}{', without --fuse' if fused else ''}"
-        )
-    if model.njoints > MAXIMUM_BODIES:
-        raise UnsupportedError(
-            f"{place}; this version takes at most {MAXIMUM_BODIES} moving bodies: fix some joints"
-        )
 
 
 def _robot_name(description: Description, model: Model, options: BuildOptions) -> str:

@@ -20,12 +20,12 @@ from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_deriva
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.rnea import gravity_torque, nonlinear_effects, rnea
+from rbdc.analysis.availability import singular_joints
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.loops import loops_source
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import has_windows
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.functions.availability import singular_joints
 from rbdc.functions.catalogue import functions_of, rollable
 from rbdc.model import Model
 from rbdc.model.joints import Revolute

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.functions.catalogue import known
+from rbdc.functions.catalogue import functions_of, known
 from rbdc.functions.declarations import Kind
 from rbdc.functions.record import PRESETS, SECOND, Requirement
 from rbdc.functions.references import reference_of, references_of
 from rbdc.planning.loops.forms import FORMS
 from rbdc.planning.policy import WORTH_FOLLOWING
+from tests.support_contacts import on_feet
 
 SOURCE = Path(__file__).parents[2] / "codegen" / "rbdc"
 RECORDS = {
@@ -146,5 +147,6 @@ def test_followers_have_the_methods_of_their_leaders() -> None:
 
 
 def test_each_requirement_is_that_of_a_function() -> None:
+    functions = {**known(), **functions_of(on_feet())}
     for requirement in Requirement:
-        assert any(requirement in function.requires for function in known().values()), requirement
+        assert any(requirement in function.requires for function in functions.values()), requirement

@@ -13,7 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from rbdc import Model
-from rbdc.functions.availability import buildable
+from rbdc.analysis.availability import buildable
 from rbdc.functions.catalogue import functions_of
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package

@@ -62,7 +62,7 @@ class _FunctionView:
 def _function(d: FunctionDeclaration) -> _FunctionView:
     scalar = d.scalar.name
     without = [p for p in d.inputs if not p.optional]
-    inputs = [without] if d.optional is None else [without, list(d.inputs)]
+    inputs = [without] if not d.optional else [without, list(d.inputs)]
     return _FunctionView(
         name=d.name,
         summary=comment(d.summary),

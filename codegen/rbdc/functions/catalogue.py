@@ -7,14 +7,15 @@ a line in `FAMILIES`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from rbdc.errors import OptionError
+from rbdc.functions.contacts import contacts
 from rbdc.functions.declarations import Kind
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import JointSpace
+from rbdc.functions.evaluation import OnJointSpace
 from rbdc.functions.inputs import inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
@@ -25,8 +26,12 @@ from rbdc.model import Model
 
 Family = Callable[[Model], list[Function]]
 
-FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, second_order]
+FAMILIES: list[Family] = [dynamics, derivatives, kinematics, momentum, manifold, contacts, second_order]
 """In the order of the documentation."""
+
+
+ANY = Model("any", (), (), 0, 0)
+"""A model without joints."""
 
 
 def functions_of(model: Model) -> dict[str, Function]:
@@ -51,7 +56,7 @@ def _parametric(model: Model, function: Function) -> Function:
     depends on them: what does is computed on the joint-space model. Loops over tables and kernels along paths
     have the inertias as constants.
     """
-    if not any(isinstance(evaluate, JointSpace) for evaluate in function.methods.values()):
+    if not any(isinstance(evaluate, OnJointSpace) for evaluate in function.methods.values()):
         return function
     declaration = function.declaration
     optional = [p for p in declaration.inputs if p.optional]
@@ -64,7 +69,7 @@ def known() -> dict[str, Function]:
     """Every function by its name, for questions that no model answers: the shapes are those of a model
     without joints.
     """
-    return functions_of(Model("any", (), (), 0, 0))
+    return functions_of(ANY)
 
 
 def fingerprint() -> str:
@@ -84,17 +89,21 @@ def presets() -> dict[str, tuple[str, ...]]:
     """The functions of each preset, the smallest first, each with those of the one before; then those of
     second derivatives alone.
     """
-    functions = [function for function in known().values() if function.preset != SECOND]
+    return _presets(known())
+
+
+def _presets(catalogue: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
+    functions = [function for function in catalogue.values() if function.preset != SECOND]
     nested = {
         preset: tuple(function.name for function in functions if PRESETS.index(function.preset) <= size)
         for size, preset in enumerate(PRESETS)
     }
-    return {**nested, SECOND: tuple(name for name, function in known().items() if function.preset == SECOND)}
+    return {**nested, SECOND: tuple(name for name, f in catalogue.items() if f.preset == SECOND)}
 
 
-def requiring(requirement: Requirement) -> tuple[str, ...]:
-    """The functions that are defined only for models with this property."""
-    return tuple(name for name, function in known().items() if requirement in function.requires)
+def requiring(requirement: Requirement, model: Model = ANY) -> tuple[str, ...]:
+    """The functions of a model that are defined only for models with this property."""
+    return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
 
 
 def rollable() -> tuple[str, ...]:
@@ -107,12 +116,13 @@ def select(model: Model, functions: Sequence[str] | None, preset: str) -> list[s
 
     Raises OptionError naming the unknown one and what there is.
     """
-    there = list(functions_of(model))
+    catalogue = functions_of(model)
+    there, own_presets = list(catalogue), _presets(catalogue)
     if functions is None:
-        if preset not in presets():
-            raise OptionError(f"no preset {preset!a}; there are {', '.join(presets())}")
-        functions = presets()[preset]
-    functions = [own for name in functions for own in (presets()[name] if name == SECOND else [name])]
+        if preset not in own_presets:
+            raise OptionError(f"no preset {preset!a}; there are {', '.join(own_presets)}")
+        functions = own_presets[preset]
+    functions = [own for name in functions for own in (own_presets[name] if name == SECOND else [name])]
     for name in functions:
         if name not in there:
             raise OptionError(f"no function {name!a}; there are {', '.join(there)}")

@@ -32,6 +32,11 @@ a `Force` for each body.
 PARAMETERS = "parameters"
 """The name of the input of kind `Kind.PARAMETERS`."""
 
+CONTACT_OPTIONS = ("active", "target", "gains", "mu")
+"""The names of inputs that algorithms take together as `rbdc.model.contacts.ContactOptions`, the
+keyword argument `options`.
+"""
+
 
 class Kind(Enum):
     """Physical meaning of an array: it says how to draw it at random, how to perturb it, and how it changes
@@ -54,6 +59,14 @@ class Kind(Enum):
     """A force and a moment for each body, in its joint frame (njoints, 6)."""
     PARAMETERS = "inertial parameters"
     """Ten numbers a row, as the model's `parameters` say."""
+    CONTACT_FORCES = "contact forces"
+    """A force in each row of the contacts (nc)."""
+    SWITCHES = "switches"
+    """Zeros and ones."""
+    PLACEMENTS = "placements"
+    """Position and unit quaternion, x y z qx qy qz qw, of each row (n, 7)."""
+    NOT_NEGATIVE = "numbers that are not negative"
+    """Gains, a regularisation, a coefficient of restitution."""
     JOINT_ROWS = "rows of joints"
     """An output with a row for each joint's direction."""
     SPACE_ROWS = "rows of space"
@@ -67,7 +80,8 @@ class Parameter:
     """One array argument or result of a function.
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
-    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C. entries: of an output that holds
+    unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C, which both mean the entries of
+    `default`, zeros where that is empty. entries: of an output that holds
     not all of an array of the shape `whole`, which of its entries, row by row.
     """
 
@@ -76,6 +90,7 @@ class Parameter:
     meaning: str
     kind: Kind = Kind.OTHER
     optional: bool = False
+    default: tuple[float, ...] = ()
     entries: tuple[int, ...] = ()
     whole: tuple[int, ...] = ()
 
@@ -103,6 +118,11 @@ class Parameter:
     def size(self) -> int:
         """Number of scalars."""
         return prod(self.shape)
+
+    @property
+    def absent(self) -> tuple[float, ...]:
+        """The entries of an optional input that is not given."""
+        return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
         """The C expression of a place in an array that may be NULL."""
@@ -153,9 +173,19 @@ class FunctionDeclaration:
         return ("frame", "other", "reference") if self.pair else ("frame", "reference")
 
     @property
-    def optional(self) -> Parameter | None:
-        """The optional input."""
-        return next((p for p in self.inputs if p.optional), None)
+    def optional(self) -> tuple[Parameter, ...]:
+        """The optional inputs."""
+        return tuple(p for p in self.inputs if p.optional)
+
+    @property
+    def any_given(self) -> str:
+        """The C condition that one of the optional inputs is there."""
+        return " || ".join(f"{p.name} != NULL" for p in self.optional)
+
+    @property
+    def of_options(self) -> str:
+        """The optional inputs as part of a name in C."""
+        return "options" if len(self.optional) > 1 else "".join(p.name for p in self.optional)
 
     @property
     def required(self) -> list[Parameter]:

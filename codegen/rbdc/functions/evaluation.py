@@ -10,8 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 from rbdc.algorithms.tools.linear import flat
 from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import EXTERNAL_FORCES, PARAMETERS
+from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, PARAMETERS
 from rbdc.model import Model
+from rbdc.model.contacts import ContactOptions
 from rbdc.model.joint_space import JointSpaceModel
 from rbdc.model.parameters import constant_part, in_chosen_frames
 from rbdc.reduction.passes import Space, reduced
@@ -47,14 +48,26 @@ def _call(algorithm: Callable[..., Any], model: Model, inputs: Inputs, trace: Tr
     """The algorithm on the inputs in their order; external forces as `Force`, where there are any, in the
     model's own frames or in the world's, which every model has.
     """
-    arguments = [value for name, value in inputs.items() if name != EXTERNAL_FORCES]
-    fext = inputs.get(EXTERNAL_FORCES)
-    if fext is None:
-        return algorithm(model, *arguments, trace=trace)
-    forces = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
-    if not model.world_forces:
-        forces = [body.own_force(force) for body, force in zip(model.bodies, forces, strict=True)]
-    return algorithm(model, *arguments, fext=forces, trace=trace)
+    arguments, keywords = called_with(inputs)
+    if EXTERNAL_FORCES in keywords and not model.world_forces:
+        forces = zip(model.bodies, keywords[EXTERNAL_FORCES], strict=True)
+        keywords[EXTERNAL_FORCES] = [body.own_force(force) for body, force in forces]
+    return algorithm(model, *arguments, **keywords, trace=trace)
+
+
+def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]:
+    """The inputs as algorithms take them: in their order, and by name the external forces as `Force` and the
+    options of contacts together, where there are any.
+    """
+    by_name = (EXTERNAL_FORCES, *CONTACT_OPTIONS)
+    keywords: dict[str, Any] = {}
+    if EXTERNAL_FORCES in inputs:
+        fext = inputs[EXTERNAL_FORCES]
+        keywords[EXTERNAL_FORCES] = [Force.of(fext[k : k + 6]) for k in range(0, len(fext), 6)]
+    given = {name: inputs[name] for name in CONTACT_OPTIONS if name in inputs}
+    if given:
+        keywords["options"] = ContactOptions(**given)
+    return [value for name, value in inputs.items() if name not in by_name], keywords
 
 
 def on_model(algorithm: Callable[..., Any]) -> Evaluate:
@@ -89,18 +102,20 @@ class InLanes(Protocol):
 
 
 @dataclass(frozen=True)
-class JointSpace:
+class OnJointSpace:
     """An algorithm whose results do not depend on the links' frames: evaluated on the joint-space model,
-    where it is cheapest.
+    where it is cheapest, never with limbs in lanes.
 
-    `in_lanes` is a form of it that treats all limbs alike, where it does not itself. space: which of the
-    joint-space models it takes. With inertial parameters at run time among the inputs it is evaluated on the
-    joint-space model of what is constant, to which they are added.
+    With inertial parameters at run time among the inputs it is evaluated on the joint-space model of what is
+    constant, to which they are added.
     """
 
     algorithm: Callable[..., Any]
-    in_lanes: Callable[..., Any] | None = None
-    space: Space = "regrouped"
+
+    @property
+    def space(self) -> Space:
+        """Which of the joint-space models it takes."""
+        return "regrouped"
 
     def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """An `Evaluate`."""
@@ -108,6 +123,15 @@ class JointSpace:
             return arrays(_call(self.algorithm, reduced(model, self.space), inputs, trace))
         constant = replace(reduced(constant_part(model), self.space), parameters=model.parameters)
         return arrays(_call(self.algorithm, *_with_parameters(constant, inputs), trace))
+
+
+@dataclass(frozen=True)
+class JointSpace(OnJointSpace):
+    """An algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form of it that treats
+    all limbs alike, where it does not itself.
+    """
+
+    in_lanes: Callable[..., Any] | None = None
 
     def for_lanes(self, model: JointSpaceModel, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """Outputs on a joint-space model with limbs alike, which has the rows of inertial parameters."""

@@ -22,6 +22,8 @@ class Requirement(Enum):
 
     REGULAR_INERTIA = "regular M"
     """A joint-space inertia that is regular in some configuration."""
+    INDEPENDENT_ROWS = "independent rows of contacts"
+    """Contacts whose forces are determined in some configuration, or a regularisation."""
     MASS = "mass"
     """A link with mass."""
     MOVING_MASS = "moving mass"

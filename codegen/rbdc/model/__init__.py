@@ -2,12 +2,14 @@
 
 from rbdc.model.branches import Branches, branches_of
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
-from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
+from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
 
 __all__ = [
     "WORLD",
     "Body",
     "Branches",
+    "Contact",
+    "ContactKind",
     "Coupling",
     "Description",
     "Frame",

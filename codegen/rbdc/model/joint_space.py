@@ -55,6 +55,10 @@ class JointSpaceBody(Body):
         """A force given in the body's own frame, in the chosen one."""
         return self.chosen.act_inverse_force(force)
 
+    def own_placement(self, placement: Placement) -> Placement:
+        """A placement given in the body's own frame, in the chosen one."""
+        return self.chosen.inverse().compose(placement)
+
 
 @dataclass(frozen=True)
 class JointSpaceModel(Model):

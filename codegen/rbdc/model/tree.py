@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from rbdc.model.description import Joint, Limits, Link, Note
@@ -64,6 +65,10 @@ class Body:
         """A force given in the body's frame, in the frame that `placement_at` places: here the same."""
         return force
 
+    def own_placement(self, placement: Placement) -> Placement:
+        """A placement given in the body's frame, in the frame that `placement_at` places: here the same."""
+        return placement
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -88,6 +93,46 @@ class ParameterRow:
     added: bool
 
 
+class ContactKind(StrEnum):
+    """Which of the six components of a motion a contact or a loop holds: those of a point; all; all but the
+    rotation about the frame's z.
+    """
+
+    POINT = "point"
+    SURFACE = "surface"
+    WELD = "weld"
+    REVOLUTE = "revolute"
+
+    @property
+    def components(self) -> int:
+        """Number of components, linear ones first, in the axes of the first frame."""
+        return {ContactKind.POINT: 3, ContactKind.REVOLUTE: 5}.get(self, 6)
+
+
+@dataclass(frozen=True)
+class Contact:
+    """A frame that touches the world, or, with `second`, is held to a frame of another body: a closed loop.
+
+    held: the components of `kind` that are rows; others depend on them wherever the loop is closed.
+    """
+
+    name: str
+    kind: ContactKind
+    first: Frame
+    second: Frame | None = None
+    held: tuple[int, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.held)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds vectors in space, all their components: then its rows may be in any axes."""
+        return len(self.held) in (3, 6) and len(self.held) == self.kind.components
+
+
 @dataclass(frozen=True)
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
@@ -98,6 +143,8 @@ class Model:
     the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
     `gravity` in m/s^2. `damped`: the joints' viscous damping counts. `parameters`: what functions take at run
     time. `world_forces`: external forces are given in the world's frame, not in those of the bodies.
+    `contacts`: with the world, and closed loops, in the order of their rows; `redundant`: some of these rows
+    depend on others in every configuration.
     """
 
     name: str
@@ -114,6 +161,8 @@ class Model:
     damped: bool = False
     parameters: tuple[ParameterRow, ...] = ()
     world_forces: bool = False
+    contacts: tuple[Contact, ...] = ()
+    redundant: bool = False
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:

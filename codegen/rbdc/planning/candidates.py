@@ -112,8 +112,11 @@ def programs(model: Model, function: Function, method: str) -> list[Program]:
 def variants(model: Model, function: Function, method: str) -> Variants:
     """The programs of a function by one of its methods."""
     program = traced(model, function, method)
-    optional = [p.name for p in function.declaration.inputs if p.optional]
-    without = optimise(without_input(program, optional[0])) if optional else program
+    optional = function.declaration.optional
+    without = program
+    for p in optional:
+        without = without_input(without, p.name, p.absent)
+    without = optimise(without) if optional else program
     limbs = laned(model, function, method)
     if limbs is not None and cost(limbs).weight < WORTH_LANES * cost(without).weight:
         kernels = [limbs, program] if optional else [limbs]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 import rbdc
+from rbdc.analysis.availability import buildable
 from rbdc.emit.backend import Package, PlannedFunction
 from rbdc.emit.registry import FOUNDATION, assembled, backends_of, emitted
 from rbdc.errors import OptionError
-from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
 from rbdc.native.scratch import temporary

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Part, arrays
+from rbdc.functions.evaluation import Part, arrays, called_with
 from rbdc.functions.record import Requirement
 from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.parameters import with_parameters
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Scalar
 from rbdc.verification.elimination import Elimination
 from rbdc.verification.perturbation import Perturbation, longest_offset
 from rbdc.verification.rounded import REPLICAS, values_of
@@ -110,9 +110,16 @@ class References:
         function = functions_of(self.model)[part.name]
         if Requirement.REGULAR_INERTIA not in function.requires:
             return made
+        outputs = function.declaration.outputs
         (q,) = (p.name for p in function.declaration.inputs if p.kind is Kind.CONFIGURATION)
-        elimination = self._elimination(inputs, q, float(np.finfo(declaration.scalar.dtype).eps))
-        return [Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values))) for x in made]
+        last_place = float(np.finfo(declaration.scalar.dtype).eps)
+        elimination = self._elimination(inputs, q, last_place)
+        if Requirement.INDEPENDENT_ROWS in function.requires:
+            made = [_held(x, Elimination.of_contacts(self.model, inputs, last_place)) for x in made]
+        return [
+            x if p.in_space else Expected(x.values, np.maximum(x.tolerances, elimination.errors(x.values)))
+            for x, p in zip(made, outputs, strict=True)
+        ]
 
     def _elimination(self, inputs: Mapping[str, Array], q: str, last_place: float) -> Elimination:
         """Elimination of M at the inputs; with and without the optional input it is the same."""
@@ -138,6 +145,12 @@ class References:
                 return self.perturbation.tangent(self.model, values)
             case Kind.WRENCHES:
                 return self.perturbation.wrenches(values)
+            case Kind.CONTACT_FORCES:
+                return self.perturbation.together(values)
+            case Kind.NOT_NEGATIVE | Kind.PLACEMENTS:
+                return self.perturbation.apart(values)
+            case Kind.SWITCHES:
+                return list(values.T)
             case Kind.PARAMETERS:
                 return self.perturbation.parameters(values)
             case _:
@@ -145,19 +158,20 @@ class References:
                 raise UnsupportedError(f"{declaration.name}: verification cannot perturb the input {given}")
 
 
+def _held(expected: Expected, relative: Array) -> Expected:
+    """Expected values that contacts take part in, where their forces are determined to some digit."""
+    part = np.where(relative < 1.0, relative, np.nan)[:, None]
+    largest = np.max(np.abs(expected.values), axis=1, keepdims=True, initial=0.0)
+    return Expected(expected.values, np.maximum(expected.tolerances, part * largest))
+
+
 def _evaluated(model: Model, part: Part, inputs: Mapping[str, list[Scalar]]) -> list[list[Scalar]]:
     function = functions_of(model)[part.name]
     given = [p for p in function.declaration.inputs if p.name in inputs and p.kind is not Kind.PARAMETERS]
     if any(p.kind is Kind.PARAMETERS for p in function.declaration.inputs):
         model = with_parameters(model, inputs[PARAMETERS])
-    arguments = [inputs[p.name] for p in given if p.kind is not Kind.WRENCHES]
-    forces = {p.name: _forces(inputs[p.name]) for p in given if p.kind is Kind.WRENCHES}
-    return arrays(reference_of(function)(model, *arguments, *part.place, **forces))
-
-
-def _forces(entries: Sequence[Scalar]) -> list[Force]:
-    """A wrench for each body."""
-    return [Force.of(entries[k : k + 6]) for k in range(0, len(entries), 6)]
+    arguments, keywords = called_with({p.name: inputs[p.name] for p in given})
+    return arrays(reference_of(function)(model, *arguments, *part.place, **keywords))
 
 
 def _rows(entries: Sequence[Scalar], states: int) -> Array:

@@ -155,7 +155,7 @@ class Compiled:
 def _suits(way: Way, question: Question) -> bool:
     """Whether a question can be asked in a way: CasADi gives no optional inputs."""
     optional = question.checked.declaration.optional
-    return way.kind != "casadi" or optional is None or optional.name not in question.inputs
+    return way.kind != "casadi" or not any(p.name in question.inputs for p in optional)
 
 
 def _entry(parameter: Parameter, entry: int) -> str:
@@ -186,12 +186,9 @@ def _message(model: Model, question: Question, way: str, output: int, right: Exp
         if question.extra
         else ""
     )
-    optional = declaration.optional
-    given = (
-        ""
-        if optional is None
-        else f", {'with' if optional.name in question.inputs else 'without'} {optional.name}"
-    )
+    optional = [p.name for p in declaration.optional]
+    word = "with" if any(name in question.inputs for name in optional) else "without"
+    given = f", {word} {', '.join(optional)}" if optional else ""
     return (
         f"{declaration.name}{at} does not agree with the description: called with {way}{given}, "
         f"at a state {name_of_state(declaration, int(state))}, "

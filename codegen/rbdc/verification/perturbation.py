@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rbdc.model import Body, Coupling, Model
+from rbdc.model import Body, Contact, Coupling, Model
 from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
@@ -39,6 +39,7 @@ class Perturbation:
             frames=tuple(
                 replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames
             ),
+            contacts=tuple(self._contact(contact, length) for contact in model.contacts),
             base_inertia=self._inertia(model.base_inertia),
             gravity=self._vector(model.gravity),
         )
@@ -73,6 +74,15 @@ class Perturbation:
         sizes = np.broadcast_to(np.max(parts, axis=2, keepdims=True), parts.shape).reshape(states, size)
         return [self._changed(x[:, k], sizes[:, k]) for k in range(size)]
 
+    def together(self, x: Array) -> list[Scalar]:
+        """x (states, size) likewise; all entries change by parts of the largest."""
+        sizes = np.max(np.abs(x), axis=1, initial=0.0)
+        return [self._changed(x[:, k], sizes) for k in range(x.shape[1])]
+
+    def apart(self, x: Array) -> list[Scalar]:
+        """x (states, size) likewise; each entry changes by itself."""
+        return [self._changed(x[:, k], np.abs(x[:, k])) for k in range(x.shape[1])]
+
     def parameters(self, x: Array) -> list[Scalar]:
         """x (states, 10 rows) likewise: mass, first moment and moments of inertia of a row change apart."""
         sizes = np.abs(x)
@@ -104,6 +114,13 @@ class Perturbation:
         return Placement(
             Rotation.from_rows(rows), Vector3.of(self._numbers(placement.translation.scalars(), length))
         )
+
+    def _contact(self, contact: Contact, length: float) -> Contact:
+        first, second = contact.first, contact.second
+        first = replace(first, placement=self._placement(first.placement, length))
+        if second is not None:
+            second = replace(second, placement=self._placement(second.placement, length))
+        return replace(contact, first=first, second=second)
 
     def _inertia(self, inertia: RigidInertia) -> Inertia:
         (mass,) = self._numbers([inertia.mass])

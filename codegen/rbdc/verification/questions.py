@@ -71,17 +71,15 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
 
 
 def questions(model: Model, checked: Checked, seed: int = SEED) -> Iterator[Question]:
-    """With all inputs and without the optional one; functions of frames at the places that `places` gives."""
+    """With all inputs and without the optional ones; functions of frames at what `places` gives."""
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
     if not declaration.framed:
         yield Question(checked, inputs, ())
     else:
         yield from (Question(checked, inputs, place) for place in places(model, checked))
-    if declaration.optional is not None:
-        yield Question(
-            checked, {name: x for name, x in inputs.items() if name != declaration.optional.name}, ()
-        )
+    if declaration.optional:
+        yield Question(checked, {p.name: inputs[p.name] for p in declaration.required}, ())
 
 
 def places(model: Model, checked: Checked) -> Iterator[tuple[int, ...]]:

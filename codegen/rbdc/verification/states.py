@@ -27,7 +27,18 @@ LEFT_OVER = 4
 """States that are no whole block, at the end."""
 BEYOND = 3
 """The place, in the last whole block, of the state at angles that go to libm, which takes its block along."""
-DRAWN = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.TANGENT, Kind.FORCE, Kind.WEIGHTS, Kind.WRENCHES})
+DRAWN = frozenset(
+    {
+        Kind.VELOCITY,
+        Kind.ACCELERATION,
+        Kind.TANGENT,
+        Kind.FORCE,
+        Kind.WEIGHTS,
+        Kind.WRENCHES,
+        Kind.CONTACT_FORCES,
+        Kind.NOT_NEGATIVE,
+    }
+)
 """Kinds of inputs that any numbers may be."""
 FEW = (1, 3, 7, 11, 15)
 """Numbers of the first states at which matrices and tensors of more than `MANY` entries are compared, where
@@ -84,12 +95,18 @@ def _values(
         return np.array([_configuration(model, draw, rng) for draw in draws])
     if parameter.kind is Kind.PARAMETERS:
         return np.array([_parameters(model, state, rng) for state in range(states)])
+    if parameter.kind is Kind.SWITCHES:
+        return np.where(rng.random((states, parameter.size)) < 0.5, 1.0, 0.0)
+    if parameter.kind is Kind.PLACEMENTS:
+        turned = rng.normal(size=(states, parameter.size)).reshape(-1, 7)
+        turned[:, 3:] /= np.linalg.norm(turned[:, 3:], axis=1, keepdims=True)
+        return turned.reshape(states, parameter.size)
     if parameter.kind not in DRAWN:
         given = f"{parameter.name} ({parameter.kind.value})"
         raise UnsupportedError(f"{declaration.name}: verification cannot draw the input {given}")
     values: Array = rng.normal(size=(states, parameter.size)) * rng.choice([0.3, 1.0, 3.0], (states, 1))
     values[0] = 0.0
-    return values
+    return np.abs(values) if parameter.kind is Kind.NOT_NEGATIVE else values
 
 
 def _parameters(model: Model, state: int, rng: np.random.Generator) -> list[float]:

@@ -45,7 +45,7 @@ class Carriers:
 
 
 @dataclass(frozen=True)
-class _Motions:
+class TreeMotions:
     """Motion of all bodies in the world's coordinates: placements, columns, velocities, accelerations."""
 
     world: list[Placement]
@@ -55,7 +55,7 @@ class _Motions:
 
 
 _Given = tuple[Model, Sequence[Scalar], Sequence[Scalar] | None, Sequence[Scalar] | None]
-_SHARED: ContextVar[list[tuple[_Given, _Motions]] | None] = ContextVar("motions", default=None)
+_SHARED: ContextVar[list[tuple[_Given, TreeMotions]] | None] = ContextVar("motions", default=None)
 
 
 @contextmanager
@@ -70,19 +70,19 @@ def shared_motions() -> Iterator[None]:
         _SHARED.reset(token)
 
 
-def _motions(*given: *_Given) -> _Motions:
+def _motions(*given: *_Given) -> TreeMotions:
     last = _SHARED.get()
     if last and all(x is y for x, y in zip(last[0][0], given, strict=True)):
         return last[0][1]
-    found = _all_motions(*given)
+    found = tree_motions(*given)
     if last is not None:
         last[:] = [(given, found)]
     return found
 
 
-def _all_motions(
+def tree_motions(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None
-) -> _Motions:
+) -> TreeMotions:
     """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
     world = world_placements(model, q)
     zero = [0.0] * model.nv
@@ -103,7 +103,7 @@ def _all_motions(
         accelerations.append(
             acceleration + world[index].act(joint.motion(seconds[index])) + velocity.cross(step)
         )
-    return _Motions(world, columns, velocities, accelerations)
+    return TreeMotions(world, columns, velocities, accelerations)
 
 
 def carriers(

@@ -16,7 +16,7 @@ from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
-from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalar, Vector3
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 
 NEAR_ZERO = 1e-6
@@ -117,6 +117,24 @@ def _free_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]
     turned = w.cross(p)
     v = p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w)))
     return [*v.scalars(), *w.scalars()]
+
+
+def logarithm_of_placement(placement: Placement) -> Motion:
+    """The motion that leads to a placement in unit time; turns of less than half a revolution."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = placement.rotation.rows()
+    c = 0.5 * sqrt(1.0 + xx + yy + zz)
+    scale = 0.25 / c
+    half = [(zy - yz) * scale, (xz - zx) * scale, (yx - xy) * scale]
+    w = Vector3.of(half).scaled(2.0 * _half_angle_over_sine(half, c))
+    p, turned = placement.translation, w.cross(placement.translation)
+    return Motion(p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w))), w)
+
+
+def _half_angle_over_sine(half: Sequence[Scalar], c: Scalar) -> Scalar:
+    """u / sin u of the sine times the axis and the cosine of u."""
+    s2 = sum((x * x for x in half), 0.0)
+    sine = sqrt(where_less(s2, 1e-20, 1.0, s2))
+    return where_less(s2, 1e-20, 1.0, atan2(sine, c) / sine)
 
 
 def _planar_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:

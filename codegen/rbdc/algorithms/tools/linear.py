@@ -63,12 +63,25 @@ class Factorisation:
 
     def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
         """x with A x = b: L^T y = b, then D, then L."""
-        x = list(b)
+        return self.lowered(self.scaled(self.raised(b)))
+
+    def raised(self, b: Sequence[Scalar]) -> list[Scalar]:
+        """y with L^T y = b."""
+        y = list(b)
         for k in reversed(range(self.size)):
             for i in self._columns(k):
-                x[i] = x[i] - self.lower[k][i] * x[k]
+                if not is_zero(y[k]):
+                    y[i] = y[i] - self.lower[k][i] * y[k]
+        return y
+
+    def scaled(self, y: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 y."""
+        return [entry * pivot for entry, pivot in zip(y, self.inverse_pivots, strict=True)]
+
+    def lowered(self, z: Sequence[Scalar]) -> list[Scalar]:
+        """x with L x = z."""
+        x = list(z)
         for k in range(self.size):
-            x[k] = x[k] * self.inverse_pivots[k]
             for i in self._columns(k):
                 x[k] = x[k] - self.lower[k][i] * x[i]
         return x

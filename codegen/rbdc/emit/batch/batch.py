@@ -100,9 +100,9 @@ def add_loop(source: FunctionSource, robot: str, version: str) -> None:
 
 
 def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[Form]:
-    if declaration.optional is None or len(samples) == 1:
+    if not declaration.optional or len(samples) == 1:
         return [Form(robot, declaration, declaration, "", samples[0])]
-    bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.optional.name
+    bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.of_options
     without, given = samples
     return [
         Form(robot, declaration, bare, f"_without_{suffix}", without),
@@ -113,19 +113,19 @@ def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Sampl
 def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> str:
     """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
     calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
-    if declaration.optional is None or len(forms) == 1:
+    if not declaration.optional or len(forms) == 1:
         return calls[0]
-    return f"{declaration.optional.name} != NULL ? {calls[1]} : {calls[0]}"
+    return f"{declaration.any_given} ? {calls[1]} : {calls[0]}"
 
 
 def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> LanesEntry | None:
     """The view of the public function over blocks, which chooses the form; None where the only form is public
     itself.
     """
-    if declaration.optional is None or len(forms) == 1:
+    if not declaration.optional or len(forms) == 1:
         return None
     without, given = (f"{form.name}_lanes({_names(form.declaration)})" for form in forms)
-    return LanesEntry(declaration.lanes_prototype(forms[0].robot), declaration.optional.name, given, without)
+    return LanesEntry(declaration.lanes_prototype(forms[0].robot), declaration.any_given, given, without)
 
 
 def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:

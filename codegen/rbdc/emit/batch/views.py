@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from rbdc.emit.c.csource import Absent
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.ir.passes.vectorise.batch_vectorise import Samples
 
@@ -70,20 +71,18 @@ class FormView:
     """The loops over whole blocks of one form, and over blocks in lanes.
 
     blocks: whether there is the first; where there is not, samples go one by one. name: what the names of its
-    C functions begin with; private: it is not public itself. parameters: of a function over arrays. zeros:
-    the array in place of an input that is not given, of `zeros_size` entries; empty where there is none.
-    angles: the inputs whose angles must be moderate. count: vectors of results and constants; entries: of all
-    outputs; room: of the largest. direct: results of blocks in lanes go straight to this place; empty where
-    they are put together from `held` vectors. single: calls of single samples of a block by other means.
+    C functions begin with; private: it is not public itself. parameters: of a function over arrays. tables:
+    in place of inputs that are not given. angles: the inputs whose angles must be moderate. count: vectors of
+    results and constants; entries: of all outputs; room: of the largest. direct: results of blocks in lanes
+    go straight to this place; empty where they are put together from `held` vectors. single: calls of single
+    samples of a block by other means.
     """
 
     blocks: bool
     name: str
     private: bool
     parameters: str
-    zeros: str
-    zeros_size: int
-    spared: Parameter | None
+    tables: list[Absent]
     inputs: list[ArrayView]
     outputs: list[ArrayView]
     angles: list[ArrayView]
@@ -102,7 +101,7 @@ class LanesEntry:
     """The public function over blocks where it only chooses a form by the optional input."""
 
     prototype: str
-    optional: str
+    condition: str
     given: str
     without: str
 
@@ -131,14 +130,17 @@ class Form:
         return self.declaration.scalar.lanes
 
     @property
-    def spared(self) -> Parameter | None:
-        """The input that it takes as zeros where it is not given."""
-        return None if self.suffix else self.declaration.optional
+    def spared(self) -> tuple[Parameter, ...]:
+        """The inputs for which tables stand where they are not given: of a form for the only optional input,
+        none.
+        """
+        optional = self.declaration.optional
+        return () if self.suffix and len(optional) == 1 else optional
 
-    @property
-    def zeros(self) -> str:
-        """The name of these zeros."""
-        return f"{self.name}_zeros"
+    def table(self, p: Parameter) -> Absent:
+        """The table that stands for one of them."""
+        name = "zeros" if len(self.spared) == 1 else f"no_{p.name}"
+        return Absent.of(p, f"{self.name}_{name}", self.declaration, self.lanes)
 
     @property
     def count(self) -> int:
@@ -152,12 +154,12 @@ class Form:
     def sample(self, p: Parameter, index: str) -> str:
         """Where a sample of an array begins; NULL where that is not given."""
         here = f"{p.name} + {p.size} * {index}"
-        return p.where_given(here) if p == self.spared else here
+        return p.where_given(here) if p in self.spared else here
 
     def block(self, p: Parameter, absent: str) -> str:
         """Where block i of an array begins; `absent` where that is not given."""
         here = f"{p.name} + {self.lanes * p.size} * i"
-        return f"({p.where_given(here, absent)})" if p == self.spared else here
+        return f"({p.where_given(here, absent)})" if p in self.spared else here
 
 
 @dataclass(frozen=True)
@@ -201,9 +203,7 @@ def form_view(form: Form, *, blocks: bool = True) -> FormView:
         name=form.name,
         private=bool(form.suffix),
         parameters=parameters(declaration),
-        zeros=form.zeros,
-        zeros_size=form.lanes * spared.size if spared is not None else 0,
-        spared=spared,
+        tables=[form.table(p) for p in spared],
         inputs=list(inputs.values()),
         outputs=list(outputs.values()),
         angles=[view for p, view in inputs.items() if p.configuration],
@@ -228,9 +228,9 @@ def _array(form: Form, p: Parameter) -> ArrayView:
         block_size=form.lanes * p.size,
         room=max(p.size, form.lanes),
         block=form.block(p, "NULL"),
-        given=form.block(p, form.zeros),
+        given=form.block(p, form.table(p).name if p in form.spared else ""),
         indices=indices,
-        spared=p == form.spared,
+        spared=p in form.spared,
     )
 
 
@@ -239,17 +239,17 @@ def single_sample_view(
     whole: FunctionDeclaration,
     taken: FunctionDeclaration,
     suffix: str = "",
-    spared: Parameter | None = None,
+    spared: Sequence[Parameter] = (),
 ) -> SingleSampleView:
     """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays
     of `taken`, of which `spared` may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
-    copies = {p.name: p.where_given(f"{p.name}_one") if p == spared else f"{p.name}_one" for p in arrays}
+    copies = {p.name: p.where_given(f"{p.name}_one") if p in spared else f"{p.name}_one" for p in arrays}
     return SingleSampleView(
         f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
         [
-            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p == spared else f"k < {p.size}")
+            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p in spared else f"k < {p.size}")
             for p in taken.inputs
         ],
         [(p.name, p.size) for p in taken.outputs],

@@ -41,7 +41,7 @@ def function_source(
     total = cost(programs[0])
     source = FunctionSource(declaration, total, method=method)
     name = f"{robot}_{declaration.name}"
-    whole = declaration.optional is None
+    whole = not declaration.optional
     add_headers(source, robot, programs, version)
     kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
     entry = None if whole else _Entry(declaration.c_prototype(robot, batch=False), kernels.call)
@@ -112,16 +112,36 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Absent:
+    """A table that stands for an optional input, an array: its name, its size, and its entries, of which
+    those that are left out are zeros.
+    """
+
+    array: str
+    name: str
+    size: int
+    entries: str
+    zeros: bool
+
+    @staticmethod
+    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> Absent:
+        """The table of an input, each of its entries for so many samples."""
+        values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
+        entries = ", ".join(map(declaration.scalar.literal, values))
+        return Absent(p.name, name, lanes * p.size, entries, not any(p.absent))
+
+
+@dataclass(frozen=True)
 class KernelCall:
     """The call of the kernels of a function. given: of the only one, or of that which takes the optional
-    input, for which `zeros` entries of zeros stand where it is NULL; without: of the kernel that does without
-    it, where there is one.
+    inputs, for which tables stand where they are NULL; without: of the kernel that does without them, where
+    there is one. condition: that one of them is there.
     """
 
     given: str
-    optional: str = ""
+    condition: str = ""
     without: str = ""
-    zeros: int = 0
+    tables: Sequence[Absent] = ()
 
 
 @dataclass(frozen=True)
@@ -163,10 +183,10 @@ def add_kernels(
     function's own name; the names of two begin with `stem`. What is too large for one file goes to the files
     of `source`.
     """
-    optional, public = source.declaration.optional, single == f"{robot}_{source.declaration.name}"
+    options, public = source.declaration.of_options, single == f"{robot}_{source.declaration.name}"
     names = [single]
-    if optional is not None and len(programs) == 2:
-        names = [f"{stem}_without_{optional.name}", f"{stem}_with_{optional.name}"]
+    if options and len(programs) == 2:
+        names = [f"{stem}_without_{options}", f"{stem}_with_{options}"]
     made = [
         kernel_parts(robot, k, p, source, version, storage="" if public else "static ")
         for k, p in zip(names, programs, strict=True)
@@ -183,14 +203,16 @@ def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, 
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program)})" for kernel, program in kernels]
-    if optional is None:
+    if not optional:
         return KernelCall(calls[0])
-    if len(calls) == 2:
-        return KernelCall(calls[1], optional.name, without=calls[0])
-    ((kernel, program),) = kernels
-    given = {optional.name: f"{optional.name} != NULL ? {optional.name} : none"}
+    without = calls[0] if len(calls) == 2 else ""
+    if without and len(optional) == 1:
+        return KernelCall(calls[1], declaration.any_given, without=without)
+    kernel, program = kernels[-1]
+    tables = [Absent.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional]
+    given = {p.name: p.where_given(p.name, table.name) for p, table in zip(optional, tables, strict=True)}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
-    return KernelCall(f"{kernel}({passed})", optional.name, zeros=optional.size)
+    return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
 
 
 def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program], version: str) -> None:

@@ -1,20 +1,22 @@
-"""Specialisation: the program for an input array that is all zeros.
+"""Specialisation: the program for an input array of constants.
 
-Before: a program over q, v, a, fext. After: the program over q, v, a, with fext = 0 folded in.
+Before: a program over q, v, a, fext. After: the program over q, v, a, with those of fext, such as zeros,
+folded in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.ir.nodes import Program, Value
 from rbdc.ir.operations import CONSTANT
 
 
-def without_input(program: Program, name: str) -> Program:
+def without_input(program: Program, name: str, absent: Sequence[float]) -> Program:
     """See the module's docstring; the constants are not folded yet."""
     values = tuple(
-        Value(CONSTANT, constant=0.0, section=value.section)
+        Value(CONSTANT, constant=absent[value.source[1]], section=value.section)
         if value.source is not None and value.source[0] == name
         else value
         for value in program.values

@@ -6,8 +6,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from os import cpu_count
 
+from rbdc.analysis.availability import buildable
 from rbdc.errors import OptionError, ToolchainError
-from rbdc.functions.availability import buildable
 from rbdc.functions.catalogue import functions_of, select
 from rbdc.model import Model
 from rbdc.model.tree import ParameterRow

@@ -65,13 +65,13 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
 
 def _undefined(model: Model, names: Sequence[str]) -> Iterator[tuple[Sequence[str], str, str]]:
     """Functions that are not defined for the model, why, and what would mend it."""
-    forward_dynamics = requiring(Requirement.REGULAR_INERTIA)
+    forward_dynamics = requiring(Requirement.REGULAR_INERTIA, model)
     joints = singular_joints(model) if set(names) & set(forward_dynamics) else []
     if joints:
         listed = ", ".join(f'"{shown(joint)}"' for joint in joints[:6]) + (", ..." if len(joints) > 6 else "")
         why = f"the joint-space inertia is singular in every configuration (joints {listed})"
         yield forward_dynamics, why, "give mass to the links that these joints carry"
     if total_mass(model) == 0.0:
-        yield requiring(Requirement.MASS), "no link has mass", "give some an <inertial>"
+        yield requiring(Requirement.MASS, model), "no link has mass", "give some an <inertial>"
     elif total_mass(model, with_base=False) == 0.0:
-        yield requiring(Requirement.MOVING_MASS), "no moving link has mass", "give some an <inertial>"
+        yield requiring(Requirement.MOVING_MASS, model), "no moving link has mass", "give some an <inertial>"

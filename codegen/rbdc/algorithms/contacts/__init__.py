@@ -1,0 +1,1 @@
+"""Dynamics of trees with contacts and closed loops."""

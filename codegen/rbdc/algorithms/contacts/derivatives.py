@@ -1,0 +1,220 @@
+"""First derivatives of constrained dynamics, of impacts, and of dynamics under contact forces.
+
+By the implicit function theorem on T = ID(q, v, qddot) - J^T f = tau and r(q, v, qddot) = 0, with the forces
+constant in the axes of the contacts' frames while they are differentiated (Carpentier and Budhiraja, 2018):
+
+    f_dx = -Delta^-1 (r_dx - J M^-1 T_dx),     qddot_dx = -M^-1 (T_dx - J^T f_dx)
+    f_dtau = -Delta^-1 J M^-1,                 qddot_dtau = M^-1 + M^-1 J^T f_dtau
+
+T_dx is that of inverse dynamics under external forces that are constant in their bodies. On body 2 of a loop
+the force is not: it follows body 1. A step of k turns it against body 2 by J_k where k carries body 1 and not
+2, by -J_k the other way, so that T_q[j, k] has J_j . (J_k x* F) more, for j that carry body 2; where points
+are held only the force's direction follows, and it acts at body 2's own point.
+
+r_dx is put together from what a step of the degree of freedom k does to the motion of its bodies at the
+contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carpentier and Mansard)
+
+    V changes by psi_k and A by chi_k - V x psi_k,     of qdot_k: V by J_k and A by psi_k + J_k x (V - V_k)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.contacts.dynamics import (
+    Constraints,
+    contact_forces_on_bodies,
+    forces_at_origin,
+    impact,
+    in_own_axes,
+    solution,
+    stacked,
+    with_contact_forces,
+)
+from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
+from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
+from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.forward_dynamics import accelerations
+from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Force, Motion, Scalar, Vector3
+
+Vector = list[Scalar]
+
+
+def constrained_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, ...]:
+    """ddq_dq, ddq_dv, ddq_dtau (nv, nv), forces_dq, forces_dv, forces_dtau (nc, nv).
+
+    Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
+    """
+    found = solution(model, q, v, tau, fext, options, trace)
+    tree = tree_motion(model, q, v, found.accelerations, trace)
+    contacts, constraints = contact_motions(tree, options), found.constraints
+    external = _with(fext, contact_forces_on_bodies(tree, contacts, found.forces))
+    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace)
+    by_q = _plus(by_q, following(tree, contacts, found.forces))
+    r_q, r_v = residual_derivatives(contacts)
+    sides = (by_q, r_q), (by_v, r_v)
+    parts = [_solved(constraints, *side) for side in sides]
+    parts.append(_by_torques(constraints))
+    names = ("q", "v", "tau")
+    for name, (moved, _) in zip(names, parts, strict=True):
+        for j, column in enumerate(transposed(moved)):
+            trace("contacts", f"column {j} of ddq_d{name}", f"ddq_d{name}_{j}", column)
+    turned = [_turned(contacts, pushed) for _, pushed in parts]
+    return (*(moved for moved, _ in parts), *turned)
+
+
+def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
+    return list(more) if fext is None else [f + g for f, g in zip(fext, more, strict=True)]
+
+
+def _plus(one: Matrix, other: Matrix) -> Matrix:
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+
+
+def _solved(constraints: Constraints, by: Matrix, residual: Matrix) -> tuple[Matrix, Matrix]:
+    """Accelerations (nv, nv) and forces (nc, nv) by each column of what inverse dynamics and the residual
+    change by.
+    """
+    pairs = [
+        constraints.solved([-x for x in constraints.inertia.raised(column)], own)
+        for column, own in zip(transposed(by), transposed(residual), strict=True)
+    ]
+    return transposed([a for a, _ in pairs]), transposed([f for _, f in pairs])
+
+
+def _by_torques(constraints: Constraints) -> tuple[Matrix, Matrix]:
+    """By unit torques: M^-1 + M^-1 J^T f_dtau, symmetric to the last bit, and f_dtau."""
+    size = constraints.inertia.size
+    pushed = [constraints.inertia.lowered(column) for column in constraints.scaled]  # M^-1 J^T
+    forces = [constraints.forces([-x for x in row]) for row in transposed(pushed)]
+    inverse = constraints.inertia.inverse()
+    moved = zeros(size, size)
+    for i in range(size):
+        for j in range(i + 1):
+            moved[i][j] = moved[j][i] = inverse[i][j] + dot([column[i] for column in pushed], forces[j])
+    return moved, transposed(forces)
+
+
+def _turned(contacts: Sequence[ContactMotion], rows: Matrix) -> Matrix:
+    """Forces by columns, along the axes of the contacts' own frames."""
+    return transposed([in_own_axes(contacts, column) for column in transposed(rows)])
+
+
+def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Matrix:
+    """Terms that T_q has more, for forces of loops follow body 1; see the module's docstring."""
+    model = tree.model
+    starts, size = first_dofs(model), full_size(model)
+    full = zeros(size, size)
+    for contact, (force, _) in zip(contacts, forces_at_origin(contacts, forces), strict=True):
+        one, two = contact.bodies
+        if two == WORLD:
+            continue
+        carried, other = set(model.support(one)), set(model.support(two))
+        for below in other ^ carried:
+            sign = 1.0 if below in carried else -1.0
+            for column, s in enumerate(tree.columns[below], starts[below]):
+                turned = _followed(contact, s, force).scaled(sign)
+                for index in other:
+                    for row, own in enumerate(tree.columns[index], starts[index]):
+                        full[row][column] = full[row][column] + own.dot(turned)
+    return reduce_matrix(model, full)
+
+
+def _followed(contact: ContactMotion, s: Motion, force: Force) -> Force:
+    """Change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
+    if not contact.of_points:
+        return s.cross_force(force)
+    linear = s.angular.cross(force.linear)
+    return Force(linear, contact.second.translation.cross(linear))
+
+
+def impulse_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """v_after_dq, v_after_dv (nv, nv), impulses_dq, impulses_dv (nc, nv)."""
+    after, impulses, constraints = impact(model, q, v, restitution, options, trace)
+    change = [x - y for x, y in zip(after, v, strict=True)]
+    sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
+    tree = tree_motion(model, q, sliding, trace=trace)
+    contacts = contact_motions(tree)
+    still: Vector = [0.0] * model.nv
+    weightless = _without_gravity_and_damping(model)
+    external = contact_forces_on_bodies(tree, contacts, impulses)
+    by_q, _, _ = rnea_derivatives(weightless, q, still, change, external, trace)
+    by_q = _plus(by_q, following(tree, contacts, impulses))
+    moved, pushed = _solved(constraints, by_q, velocity_derivatives(contacts))
+    factor = -(1.0 + restitution[0])
+    columns = [constraints.forces([factor * x for x in column]) for column in transposed(stacked(contacts))]
+    kept = [constraints.with_forces(still, column) for column in columns]
+    for k, column in enumerate(kept):
+        column[k] = column[k] + 1.0
+    return moved, transposed(kept), _turned(contacts, pushed), _turned(contacts, transposed(columns))
+
+
+def _without_gravity_and_damping(model: Model) -> Model:
+    return replace(model, gravity=Vector3.zero(), damped=False)
+
+
+def contact_inverse_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    *,
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, ...]:
+    """dtau_dq, dtau_dv, dtau_da (nv, nv), dtau_dforces (nv, nc), dr_dq, dr_dv, dr_da (nc, nv)."""
+    tree = tree_motion(model, q, v, a, trace)
+    contacts = contact_motions(tree, options, local=True)
+    by_q, by_v, by_a = rnea_derivatives(model, q, v, a, with_contact_forces(model, q, forces, fext), trace)
+    by_q = _plus(by_q, following(tree, contacts, forces))
+    jacobian = stacked(contacts)
+    by_forces = [[-x for x in row] for row in transposed(jacobian)]
+    return by_q, by_v, by_a, by_forces, *residual_derivatives(contacts), jacobian
+
+
+def contact_forward_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """ddq_dq, ddq_dv, ddq_dtau = M^-1 (nv, nv), ddq_dforces = M^-1 J^T (nv, nc)."""
+    factors = Factorisation(crba(model, q, trace))
+    external = with_contact_forces(model, q, forces, fext)
+    a = accelerations(model, q, v, tau, external, trace, factors.solve)
+    tree = tree_motion(model, q)
+    contacts = contact_motions(tree, local=True)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, a, external, trace)
+    by_q = _plus(by_q, following(tree, contacts, forces))
+    moved = [
+        transposed([[-x for x in factors.solve(column)] for column in transposed(by)]) for by in (by_q, by_v)
+    ]
+    pushed = transposed([factors.solve(row) for row in stacked(contacts)])
+    return moved[0], moved[1], factors.inverse(), pushed

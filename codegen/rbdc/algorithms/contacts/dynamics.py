@@ -1,0 +1,359 @@
+"""Constrained dynamics in the range space of the contacts: [M J^T; J 0] [qddot; -f] = [tau - h; -gamma].
+
+With M = L^T D L along the tree and Y = L^-T J^T, each row of J only along the bodies that carry its contact,
+
+    Delta = Y^T D^-1 Y + mu 1,     f = -Delta^-1 (Y^T D^-1 y + gamma),     qddot = L^-1 D^-1 (y + Y f)
+
+where y = L^-T (tau - h). Bias and gamma are those of reference accelerations of our choosing, as in forward
+dynamics. Contacts that are not active have zeros for their rows of J and gamma, and ones on the diagonal of
+Delta. Rows that depend on others need mu: the second of two proximal steps leaves an error of its square,
+f' = Delta^-1 (mu f - ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
+from rbdc.algorithms.dynamics.crba import crba
+from rbdc.algorithms.dynamics.drives import without_damping
+from rbdc.algorithms.dynamics.external_forces import without_external
+from rbdc.algorithms.dynamics.forward_dynamics import accelerations
+from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
+from rbdc.algorithms.kinematics import homogeneous
+from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+
+Vector = list[Scalar]
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """M and Delta by their factors, and Y, D^-1 Y by columns; `switches` of the rows, and mu, as they are
+    given.
+    """
+
+    inertia: Factorisation
+    y: Matrix
+    scaled: Matrix
+    delta: Factorisation
+    switches: Vector | None
+    mu: Scalar
+
+    @staticmethod
+    def of(inertia: Factorisation, jacobian: Matrix, switches: Vector | None, mu: Scalar) -> Constraints:
+        """From M's factors and J (nc, nv)."""
+        y = [inertia.raised(switched(row, switches, k)) for k, row in enumerate(jacobian)]
+        scaled = [inertia.scaled(column) for column in y]
+        delta = [[dot(y[max(i, j)], scaled[min(i, j)]) for j in range(len(y))] for i in range(len(y))]
+        for k, row in enumerate(delta):
+            row[k] = row[k] + mu + (0.0 if switches is None else 1.0 - switches[k])
+        return Constraints(inertia, y, scaled, Factorisation(delta), switches, mu)
+
+    def forces(self, wanted: Vector) -> Vector:
+        """Delta^-1 of the accelerations that forces have to make, `wanted` (nc)."""
+        if self.switches is not None:
+            wanted = [s * x for s, x in zip(self.switches, wanted, strict=True)]
+        found = self.delta.solve(wanted)
+        if is_zero(self.mu):
+            return found
+        return self.delta.solve([x + self.mu * f for x, f in zip(wanted, found, strict=True)])
+
+    def with_forces(self, y: Vector, forces: Vector) -> Vector:
+        """L^-1 D^-1 (y + Y f) (nv)."""
+        total = self.inertia.scaled(y)
+        for column, force in zip(self.scaled, forces, strict=True):
+            for k, entry in enumerate(column):
+                if not is_zero(entry) and not is_zero(force):
+                    total[k] = total[k] + entry * force
+        return self.inertia.lowered(total)
+
+    def solved(self, y: Vector, residual: Vector) -> tuple[Vector, Vector]:
+        """Accelerations and forces at which the residual goes that the contacts have where forces are zero,
+        `residual` plus what y makes; y = L^-T b of the generalised forces b.
+        """
+        forces = self.forces([-(dot(column, y) + r) for column, r in zip(self.scaled, residual, strict=True)])
+        return self.with_forces(y, forces), forces
+
+
+def switched(row: Vector, switches: Vector | None, k: int) -> Vector:
+    """A row of J, or zeros where its switch is off."""
+    return row if switches is None else [0.0 if is_zero(x) else switches[k] * x for x in row]
+
+
+def stacked(contacts: Sequence[ContactMotion]) -> Matrix:
+    """J (nc, nv) of all contacts."""
+    return [row for contact in contacts for row in contact.jacobian()]
+
+
+def residuals(contacts: Sequence[ContactMotion]) -> Vector:
+    """r (nc) of all contacts."""
+    return [x for contact in contacts for x in contact.residual()]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Constrained dynamics in one configuration: accelerations, forces along the axes of the one frame, and
+    what led there.
+    """
+
+    accelerations: Vector
+    forces: Vector
+    constraints: Constraints
+
+
+def solution(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    options: ContactOptions,
+    trace: Trace,
+) -> Solution:
+    """See the module's docstring."""
+    placements = joint_placements(model, q, trace)
+    wrenches, reference = reference_pass(model, v, placements, trace)
+    wrenches = without_external(model, placements, wrenches, fext, trace)
+    torques = joint_torques(model, placements, wrenches, trace)
+    moving = [t - b for t, b in zip(without_damping(model, tau, v), torques, strict=True)]
+    contacts = contact_motions(tree_motion(model, q, v, reference, trace), options)
+    constraints = constraints_of(model, q, contacts, options, trace)
+    residual = residuals(contacts)
+    trace("contacts", "gamma: residual of the reference", "gamma", residual)
+    y = constraints.inertia.raised(moving)
+    found, forces = constraints.solved(y, residual)
+    trace("contacts", "f = -Delta^-1 (Y^T D^-1 y + gamma)", "forces", forces)
+    return Solution([x + r for x, r in zip(found, reference, strict=True)], forces, constraints)
+
+
+def constraints_of(
+    model: Model,
+    q: Sequence[Scalar],
+    contacts: Sequence[ContactMotion],
+    options: ContactOptions,
+    trace: Trace,
+) -> Constraints:
+    """The factors at q."""
+    mu = 0.0 if options.mu is None else options.mu[0]
+    inertia, jacobian = Factorisation(crba(model, q, trace)), stacked(contacts)
+    for k, row in enumerate(jacobian):
+        trace("contacts", f"row {k} of J", f"J_{k}", row)
+    found = Constraints.of(inertia, jacobian, options.switches(model), mu)
+    for k, column in enumerate(found.y):
+        trace("contacts", f"column {k} of Y = L^-T J^T", f"Y_{k}", column)
+    return found
+
+
+def constrained_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector]:
+    """ddq (nv) and forces (nc), those that the world or body 2 does to body 1, along the axes of its frame.
+
+    Test: M ddq + h = tau + J^T forces, J ddq + gamma = 0, Pinocchio.
+    """
+    found = solution(model, q, v, tau, fext, options, trace)
+    return found.accelerations, in_own_axes(contact_motions(tree_motion(model, q)), found.forces)
+
+
+def in_own_axes(contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Vector:
+    """Rows along the axes of the one frame, along those of the contacts' first frames."""
+    return _turned(contacts, forces, back=True)
+
+
+def in_one_axes(contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Vector:
+    """Rows along the axes of the contacts' first frames, along those of the one frame."""
+    return _turned(contacts, forces, back=False)
+
+
+def _turned(contacts: Sequence[ContactMotion], rows: Sequence[Scalar], *, back: bool) -> Vector:
+    found: Vector = []
+    for contact in contacts:
+        own = list(rows[len(found) : len(found) + contact.contact.rows])
+        turn = contact.first.rotation
+        if contact.contact.whole:
+            vectors = [Vector3.of(own[k : k + 3]) for k in range(0, len(own), 3)]
+            turned = [turn.apply_transposed(x) if back else turn.apply(x) for x in vectors]
+            own = [entry for x in turned for entry in x.scalars()]
+        found += own
+    return found
+
+
+def impulse_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector]:
+    """v_after (nv) and impulses (nc) with J v_after = -restitution J v: F = -(1 + restitution) Delta^-1 J v.
+
+    Test: kinetic energy is unchanged by a restitution of 1.
+    """
+    after, impulses, _ = impact(model, q, v, restitution, options, trace)
+    return after, in_own_axes(contact_motions(tree_motion(model, q)), impulses)
+
+
+def impact(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions,
+    trace: Trace,
+) -> tuple[Vector, Vector, Constraints]:
+    """v_after, impulses along the axes of the one frame, and the factors."""
+    contacts = contact_motions(tree_motion(model, q, v, trace=trace))
+    constraints = constraints_of(model, q, contacts, options, trace)
+    approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
+    factor = -(1.0 + restitution[0])
+    impulses = constraints.forces([factor * x for x in approach])
+    change = constraints.with_forces([0.0] * model.nv, impulses)
+    return [x + y for x, y in zip(v, change, strict=True)], impulses, constraints
+
+
+def contact_forces_on_bodies(
+    tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]
+) -> list[Force]:
+    """The forces of the contacts, along the axes of the one frame, on each body in its own frame."""
+    found = [Force.zero()] * tree.model.njoints
+    for contact, force in zip(contacts, forces_at_origin(contacts, forces), strict=True):
+        for body, own in zip(contact.bodies, force, strict=True):
+            if body != WORLD:
+                found[body] = found[body] + tree.placements[body].act_inverse_force(own)
+    return found
+
+
+def forces_at_origin(
+    contacts: Sequence[ContactMotion], forces: Sequence[Scalar]
+) -> list[tuple[Force, Force]]:
+    """The force of each contact on body 1 and on body 2, about the origin of the one frame."""
+    found, start = [], 0
+    for contact in contacts:
+        force = contact_force(contact, forces[start : start + contact.contact.rows])
+        start += contact.contact.rows
+        other = contact.second if contact.of_points else contact.first
+        found.append(
+            (_about_origin(contact.first.translation, force), -_about_origin(other.translation, force))
+        )
+    return found
+
+
+def contact_force(contact: ContactMotion, rows: Sequence[Scalar]) -> Force:
+    """The force of a contact's rows, at the contact along the axes of the one frame."""
+    entries: Vector = [0.0] * 6
+    for k, row in zip(contact.contact.held, rows, strict=True):
+        entries[k] = row
+    force, turn = Force.of(entries), contact.first.rotation
+    if contact.local or not contact.contact.whole:
+        force = Force(turn.apply(force.linear), turn.apply(force.angular))
+    return force
+
+
+def _about_origin(point: Vector3, force: Force) -> Force:
+    return Force(force.linear, force.angular + point.cross(force.linear))
+
+
+def with_contact_forces(
+    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], fext: Sequence[Force] | None
+) -> list[Force]:
+    """External forces on the bodies, with those of contacts along the axes of their own frames."""
+    tree = tree_motion(model, q)
+    made = contact_forces_on_bodies(tree, contact_motions(tree, local=True), forces)
+    return made if fext is None else [f + g for f, g in zip(fext, made, strict=True)]
+
+
+def contact_forward_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    trace: Trace = silent,
+) -> Vector:
+    """ddq (nv) under forces of the contacts (nc), which hold nothing by themselves."""
+    external = with_contact_forces(model, q, forces, fext)
+    return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
+
+
+def contact_inverse_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    *,
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector]:
+    """tau = ID(q, v, a) - J^T forces (nv), and the residual of the contacts (nc): no factorisation."""
+    tau = newton_euler(model, q, v, a, with_contact_forces(model, q, forces, fext), trace)
+    return tau, residuals(contact_motions(tree_motion(model, q, v, a, trace), options, local=True))
+
+
+def delassus(
+    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+) -> Matrix:
+    """J M^-1 J^T + mu 1 (nc, nc). Test: the product."""
+    inertia = Factorisation(crba(model, q, trace))
+    y = [
+        inertia.raised(row)
+        for row in stacked(contact_motions(tree_motion(model, q, trace=trace), local=True))
+    ]
+    scaled = [inertia.scaled(column) for column in y]
+    rows = [[dot(y[max(i, j)], scaled[min(i, j)]) for j in range(len(y))] for i in range(len(y))]
+    if options.mu is not None:
+        for k, row in enumerate(rows):
+            row[k] = row[k] + options.mu[0]
+    return rows
+
+
+def contact_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """J (nc, nv) along the axes of the contacts' first frames."""
+    return stacked(contact_motions(tree_motion(model, q, trace=trace), local=True))
+
+
+def contact_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """J v (nc)."""
+    contacts = contact_motions(tree_motion(model, q, v, trace=trace), local=True)
+    return [x for contact in contacts for x in contact.rows(contact.velocity())]
+
+
+def contact_drift(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> Vector:
+    """The residual (nc) without joint accelerations: what contacts accelerate by, and Baumgarte's terms."""
+    return residuals(contact_motions(tree_motion(model, q, v, trace=trace), options, local=True))
+
+
+def contact_error(
+    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+) -> Vector:
+    """How far the contacts are from where they are held (nc; m, rad), along the axes of their frames."""
+    contacts = contact_motions(tree_motion(model, q, trace=trace), options, local=True)
+    return [x for contact in contacts for x in contact.rows(contact.error())]
+
+
+def contact_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """The 4x4 matrices of the contacts' first frames in the world, row by row."""
+    tree = tree_motion(model, q, trace=trace)
+    return [homogeneous(tree.frame.compose(contact.first)) for contact in contact_motions(tree)]

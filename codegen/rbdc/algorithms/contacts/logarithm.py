@@ -1,0 +1,59 @@
+"""The logarithm of a placement, and its derivative."""
+
+from __future__ import annotations
+
+from rbdc.spatial import Motion, Placement, Scalar
+from rbdc.spatial.quaternions import differentiate_translation, logarithm
+from rbdc.spatial.scalars import cos, sin, sqrt, where_less
+
+SMALL = 0.1
+"""Squared angle below which ratios are series: the first term that is left out is below rounding."""
+
+
+def logarithm_of(placement: Placement) -> Motion:
+    """The motion that in unit time leads from the identity to a placement, in either's coordinates (m, rad);
+    turns of less than half a revolution.
+    """
+    x, y, z = (axis.scalars() for axis in (placement.rotation.x, placement.rotation.y, placement.rotation.z))
+    double_cosine = sqrt(1.0 + x[0] + y[1] + z[2])
+    part = 0.5 / double_cosine
+    sines = [(y[2] - z[1]) * part, (z[0] - x[2]) * part, (x[1] - y[0]) * part]
+    turn = logarithm([*sines, 0.5 * double_cosine])
+    return Motion(differentiate_translation(turn, placement.translation), turn.w)
+
+
+def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
+    """How the logarithm e changes where the placement moves by a step in its own coordinates:
+
+        step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
+
+    the inverse of the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    """
+    alpha, beta = _ratios(e.angular.dot(e.angular))
+    once = e.cross(step)
+    twice = e.cross(once)
+    fourth = e.cross(e.cross(twice))
+    return step + once.scaled(0.5) + twice.scaled(alpha) + fourth.scaled(beta)
+
+
+def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
+    """2/t^2 + (t + 3 sin t) / (4 t (cos t - 1)) and 1/t^4 + (t + sin t) / (4 t^3 (cos t - 1)) of the squared
+    angle.
+    """
+    safe = where_less(t2, SMALL, 1.0, t2)
+    t = sqrt(safe)
+    s, versine = sin(t), cos(t) - 1.0
+    alpha = 2.0 / safe + (t + 3.0 * s) / (4.0 * t * versine)
+    beta = 1.0 / (safe * safe) + (t + s) / (4.0 * t * safe * versine)
+    t4 = t2 * t2
+    near_alpha = 1.0 / 12.0 - t4 * _series(t2, 30240.0, 604800.0, 15966720.0, 326918592000.0 / 691.0)
+    near_beta = -1.0 / 720.0 - t2 * _series(t2, 15120.0, 403200.0, 11975040.0, 261534873600.0 / 691.0)
+    return where_less(t2, SMALL, near_alpha, alpha), where_less(t2, SMALL, near_beta, beta)
+
+
+def _series(t2: Scalar, *divisors: float) -> Scalar:
+    """The sum of t2^k over the k-th divisor."""
+    total: Scalar = 0.0
+    for divisor in reversed(divisors):
+        total = 1.0 / divisor + t2 * total
+    return total

@@ -1,0 +1,228 @@
+"""Motion of the bodies and of the contacts, all in the coordinates of one frame.
+
+That frame is a free root's, where the tree hangs on one, or the world's (`in_one_frame`): at this instant it
+is at rest, so that placements, velocities and accelerations are those in the world, written along its axes.
+With the columns J_k = X_i S of each degree of freedom, at the frame's origin,
+
+    V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_i x J qdot
+
+and V_i, A_i moved by a degree of freedom k below a body with V, A (Carpentier and Mansard, section III-D):
+
+    psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
+
+A contact holds body 1 at p1 to the world or to body 2 at p2. Its residual is wanted zero: of a point, the
+difference of the classical accelerations of both, of a body that of the spatial ones, with e_v = V_1 - V_2,
+
+    r = alpha_1(p1) - alpha_2(p2) + Kd (nu_1 - nu_2) + Kp (p1 - p2)
+    r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
+
+the last two at p1. Rows are along the axes of the one frame; `local` says those of the contact's first frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.algorithms.contacts.logarithm import logarithm_of
+from rbdc.algorithms.kinematics import free_root, in_one_frame
+from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.kinematics import joint_placements
+from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Contact, Model
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial.vectors import motion_sum
+
+
+@dataclass(frozen=True)
+class TreeMotion:
+    """For each body its placement, the columns of its joint, its velocity and its acceleration; the frame in
+    whose coordinates they are, in the world. Gravity is no acceleration here.
+    """
+
+    model: Model
+    placements: list[Placement]
+    columns: list[list[Motion]]
+    velocities: list[Motion]
+    accelerations: list[Motion]
+    frame: Placement
+
+    def velocity(self, body: int) -> Motion:
+        """Velocity of a body, or of the world."""
+        return Motion.zero() if body == WORLD else self.velocities[body]
+
+    def acceleration(self, body: int) -> Motion:
+        """Acceleration of a body, or of the world."""
+        return Motion.zero() if body == WORLD else self.accelerations[body]
+
+
+def tree_motion(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar] | None = None,
+    a: Sequence[Scalar] | None = None,
+    trace: Trace = silent,
+) -> TreeMotion:
+    """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
+    joints = joint_placements(model, q, trace)
+    placements, root = in_one_frame(model, joints, trace), free_root(model)
+    zero: list[Scalar] = [0.0] * model.nv
+    rates, seconds = (joint_velocities(model, zero if x is None else x) for x in (v, a))
+    columns: list[list[Motion]] = []
+    motion = TreeMotion(
+        model, placements, columns, [], [], Placement.identity() if root is None else joints[root]
+    )
+    for index, body in enumerate(model.bodies):
+        columns.append([placements[index].act(s) for s in body.joint.subspace()])
+        step, push = (motion_sum(columns[index], x[index]) for x in (rates, seconds))
+        velocity = motion.velocity(body.parent) + step
+        motion.velocities.append(velocity)
+        motion.accelerations.append(motion.acceleration(body.parent) + push + velocity.cross(step))
+        trace(
+            body.name, "J = X S, at the origin", f"J{index}", [x for s in columns[index] for x in s.scalars()]
+        )
+        trace(body.name, "V = V_parent + J qdot", f"V{index}", velocity.scalars())
+        trace(
+            body.name,
+            "A = A_parent + J qddot + V x J qdot",
+            f"A{index}",
+            motion.accelerations[index].scalars(),
+        )
+    return motion
+
+
+def at(point: Vector3, m: Motion) -> Motion:
+    """A motion at a point."""
+    return Motion(m.linear + m.angular.cross(point), m.angular)
+
+
+@dataclass(frozen=True)
+class ContactMotion:
+    """A contact on bodies that move: its first frame, and the second one or that which it is held at in the
+    world; Kp and Kd. local: whether rows are along the axes of the first frame.
+    """
+
+    tree: TreeMotion
+    contact: Contact
+    first: Placement
+    second: Placement
+    kp: Scalar
+    kd: Scalar
+    local: bool
+
+    @property
+    def bodies(self) -> tuple[int, int]:
+        """Both bodies."""
+        other = self.contact.second
+        return self.contact.first.body, WORLD if other is None else other.body
+
+    @property
+    def of_points(self) -> bool:
+        """Whether it holds points, not bodies."""
+        return self.contact.kind.components == 3
+
+    def rows(self, m: Motion) -> list[Scalar]:
+        """The rows of a motion that is given at the contact."""
+        if self.local or not self.contact.whole:
+            turn = self.first.rotation
+            m = Motion(turn.apply_transposed(m.linear), turn.apply_transposed(m.angular))
+        entries = m.scalars()
+        return [entries[k] for k in self.contact.held]
+
+    def relative(self, one: Motion, other: Motion) -> Motion:
+        """The difference, at the contact, of motions of body 1 and of body 2 that are given at the origin."""
+        there = at(self.second.translation if self.of_points else self.first.translation, other)
+        return at(self.first.translation, one) - there
+
+    def supports(self) -> dict[int, tuple[bool, bool]]:
+        """For each body that carries one of the two, which ones; those that carry both only where this moves
+        the contact: points that lie apart.
+        """
+        one, two = (set(self.tree.model.support(body)) for body in self.bodies)
+        carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
+        return {index: (index in one, index in two) for index in carriers}
+
+    def matrix(self, columns: dict[int, list[list[Scalar]]]) -> Matrix:
+        """(rows, nv) from the columns of degrees of freedom, by bodies."""
+        full = [
+            column
+            for index, body in enumerate(self.tree.model.bodies)
+            for column in columns.get(index, [[0.0] * self.contact.rows] * body.joint.nv)
+        ]
+        return reduce_columns(self.tree.model, transposed(full))
+
+    def jacobian(self) -> Matrix:
+        """J (rows, nv)."""
+        zero = Motion.zero()
+        return self.matrix(
+            {
+                index: [
+                    self.rows(self.relative(s if one else zero, s if two else zero))
+                    for s in self.tree.columns[index]
+                ]
+                for index, (one, two) in self.supports().items()
+            }
+        )
+
+    def velocity(self) -> Motion:
+        """Velocity at the contact, of body 1 relative to body 2."""
+        return self.relative(*map(self.tree.velocity, self.bodies))
+
+    def residual(self) -> list[Scalar]:
+        """r (rows)."""
+        one, two = self.bodies
+        tree, velocity = self.tree, self.velocity()
+        if self.of_points:
+            found = Motion(
+                self._classical(one, self.first) - self._classical(two, self.second), Vector3.zero()
+            )
+        else:
+            apart = tree.velocity(one) - tree.velocity(two)
+            spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
+            found = at(self.first.translation, spatial)
+        return self.rows(found + velocity.scaled(self.kd) + self.error().scaled(self.kp))
+
+    def _classical(self, body: int, frame: Placement) -> Vector3:
+        """Classical acceleration of a body's point: a + w x v."""
+        velocity, spatial = (
+            at(frame.translation, m(body)) for m in (self.tree.velocity, self.tree.acceleration)
+        )
+        return spatial.linear + velocity.angular.cross(velocity.linear)
+
+    def error(self) -> Motion:
+        """How far the first frame is from the second: p1 - p2, or log6 of its placement there, along the axes
+        of the one frame.
+        """
+        if self.of_points:
+            return Motion(self.first.translation - self.second.translation, Vector3.zero())
+        own = logarithm_of(self.second.inverse().compose(self.first))
+        return Motion(self.first.rotation.apply(own.linear), self.first.rotation.apply(own.angular))
+
+
+def contact_motions(
+    tree: TreeMotion, options: ContactOptions | None = None, *, local: bool = False
+) -> list[ContactMotion]:
+    """The contacts of the model, on its bodies."""
+    given, model = options or DEFAULTS, tree.model
+    targets = given.targets(model)
+    found = []
+    for number, contact in enumerate(model.contacts):
+        other = contact.second
+        second = (
+            tree.frame.inverse().compose(targets[contact.name])
+            if other is None
+            else _placed(tree, other.body, other.placement)
+        )
+        first = _placed(tree, contact.first.body, contact.first.placement)
+        gains = given.stiffness(number), given.damping(number)
+        found.append(ContactMotion(tree, contact, first, second, *gains, local))
+    return found
+
+
+def _placed(tree: TreeMotion, body: int, placement: Placement) -> Placement:
+    """A frame of a body, as described, in the one frame."""
+    if body == WORLD:
+        return tree.frame.inverse().compose(placement)
+    return tree.placements[body].compose(tree.model.bodies[body].own_placement(placement))

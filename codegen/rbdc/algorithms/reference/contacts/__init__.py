@@ -1,0 +1,1 @@
+"""Constrained dynamics as textbooks have it: the whole system, dense."""

@@ -1,0 +1,212 @@
+"""Derivatives of constrained dynamics, of impacts, and of dynamics under contact forces by dual numbers.
+
+Derivatives are those of the equations of motion and of the contacts at their solution (implicit function
+theorem), every term of them differentiated by arithmetic of dual numbers, whose rates are rows, and the
+system of `rbdc.algorithms.reference.contacts.dynamics` solved for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.reference.contacts.dynamics import (
+    Vector,
+    constrained_dynamics,
+    contact_forward_dynamics,
+    contact_jacobian,
+    contact_velocity,
+    eliminated,
+    error_of,
+    external,
+    impulse_dynamics,
+    moving_residual,
+    placed,
+    systems,
+)
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.frames import tree_motions
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.reference.rows import apart, unit_rows
+from rbdc.algorithms.tools.joint_coordinates import joint_positions
+from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.tangent import Tangent, rate_of
+
+TERMS = 30
+"""Terms of the series of a right Jacobian: enough for turns of less than a revolution."""
+
+
+def _stepped(model: Model, q: Sequence[Scalar]) -> Vector:
+    """q as dual numbers whose rates are rows, by each direction of the tangent space."""
+    units = unit_rows(model.nv, q)
+    found: Vector = list(q)
+    for index, body in enumerate(model.bodies):
+        if body.coupling is None:
+            place = model.q_slice(index)
+            rates = body.joint.rate(joint_positions(model, q)[index], units[model.v_slice(index)])
+            found[place] = [Tangent(x, rate) for x, rate in zip(q[place], rates, strict=True)]
+    return found
+
+
+def _rated(model: Model, x: Sequence[Scalar], beside: Sequence[Scalar]) -> Vector:
+    return [Tangent(y, rate) for y, rate in zip(x, unit_rows(model.nv, [*x, *beside]), strict=True)]
+
+
+def _rates(values: Sequence[Scalar]) -> Vector:
+    return [rate_of(x) for x in values]
+
+
+def _matrix(model: Model, rows: Sequence[Scalar]) -> Matrix:
+    return [apart(row, model.nv) for row in rows]
+
+
+def _by(
+    model: Model,
+    values: Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[Vector, Vector]],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+) -> list[tuple[Vector, Vector]]:
+    """Rows of derivatives, by q and by v, of two vectors."""
+    given = [(_stepped(model, q), list(v)), (list(q), _rated(model, v, q))]
+    return [(_rates(one), _rates(two)) for one, two in (values(*x) for x in given)]
+
+
+def _residual_by_q_of_errors(
+    model: Model, q: Sequence[Scalar], options: ContactOptions, rows: Vector
+) -> Vector:
+    """Rows of r_q with Kp times those of the errors of bodies added: J_r(e) de = J dq."""
+    motions, units = tree_motions(model, q, None, None), unit_rows(model.nv, q)
+    rows, start = list(rows), 0
+    for number, contact in enumerate(model.contacts):
+        kp = options.stiffness(number)
+        if contact.kind.components != 3 and not is_zero(kp):
+            own = placed(model, motions, contact, options)
+            e = error_of(contact, own)
+            whole = replace(model, contacts=(replace(contact, held=tuple(range(6))),))
+            moved = [
+                _sum(x * u for x, u in zip(row, units, strict=True) if not is_zero(x))
+                for row in contact_jacobian(whole, q)
+            ]
+            (rate,) = eliminated(_right_jacobian(e), [moved])
+            for k, component in enumerate(contact.held, start):
+                rows[k] = rows[k] + kp * rate[component]
+        start += contact.rows
+    return rows
+
+
+def _sum(terms: Iterable[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for term in terms:
+        total = total + term
+    return total
+
+
+def _right_jacobian(e: Motion) -> Matrix:
+    """The sum of (-ad e)^n / (n + 1)!, a matrix (6, 6)."""
+    columns = []
+    for k in range(6):
+        term = total = Motion.of([float(k == row) for row in range(6)])
+        for n in range(1, TERMS):
+            term = e.cross(term).scaled(-1.0 / (n + 1.0))
+            total = total + term
+        columns.append(total.scalars())
+    return transposed(columns)
+
+
+def constrained_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, ...]:
+    """ddq_dq, ddq_dv, ddq_dtau, forces_dq, forces_dv, forces_dtau."""
+    a, forces = constrained_dynamics(model, q, v, tau, fext, options)
+
+    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
+        return torque, moving_residual(model, moved, moving, a, options)
+
+    by_q, by_v = _by(model, values, q, v)
+    by_q = by_q[0], _residual_by_q_of_errors(model, q, options, by_q[1])
+    units = unit_rows(model.nv, [*q, *v, *tau])
+    sides = [[-x for x in by_q[0]], [-x for x in by_v[0]], list(units)]
+    residuals = [by_q[1], by_v[1], [0.0] * len(forces)]
+    found = systems(model, q, options, sides, residuals)
+    return (*(_matrix(model, x) for x, _ in found), *(_matrix(model, f) for _, f in found))
+
+
+def impulse_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """v_after_dq, v_after_dv, impulses_dq, impulses_dv."""
+    options = replace(options, gains=None)
+    after, impulses = impulse_dynamics(model, q, v, restitution, options)
+    change = [x - y for x, y in zip(after, v, strict=True)]
+    still = replace(model, gravity=Vector3.zero(), damped=False)
+    sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
+    moved = _stepped(model, q)
+    torque = rnea(still, moved, [0.0] * model.nv, change, external(model, moved, impulses, None))
+    by_q = _rates(contact_velocity(model, moved, sliding))
+    factor, units = 1.0 + restitution[0], unit_rows(model.nv, [*q, *v])
+    by_v = [factor * x for x in _rates(contact_velocity(model, q, _rated(model, v, q)))]
+    sides = [[-x for x in _rates(torque)], [0.0] * model.nv]
+    (dq, fq), (dv, fv) = systems(model, q, options, sides, [by_q, by_v])
+    kept = [x + unit for x, unit in zip(dv, units, strict=True)]
+    return (*(_matrix(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
+
+
+def contact_inverse_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Matrix, ...]:
+    """dtau_dq, dtau_dv, dtau_da, dtau_dforces = -J^T, dr_dq, dr_dv, dr_da = J."""
+
+    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
+        return torque, moving_residual(model, moved, moving, a, options)
+
+    by_q, by_v = _by(model, values, q, v)
+    by_q = by_q[0], _residual_by_q_of_errors(model, q, options, by_q[1])
+    jacobian = contact_jacobian(model, q)
+    by_forces = [[-x for x in row] for row in transposed(jacobian)]
+    torques = [_matrix(model, by_q[0]), _matrix(model, by_v[0]), crba(model, q)]
+    return (*torques, by_forces, _matrix(model, by_q[1]), _matrix(model, by_v[1]), jacobian)
+
+
+def contact_forward_dynamics_derivatives(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """ddq_dq, ddq_dv, ddq_dtau, ddq_dforces."""
+    a = contact_forward_dynamics(model, q, v, tau, forces, fext)
+
+    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        return rnea(model, moved, moving, a, external(model, moved, forces, fext)), []
+
+    (by_q, _), (by_v, _) = _by(model, values, q, v)
+    units = unit_rows(model.nv, [*q, *v])
+    sides = [[-x for x in by_q], [-x for x in by_v], list(units), *contact_jacobian(model, q)]
+    dq, dv, dtau, *pushed = eliminated(crba(model, q), sides)
+    return _matrix(model, dq), _matrix(model, dv), _matrix(model, dtau), transposed(pushed)

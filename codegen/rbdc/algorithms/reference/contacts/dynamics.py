@@ -1,0 +1,314 @@
+"""Constrained dynamics by elimination on the whole system.
+
+    [M J^T; J -E] [qddot; -f] = [tau - h; -gamma],     E = mu + 1 - s on the diagonal
+
+with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
+switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). With
+mu a second step has mu f more on the right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rbdc.algorithms.reference.crba import crba
+from rbdc.algorithms.reference.frames import TreeMotions, tree_motions
+from rbdc.algorithms.reference.manifold import logarithm_of_placement
+from rbdc.algorithms.reference.rnea import rnea
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Contact, Model
+from rbdc.model.contacts import DEFAULTS, ContactOptions
+from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
+
+Vector = list[Scalar]
+Rows = list[Vector]
+"""Rows of scalars."""
+
+
+def placed(model: Model, motions: TreeMotions, contact: Contact, options: ContactOptions) -> list[Placement]:
+    """Both frames of a contact in the world."""
+    found = []
+    for frame in (contact.first, contact.second):
+        if frame is None:
+            found.append(options.targets(model)[contact.name])
+        elif frame.body == WORLD:
+            found.append(frame.placement)
+        else:
+            found.append(motions.world[frame.body].compose(frame.placement))
+    return found
+
+
+def _bodies(contact: Contact) -> tuple[int, int]:
+    return contact.first.body, WORLD if contact.second is None else contact.second.body
+
+
+def _of(motions: Sequence[Motion], body: int) -> Motion:
+    return Motion.zero() if body == WORLD else motions[body]
+
+
+def _linear(m: Motion, point: Vector3) -> Vector3:
+    return m.linear + m.angular.cross(point)
+
+
+def _relative(contact: Contact, frames: Sequence[Placement], one: Motion, two: Motion) -> Vector:
+    """Held components, in the first frame, of one motion less another, both about the world's origin."""
+    first, second = frames
+    if contact.kind.components == 3:
+        between = _linear(one, first.translation) - _linear(two, second.translation)
+        entries = [*first.rotation.apply_transposed(between).scalars(), 0.0, 0.0, 0.0]
+    else:
+        entries = first.act_inverse(one - two).scalars()
+    return [entries[k] for k in contact.held]
+
+
+def contact_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """J (nc, nv)."""
+    motions = tree_motions(model, q, None, None)
+    rows: Matrix = []
+    for contact in model.contacts:
+        frames, (one, two) = placed(model, motions, contact, DEFAULTS), _bodies(contact)
+        full, zero = [], Motion.zero()
+        for index in range(model.njoints):
+            carried, other = (index in model.support(b) for b in (one, two))
+            for s in motions.columns[index]:
+                full.append(_relative(contact, frames, s if carried else zero, s if other else zero))
+        rows += reduce_columns(model, transposed(full))
+    return rows
+
+
+def contact_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """J v (nc), from the velocities of the bodies."""
+    motions = tree_motions(model, q, v, None)
+    found: Vector = []
+    for contact in model.contacts:
+        frames, (one, two) = placed(model, motions, contact, DEFAULTS), _bodies(contact)
+        found += _relative(contact, frames, _of(motions.velocities, one), _of(motions.velocities, two))
+    return found
+
+
+def contact_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """The 4x4 matrices of the first frames in the world."""
+    motions = tree_motions(model, q, None, None)
+    found = []
+    for contact in model.contacts:
+        first = placed(model, motions, contact, DEFAULTS)[0]
+        rows = zip(first.rotation.rows(), first.translation.scalars(), strict=True)
+        found.append([x for row, offset in rows for x in [*row, offset]] + [0.0, 0.0, 0.0, 1.0])
+    return found
+
+
+def error_of(contact: Contact, frames: Sequence[Placement]) -> Motion:
+    """The error of a contact in its first frame."""
+    first, second = frames
+    if contact.kind.components == 3:
+        between = first.translation - second.translation
+        return Motion(first.rotation.apply_transposed(between), Vector3.zero())
+    return logarithm_of_placement(second.inverse().compose(first))
+
+
+def contact_error(
+    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+) -> Vector:
+    """Errors (nc)."""
+    motions = tree_motions(model, q, None, None)
+    found: Vector = []
+    for contact in model.contacts:
+        entries = error_of(contact, placed(model, motions, contact, options)).scalars()
+        found += [entries[k] for k in contact.held]
+    return found
+
+
+def moving_residual(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], options: ContactOptions
+) -> Vector:
+    """The residual but for the errors of bodies: the rate of the velocity of one frame in the other's
+    coordinates.
+    """
+    motions, found = tree_motions(model, q, v, a), list[Scalar]()
+    for number, contact in enumerate(model.contacts):
+        frames, (one, two) = placed(model, motions, contact, options), _bodies(contact)
+        v1, v2 = (_of(motions.velocities, body) for body in (one, two))
+        a1, a2 = (_of(motions.accelerations, body) for body in (one, two))
+        if contact.kind.components == 3:
+            pulls = [
+                _linear(a, f.translation) + v.angular.cross(_linear(v, f.translation))
+                for f, v, a in zip(frames, (v1, v2), (a1, a2), strict=True)
+            ]
+            turned = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
+            error = error_of(contact, frames).linear.scalars()
+            own = [x + options.stiffness(number) * e for x, e in zip(turned, error, strict=True)]
+        else:
+            entries = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
+            own = [entries[k] for k in contact.held]
+        speed = _relative(contact, frames, v1, v2)
+        found += [x + options.damping(number) * y for x, y in zip(own, speed, strict=True)]
+    return found
+
+
+def residual(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], options: ContactOptions
+) -> Vector:
+    """r (nc)."""
+    errors, found = contact_error(model, q, options), moving_residual(model, q, v, a, options)
+    start = 0
+    for number, contact in enumerate(model.contacts):
+        if contact.kind.components != 3:
+            for k in range(start, start + contact.rows):
+                found[k] = found[k] + options.stiffness(number) * errors[k]
+        start += contact.rows
+    return found
+
+
+def contact_drift(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> Vector:
+    """The residual (nc) without joint accelerations."""
+    return residual(model, q, v, [0.0] * model.nv, options)
+
+
+def external(
+    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], fext: Sequence[Force] | None
+) -> list[Force]:
+    """External forces and those of the contacts on the bodies, in their own frames."""
+    motions = tree_motions(model, q, None, None)
+    found = [Force.zero() for _ in model.bodies] if fext is None else list(fext)
+    start = 0
+    for contact in model.contacts:
+        entries: Vector = [0.0] * 6
+        for k, force in zip(contact.held, forces[start : start + contact.rows], strict=True):
+            entries[k] = force
+        start += contact.rows
+        first, second = placed(model, motions, contact, DEFAULTS)
+        there = first.act_force(Force.of(entries))
+        one, two = _bodies(contact)
+        if one != WORLD:
+            found[one] = found[one] + motions.world[one].act_inverse_force(there)
+        if two != WORLD:
+            point = second.translation if contact.kind.components == 3 else None
+            back = there if point is None else Force(there.linear, point.cross(there.linear))
+            found[two] = found[two] - motions.world[two].act_inverse_force(back)
+    return found
+
+
+def eliminated(matrix: Matrix, sides: Rows) -> Rows:
+    """Solutions of a system with several right-hand sides, by Gauss's elimination without pivots."""
+    size = len(matrix)
+    work = [list(row) for row in matrix]
+    sides = [list(side) for side in sides]
+    for k in range(size):
+        for i in range(k + 1, size):
+            if is_zero(work[i][k]):
+                continue
+            factor = work[i][k] / work[k][k]
+            for j in range(k + 1, size):
+                if not is_zero(work[k][j]):
+                    work[i][j] = work[i][j] - factor * work[k][j]
+            for side in sides:
+                side[i] = side[i] - factor * side[k]
+    for side in sides:
+        for k in reversed(range(size)):
+            for j in range(k + 1, size):
+                if not is_zero(work[k][j]):
+                    side[k] = side[k] - work[k][j] * side[j]
+            side[k] = side[k] * (1.0 / work[k][k])
+    return sides
+
+
+def systems(
+    model: Model, q: Sequence[Scalar], options: ContactOptions, sides: Rows, residuals: Rows
+) -> list[tuple[Vector, Vector]]:
+    """Accelerations and forces for generalised forces (nv) and residuals (nc), side by side."""
+    inertia, jacobian = crba(model, q), contact_jacobian(model, q)
+    count, mu = len(jacobian), 0.0 if options.mu is None else options.mu[0]
+    switches = options.switches(model) or [1.0] * count
+    rows = [[s * x for x in row] for s, row in zip(switches, jacobian, strict=True)]
+    matrix = [[*m, *column] for m, column in zip(inertia, transposed(rows), strict=True)]
+    for k, row in enumerate(rows):
+        matrix.append([*row, *(-(mu + 1.0 - switches[k]) if i == k else 0.0 for i in range(count))])
+    wanted = [[-(s * x) for s, x in zip(switches, r, strict=True)] for r in residuals]
+    found = eliminated(matrix, [[*b, *r] for b, r in zip(sides, wanted, strict=True)])
+    if options.mu is not None:
+        again = [
+            [*b, *(x - mu * y for x, y in zip(r, f[model.nv :], strict=True))]
+            for b, r, f in zip(sides, wanted, found, strict=True)
+        ]
+        found = eliminated(matrix, again)
+    return [(f[: model.nv], [-x for x in f[model.nv :]]) for f in found]
+
+
+def constrained_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector]:
+    """ddq (nv) and forces (nc). Test: Pinocchio."""
+    bias = rnea(model, q, v, [0.0] * model.nv, fext)
+    moving = [x - y for x, y in zip(tau, bias, strict=True)]
+    ((found, forces),) = systems(model, q, options, [moving], [contact_drift(model, q, v, options)])
+    return found, forces
+
+
+def impulse_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    restitution: Sequence[Scalar],
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Vector, Vector]:
+    """v_after (nv), impulses (nc)."""
+    factor = 1.0 + restitution[0]
+    wanted = [factor * x for x in contact_velocity(model, q, v)]
+    ((change, impulses),) = systems(model, q, replace(options, gains=None), [[0.0] * model.nv], [wanted])
+    return [x + y for x, y in zip(v, change, strict=True)], impulses
+
+
+def contact_inverse_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Vector, Vector]:
+    """tau (nv), r (nc)."""
+    return rnea(model, q, v, a, external(model, q, forces, fext)), residual(model, q, v, a, options)
+
+
+def contact_forward_dynamics(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    forces: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+) -> Vector:
+    """ddq (nv)."""
+    bias = rnea(model, q, v, [0.0] * model.nv, external(model, q, forces, fext))
+    (found,) = eliminated(crba(model, q), [[x - y for x, y in zip(tau, bias, strict=True)]])
+    return found
+
+
+def delassus(
+    model: Model, q: Sequence[Scalar], options: ContactOptions = DEFAULTS, trace: Trace = silent
+) -> Matrix:
+    """J M^-1 J^T + mu 1 (nc, nc)."""
+    jacobian, mu = contact_jacobian(model, q), 0.0 if options.mu is None else options.mu[0]
+    columns = eliminated(crba(model, q), jacobian)
+    return [
+        [dot(row, column) + (mu if i == j else 0.0) for j, column in enumerate(columns)]
+        for i, row in enumerate(jacobian)
+    ]

@@ -1,0 +1,159 @@
+"""Independent rows of contacts and loops, and how many ways are left to move: from the rank of the
+contact Jacobian in random configurations in which the loops are closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian
+from rbdc.algorithms.reference.manifold import integrate
+from rbdc.errors import UnsupportedError
+from rbdc.model import Contact, Model, Note
+from rbdc.model.contacts import total_rows
+from rbdc.model.notes import place_of
+from rbdc.model.xml import shown
+
+Array = NDArray[np.float64]
+
+SAMPLES = 6
+"""Configurations."""
+ATTEMPTS = 40
+"""Random configurations from which loops are closed, at most."""
+STEPS = 60
+"""Newton steps in which a loop closes, where it does."""
+CLOSED = 1e-7
+"""Error at which a loop is closed (m, rad)."""
+RANK = 1e-6
+"""Singular value, in parts of the largest, below which a row counts as one that depends on others: axes of
+descriptions are parallel to some six digits.
+"""
+
+
+@dataclass(frozen=True)
+class Mobility:
+    """rows: of all contacts; rank: how many of them are independent; freedoms: nv less that."""
+
+    rows: int
+    rank: int
+    freedoms: int
+
+
+def mobility(model: Model) -> Mobility:
+    """Mobility of a model with contacts. Raises UnsupportedError for loops that cannot be closed."""
+    found = max(_rank(j) for j in _jacobians(model))
+    return Mobility(total_rows(model), found, model.nv - found)
+
+
+def with_independent_loops(model: Model) -> Model:
+    """Before: contacts with all rows of their kinds. After: loops without the rows that depend on others
+    wherever they are closed, with a note of each; contacts whose rows depend on others are noted.
+    """
+    kept, notes = [[False] * contact.rows for contact in model.contacts], []
+    jacobians = list(_jacobians(model))
+    chosen: list[int] = []
+    for number, row in _numbered(model):
+        more = [*chosen, row]
+        own = model.contacts[number]
+        grows = any(_rank(j[more]) > _rank(j[chosen]) for j in jacobians)
+        kept[number][row - _first_row(model, number)] = grows or own.second is None
+        if grows:
+            chosen = more
+        elif own.second is None:
+            notes.append(number)
+    contacts = tuple(
+        replace(c, held=tuple(k for k, keep in zip(c.held, mine, strict=True) if keep))
+        for c, mine in zip(model.contacts, kept, strict=True)
+    )
+    dropped = [c for c, after in zip(model.contacts, contacts, strict=True) if after.rows < c.rows]
+    _refuse_idle(model, contacts)
+    texts = [_dropped_note(c, contacts[model.contacts.index(c)]) for c in dropped]
+    texts += [_redundant_note(model.contacts[number]) for number in dict.fromkeys(notes)]
+    return replace(model, contacts=contacts, notes=(*model.notes, *texts), redundant=bool(notes))
+
+
+def _refuse_idle(model: Model, contacts: tuple[Contact, ...]) -> None:
+    for contact in contacts:
+        if not contact.rows:
+            raise UnsupportedError(
+                f"{place_of(model)}: --loop {shown(contact.name)} holds nothing that others do not: "
+                "leave it out"
+            )
+
+
+def _dropped_note(before: Contact, after: Contact) -> Note:
+    gone = before.rows - after.rows
+    return Note(
+        f'loop "{shown(before.name)}": {gone} of {before.rows} rows depend on others and are left out; '
+        f"{after.rows} are held"
+    )
+
+
+def _redundant_note(contact: Contact) -> Note:
+    return Note(
+        f'contact "{shown(contact.name)}": rows depend on those of other contacts, so functions that solve '
+        "for forces need mu; one surface for the points of a body holds the same without"
+    )
+
+
+def _first_row(model: Model, number: int) -> int:
+    return sum(contact.rows for contact in model.contacts[:number])
+
+
+def _numbered(model: Model) -> list[tuple[int, int]]:
+    """The number of its contact, and its own, of each row."""
+    numbers = [k for k, contact in enumerate(model.contacts) for _ in range(contact.rows)]
+    return list(zip(numbers, range(len(numbers)), strict=True))
+
+
+def _rank(jacobian: Array) -> int:
+    if not jacobian.size:
+        return 0
+    values = np.linalg.svd(jacobian, compute_uv=False)
+    return int(np.sum(values > RANK * max(values[0], RANK)))
+
+
+def _jacobians(model: Model) -> Iterator[Array]:
+    """J in some configurations in which the loops are closed."""
+    rng, found, least = np.random.default_rng(0), 0, np.inf
+    for _ in range(ATTEMPTS):
+        q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.0, 1.0, model.nv)])
+        closed, error = closed_from(model, [float(x) for x in q])
+        least = min(least, error)
+        if error < CLOSED:
+            found += 1
+            yield _numbers(contact_jacobian(model, closed), model.nv)
+        if found == SAMPLES:
+            return
+    if not found:
+        loops = ", ".join(shown(c.name) for c in model.contacts if c.second is not None)
+        raise UnsupportedError(
+            f"{place_of(model)}: the loops {loops} cannot be closed: {least:.3g} m or rad are left at least; "
+            "check the frames of --loop"
+        )
+
+
+def closed_from(model: Model, q: list[float]) -> tuple[list[float], float]:
+    """A configuration near q in which the loops are closed, by least-norm Newton steps, and the error that is
+    left.
+    """
+    loops = replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
+    for _ in range(STEPS):
+        error = np.array([float(x) for x in contact_error(loops, q)])
+        if not loops.contacts or np.max(np.abs(error)) < CLOSED:
+            return q, 0.0
+        if not np.all(np.isfinite(error)):
+            return q, np.inf
+        jacobian = _numbers(contact_jacobian(loops, q), model.nv)
+        step = -np.linalg.lstsq(jacobian, error, rcond=RANK)[0]
+        step *= min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-12))
+        q = [float(x) for x in integrate(model, q, [float(x) for x in step])]
+    return q, float(np.max(np.abs(error)))
+
+
+def _numbers(rows: list[list[object]], columns: int) -> Array:
+    return np.array(rows, dtype=float).reshape(-1, columns)

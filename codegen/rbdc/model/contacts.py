@@ -1,0 +1,75 @@
+"""Rows of contacts, and the optional inputs that functions of contacts have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.model.tree import Contact, Model
+from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+
+
+def with_the_world(model: Model) -> list[Contact]:
+    """Contacts that are no loops, which have a target."""
+    return [contact for contact in model.contacts if contact.second is None]
+
+
+def total_rows(model: Model) -> int:
+    """Number of rows of all contacts."""
+    return sum(contact.rows for contact in model.contacts)
+
+
+def row_slices(model: Model) -> dict[str, slice]:
+    """The rows of each contact, by its name."""
+    found, start = {}, 0
+    for contact in model.contacts:
+        found[contact.name] = slice(start, start + contact.rows)
+        start += contact.rows
+    return found
+
+
+@dataclass(frozen=True)
+class ContactOptions:
+    """active: (contacts,), 1 or 0. target: (contacts with the world, 7), where they are held, by positions
+    and unit quaternions. gains: (contacts, 2), Baumgarte's Kp (1/s^2) and Kd (1/s). mu: (1,), what is added
+    to the diagonal of J M^-1 J^T.
+
+    None: all are active, targets are the world's origin, there are no gains, and mu is zero.
+    """
+
+    active: Sequence[Scalar] | None = None
+    target: Sequence[Scalar] | None = None
+    gains: Sequence[Scalar] | None = None
+    mu: Sequence[Scalar] | None = None
+
+    def switches(self, model: Model) -> list[Scalar] | None:
+        """One of `active` for each row; None where all rows are."""
+        if self.active is None:
+            return None
+        pairs = zip(model.contacts, self.active, strict=True)
+        return [switch for contact, switch in pairs for _ in range(contact.rows)]
+
+    def targets(self, model: Model) -> dict[str, Placement]:
+        """The placement in the world that each contact with the world is held at, by its name."""
+        given = [] if self.target is None else list(self.target)
+        found = {}
+        for k, contact in enumerate(with_the_world(model)):
+            own = given[7 * k : 7 * k + 7]
+            found[contact.name] = (
+                Placement(Rotation.from_quaternion(*own[3:]), Vector3.of(own[:3]))
+                if own
+                else Placement.identity()
+            )
+        return found
+
+    def stiffness(self, number: int) -> Scalar:
+        """Kp of a contact."""
+        return 0.0 if self.gains is None else self.gains[2 * number]
+
+    def damping(self, number: int) -> Scalar:
+        """Kd of a contact."""
+        return 0.0 if self.gains is None else self.gains[2 * number + 1]
+
+
+DEFAULTS = ContactOptions()
+"""None of them given."""

@@ -1,0 +1,180 @@
+"""Contacts and closed loops: how they are declared, and what they are on a model.
+
+`NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
+`NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` of
+each, with `kind`, `link` and, where it has one, `origin` (3 or 6 numbers), and for loops `second` and
+`second_origin`.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rbdc.errors import OptionError
+from rbdc.model.tree import WORLD, Contact, ContactKind, Frame, Model
+from rbdc.model.xml import shown
+from rbdc.option_fields import Reading, entries, number
+from rbdc.spatial import Placement, Rotation, Vector3
+
+Origin = tuple[float, float, float, float, float, float]
+"""x, y, z (m) and roll, pitch, yaw (rad) of a contact's frame in its link."""
+
+
+class Side(NamedTuple):
+    """A frame of a contact: fixed to a link."""
+
+    link: str
+    origin: Origin
+
+
+class ContactOption(NamedTuple):
+    """A contact as it is asked for."""
+
+    name: str
+    kind: ContactKind
+    first: Side
+    second: Side | None = None
+
+
+_FORM = (
+    "give NAME=point@LINK[:x,y,z], NAME=surface@LINK[:x,y,z,roll,pitch,yaw], "
+    "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a TOML file"
+)
+_KINDS = {
+    False: (ContactKind.POINT, ContactKind.SURFACE),
+    True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
+}
+"""Kinds of contacts with the world, and of loops."""
+
+
+def _read(given: Any) -> tuple[ContactOption, ...]:
+    found = [option for entry in _each(given) for option in _options(entry)]
+    for option in found:
+        if sum(other.name == option.name for other in found) > 1:
+            raise ValueError(f"two are named {shown(option.name)}: give each a name of its own")
+    return tuple(found)
+
+
+def _each(given: Any) -> list[Any]:
+    return [given] if isinstance(given, ContactOption) else entries(given)
+
+
+def _options(entry: Any) -> list[ContactOption]:
+    """The contacts of one entry: a text, a file, or a name, a kind, and a link with its origin or two."""
+    if isinstance(entry, str) and "=" in entry:
+        return [_of_text(entry)]
+    if isinstance(entry, (str, PathLike)):
+        return _of_file(Path(entry))
+    try:
+        name, kind, *sides = entry
+        sides = [(side, ()) if isinstance(side, str) else tuple(side) for side in sides if side]
+    except (TypeError, ValueError):
+        raise ValueError(_FORM) from None
+    return [_checked(name, kind, sides)]
+
+
+def _of_text(text: str) -> ContactOption:
+    name, _, rest = text.partition("=")
+    kind, at, places = rest.partition("@")
+    if not at:
+        raise ValueError(_FORM)
+    sides = []
+    for place in places.split("="):
+        link, _, numbers = place.partition(":")
+        sides.append((link.strip(), tuple(numbers.replace(",", " ").split())))
+    return _checked(name.strip(), kind.strip(), sides)
+
+
+def _of_file(path: Path) -> list[ContactOption]:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{error.strerror}; {_FORM}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"it is not TOML: {error}") from None
+    tables = content.get("contacts")
+    if set(content) != {"contacts"} or not isinstance(tables, dict):
+        raise ValueError("the file has to hold tables [contacts.NAME] and nothing else")
+    return [_of_table(name, table) for name, table in tables.items()]
+
+
+def _of_table(name: str, table: Any) -> ContactOption:
+    known = {"kind", "link", "origin", "second", "second_origin"}
+    if not isinstance(table, Mapping) or not {"kind", "link"} <= set(table) <= known:
+        raise ValueError(f"[contacts.{shown(name)}] takes kind and link, origin, second and second_origin")
+    sides = [(table["link"], table.get("origin", ()))]
+    if "second" in table:
+        sides.append((table["second"], table.get("second_origin", ())))
+    return _checked(name, table["kind"], sides)
+
+
+def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]]) -> ContactOption:
+    named = isinstance(name, str) and name
+    if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
+        raise ValueError(_FORM)
+    kinds = _KINDS[len(sides) == 2]
+    if kind not in list(kinds):
+        what = "a loop" if len(sides) == 2 else "a contact with the world"
+        raise ValueError(f"{shown(name)}: {what} is one of {', '.join(kinds)}, not {shown(str(kind))}")
+    read = [Side(link, _origin(name, origin)) for link, origin in sides]
+    if not all(isinstance(side.link, str) and side.link for side in read):
+        raise ValueError(_FORM)
+    return ContactOption(name, ContactKind(kind), read[0], read[1] if len(read) == 2 else None)
+
+
+def _origin(name: str, given: Any) -> Origin:
+    try:
+        values = [number(x) for x in entries(given)]
+    except ValueError:
+        values = [math.nan]
+    if len(values) not in (0, 3, 6) or not all(map(math.isfinite, values)):
+        raise ValueError(f"{shown(name)}: an origin is three or six finite numbers (m, rad)")
+    x, y, z, roll, pitch, yaw = [*values, *[0.0] * 6][:6]
+    return x, y, z, roll, pitch, yaw
+
+
+def _record(options: tuple[ContactOption, ...]) -> list[list[Any]]:
+    return [
+        [o.name, o.kind.value, *([side.link, list(side.origin)] for side in (o.first, o.second) if side)]
+        for o in options
+    ]
+
+
+CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
+    _read, "NAME=KIND@LINK[:XYZ[RPY]][=LINK...]|FILE", repeated=True, record=_record
+)
+"""How contacts and loops are read."""
+
+
+def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
+    """The model with contacts and loops between its frames. Raises OptionError for a link that there is not,
+    and for frames that do not move against each other.
+    """
+    contacts = []
+    for option in options:
+        first = _frame(model, option.name, option.first)
+        second = None if option.second is None else _frame(model, option.name, option.second)
+        if first.body == (WORLD if second is None else second.body):
+            fixed = "does not move" if second is None else f"is fixed to {shown(second.name)}"
+            raise OptionError(
+                f'--contact {shown(option.name)}: "{shown(first.name)}" {fixed}: name a link that moves'
+            )
+        held = tuple(range(6)[: option.kind.components])
+        contacts.append(Contact(option.name, option.kind, first, second, held))
+    return replace(model, contacts=tuple(contacts))
+
+
+def _frame(model: Model, contact: str, side: Side) -> Frame:
+    frame = next((f for f in model.frames if f.name == side.link), None)
+    if frame is None:
+        known = ", ".join(shown(f.name) for f in model.frames)
+        raise OptionError(f'--contact {shown(contact)}: no link "{shown(side.link)}"; there are {known}')
+    x, y, z, *rpy = side.origin
+    placement = frame.placement.compose(Placement(Rotation.from_rpy(*rpy), Vector3(x, y, z)))
+    return replace(frame, placement=placement)

@@ -1,0 +1,299 @@
+"""Contacts, loops and impacts: Pinocchio, and the laws that constrained dynamics keeps."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pinocchio
+import pytest
+
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.model import Model
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from rbdc.resources import resolve
+from tests.support import UNOPTIMISED, Array, build_module
+from tests.support_contacts import FEET, POINTS, SOLES, constraint_models
+
+pin: Any = pinocchio
+
+DYNAMICS = ("constrained_dynamics", "constrained_dynamics_derivatives")
+IMPACTS = ("impulse_dynamics", "impulse_dynamics_derivatives")
+LOOP = ("knot=weld@left_wrist_yaw_link:0.01,0.02,0.03,0.1,0.2,0.3=right_wrist_yaw_link:0.01,0,0,0.3,0.2,0.1",)
+PIN_LOOP = ("knot=point@lf_foot:0.01,0.02,0.03,0.1,0.2,0.3=lh_foot:0.01,0,0,0.3,0.2,0.1",)
+CASES = {
+    "hyq": ("hyq", POINTS),
+    "solo12": ("solo12", tuple(f"{foot}=point@{foot}_FOOT" for foot in ("FL", "FR", "HL", "HR"))),
+    "g1": ("g1_29dof", SOLES),
+    "welded": ("g1_29dof", LOOP),
+    "pinned": ("hyq", PIN_LOOP),
+}
+
+
+@cache
+def built(case: str) -> tuple[Model, ModuleType]:
+    """A robot with contacts, and its module."""
+    robot, contacts = CASES[case]
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": contacts}
+    model = read(robot, BuildOptions(snap=0.0, **options))
+    names: tuple[str, ...] = (
+        *DYNAMICS,
+        *IMPACTS,
+        "contact_jacobian",
+        "contact_drift",
+        "contact_error",
+        "crba",
+        "rnea",
+        "nle",
+    )
+    names += ("contact_inverse_dynamics", "contact_forward_dynamics", "delassus")
+    return model, build_module(robot, functions=names, cflags=UNOPTIMISED, name=f"contacts_{case}", **options)
+
+
+def states(model: Model, seed: int = 0) -> tuple[Array, Array, Array]:
+    """q, v and tau."""
+    rng = np.random.default_rng(seed)
+    q = pin.XYZQUATToSE3(np.array([0.1, -0.2, 0.5, *rng.normal(size=4)]))
+    base = pin.SE3ToXYZQUAT(pin.SE3(pin.Quaternion(q.rotation).normalized(), q.translation))
+    return (
+        np.concatenate([base, rng.uniform(-1.0, 1.0, model.nq - 7)]),
+        rng.normal(size=model.nv),
+        10.0 * rng.normal(size=model.nv),
+    )
+
+
+def peer(case: str) -> Any:
+    return pin.buildModelFromUrdf(str(resolve(CASES[case][0])), pin.JointModelFreeFlyer())
+
+
+def options_of(model: Model, seed: int, *, gains: bool) -> dict[str, Array]:
+    """Targets within a right angle or so of the contacts' frames, and gains."""
+    if not gains:
+        return {}
+    rng = np.random.default_rng(seed)
+    world = sum(contact.second is None for contact in model.contacts)
+    found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2))) * [100.0, 10.0]}
+    if world:
+        placed = [pin.SE3.Random() for _ in range(world)]
+        found["target"] = np.array([pin.SE3ToXYZQUAT(placement) for placement in placed])
+    return found
+
+
+def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+    """Equal in parts of the largest entry."""
+    scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
+    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+
+
+@pytest.mark.parametrize("gains", [False, True], ids=["plain", "baumgarte"])
+@pytest.mark.parametrize("case", CASES)
+def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
+    model, module = built(case)
+    peer_model = peer(case)
+    data, settings = peer_model.createData(), pin.ProximalSettings(1e-14, 0.0, 1)
+    pin.seed(1)
+    given = options_of(model, 3, gains=gains)
+    constraints = constraint_models(peer_model, model, given.get("target"), given.get("gains"))
+    datas = pin.StdVec_RigidConstraintData()
+    for constraint in constraints:
+        datas.append(constraint.createData())
+    pin.initConstraintDynamics(peer_model, data, constraints, datas)
+    for seed in range(3):
+        q, v, tau = states(model, seed)
+        ddq = pin.constraintDynamics(peer_model, data, q, v, tau, constraints, datas, settings)
+        right = [ddq.copy(), data.lambda_c.copy()]
+        pin.computeConstraintDynamicsDerivatives(peer_model, data, constraints, datas, settings)
+        by = [data.ddq_dq, data.ddq_dv, data.ddq_dtau, data.dlambda_dq, data.dlambda_dv, data.dlambda_dtau]
+        right_by = [np.array(x) for x in by]
+        for found, x in zip(module.constrained_dynamics(q, v, tau, **given), right, strict=True):
+            close(found, x)
+        for found, x in zip(
+            module.constrained_dynamics_derivatives(q, v, tau, **given), right_by, strict=True
+        ):
+            close(found, x)
+
+
+@pytest.mark.parametrize("case", ["hyq", "g1"])
+def test_impacts_are_pinocchios(case: str) -> None:
+    model, module = built(case)
+    peer_model = peer(case)
+    settings = pin.ProximalSettings(1e-14, 0.0, 1)
+    constraints = constraint_models(peer_model, model)
+    for seed, restitution in enumerate([0.0, 0.4, 1.0]):
+        data, datas = (
+            peer_model.createData(),
+            pin.StdVec_RigidConstraintData(),
+        )  # the last derivatives stay in it
+        for constraint in constraints:
+            datas.append(constraint.createData())
+        pin.initConstraintDynamics(peer_model, data, constraints, datas)
+        q, v, _ = states(model, seed)
+        after = pin.impulseDynamics(peer_model, data, q, v, constraints, datas, restitution, settings).copy()
+        impulses = data.impulse_c.copy()
+        pin.computeImpulseDynamicsDerivatives(peer_model, data, constraints, datas, restitution, settings)
+        found = module.impulse_dynamics(q, v, restitution)
+        close(found[0], after)
+        close(found[1], impulses)
+        dq, dv, fq, fv = module.impulse_dynamics_derivatives(q, v, restitution)
+        close(dq, np.array(data.ddq_dq))
+        close(dv, np.array(data.ddq_dv) + np.eye(model.nv))  # which lacks the identity there
+        close(fq, np.array(data.dlambda_dq))
+        close(fv, np.array(data.dlambda_dv))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_equations_hold(case: str) -> None:
+    model, module = built(case)
+    q, v, tau = states(model, 5)
+    ddq, forces = module.constrained_dynamics(q, v, tau)
+    jacobian, inertia = module.contact_jacobian(q), module.crba(q)
+    close(inertia @ ddq + module.nle(q, v), tau + jacobian.T @ forces)
+    close(jacobian @ ddq + module.contact_drift(q, v), np.zeros(len(forces)))
+    torque, residual = module.contact_inverse_dynamics(q, v, ddq, forces)
+    close(torque, tau)
+    close(residual, np.zeros(len(forces)))
+    close(module.contact_forward_dynamics(q, v, tau, forces), ddq)
+    close(
+        module.delassus(q, 0.25), jacobian @ np.linalg.solve(inertia, jacobian.T) + 0.25 * np.eye(len(forces))
+    )
+    by_torque = module.constrained_dynamics_derivatives(q, v, tau)[2]
+    close(jacobian @ by_torque, np.zeros((len(forces), model.nv)))
+    assert np.array_equal(by_torque, by_torque.T)
+    assert np.min(np.linalg.eigvalsh(by_torque)) > -1e-9 * np.max(by_torque)
+
+
+def test_an_elastic_impact_keeps_the_energy() -> None:
+    model, module = built("hyq")
+    q, v, _ = states(model, 6)
+    after, _ = module.impulse_dynamics(q, v, 1.0)
+    inertia = module.crba(q)
+    assert after @ inertia @ after == pytest.approx(v @ inertia @ v, rel=1e-11)
+    close(module.contact_jacobian(q) @ (after + v), np.zeros(12), 1e-11)
+
+
+@pytest.mark.parametrize("active", list(itertools.product([0.0, 1.0], repeat=4)), ids=str)
+def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
+    model, module = built("hyq")
+    q, v, tau = states(model, 7)
+    switched = module.constrained_dynamics(q, v, tau, active=np.array(active))
+    by_all = module.constrained_dynamics_derivatives(q, v, tau, active=np.array(active))
+    kept = [point for point, on in zip(POINTS, active, strict=True) if on]
+    rows = np.repeat(np.array(active) > 0.0, 3)
+    assert np.all(switched[1][~rows] == 0.0)
+    if not kept:
+        close(switched[0], np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
+        return
+    own = build_module(
+        "hyq", functions=DYNAMICS, cflags=UNOPTIMISED, root_joint="free-flyer", contacts=kept, verify=False
+    )
+    ddq, forces = own.constrained_dynamics(q, v, tau)
+    close(switched[0], ddq, 1e-13)
+    close(switched[1][rows], forces, 1e-13)
+    for k, right in enumerate(own.constrained_dynamics_derivatives(q, v, tau)):
+        close(by_all[k] if k < 3 else by_all[k][rows], right, 1e-12)
+
+
+def test_batches_are_single_samples() -> None:
+    module = build_module(
+        "hyq",
+        functions=("constrained_dynamics", "impulse_dynamics"),
+        cflags=UNOPTIMISED,
+        root_joint="free-flyer",
+        contacts=POINTS,
+        targets=("c", "batch"),
+    )
+    model = on_feet_model()
+    given = [states(model, seed) for seed in range(11)]
+    q, v, tau = (np.array(x) for x in zip(*given, strict=True))
+    rng = np.random.default_rng(1)
+    active = np.where(rng.random((11, 4)) < 0.6, 1.0, 0.0)
+    gains, target = np.abs(rng.normal(size=(4, 2))), np.array([[0, 0, 0, 0, 0, 0, 1.0]] * 4)
+    for options in ({}, {"active": active}, {"gains": gains, "target": target}):
+        together = module.constrained_dynamics(q, v, tau, **options)
+        for k in range(11):
+            own = {name: x[k] if name == "active" else x for name, x in options.items()}
+            for found, right in zip(
+                together, module.constrained_dynamics(q[k], v[k], tau[k], **own), strict=True
+            ):
+                close(found[k], right, 1e-11)
+
+
+def on_feet_model() -> Model:
+    return built("hyq")[0]
+
+
+def test_redundant_points_at_rest() -> None:
+    """Four points of each sole: the accelerations are those of the soles, the forces of least norm."""
+    corners = [(x, y) for x in (-0.05, 0.12) for y in (-0.03, 0.03)]
+    points = [
+        f"{side}{k}=point@{side}_ankle_roll_link:{x},{y},-0.03"
+        for side in ("left", "right")
+        for k, (x, y) in enumerate(corners)
+    ]
+    module = build_module(
+        "g1_29dof",
+        functions=("constrained_dynamics", "contact_jacobian", "crba", "nle", "delassus"),
+        cflags=UNOPTIMISED,
+        root_joint="free-flyer",
+        contacts=points,
+    )
+    assert any("rows depend on those of other contacts" in text for text in module.warnings)
+    model = built("g1")[0]
+    q, _, tau = states(model, 2)
+    still = np.zeros(model.nv)
+    mu = 1e-6 * np.trace(module.delassus(q, 0.0)) / 24.0
+    ddq, forces = module.constrained_dynamics(q, still, tau, mu)
+    jacobian, inertia = module.contact_jacobian(q), module.crba(q)
+    delassus = jacobian @ np.linalg.solve(inertia, jacobian.T)
+    free = np.linalg.solve(inertia, tau - module.nle(q, still))
+    least = -np.linalg.pinv(delassus, rcond=1e-10) @ (jacobian @ free)
+    close(ddq, free + np.linalg.solve(inertia, jacobian.T @ least), 1e-10)
+    close(forces, least, 1e-6)
+    with pytest.raises(TypeError):
+        module.constrained_dynamics(q, still, tau)
+
+
+@pytest.mark.parametrize(
+    ("contacts", "words"),
+    [
+        (["a=point@nowhere"], 'no link "nowhere"; there are'),
+        (["a=point@lf_foot", "a=point@rf_foot"], "two are named a: give each a name of its own"),
+        (["a=blob@lf_foot"], "one of point, surface, not blob"),
+        (["a=weld@lf_foot"], "one of point, surface, not weld"),
+        (["a=surface@lf_foot=rf_foot"], "one of point, weld, revolute, not surface"),
+        (["a=point@lf_foot:1,2"], "an origin is three or six finite numbers"),
+        (["a=point@lf_foot:1,2,nan"], "an origin is three or six finite numbers"),
+        (["point@lf_foot"], "No such file"),
+        (["a=point"], "give NAME=point@LINK"),
+        (["a=point@lf_foot=lf_lowerleg"], "is fixed to lf_lowerleg: name a link that moves"),
+    ],
+)
+def test_contacts_that_are_refused(contacts: list[str], words: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        read("hyq", BuildOptions(root_joint="free-flyer", contacts=contacts))
+    assert words in str(caught.value)
+
+
+def test_a_loop_that_cannot_close_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="cannot be closed"):
+        read("double_pendulum", BuildOptions(contacts=["a=point@link2:0,0,0=base_link:5,0,0"]))
+
+
+def test_a_file_of_contacts(tmp_path: Any) -> None:
+    file = tmp_path / "contacts.toml"
+    file.write_text(
+        "".join(
+            f'[contacts.{foot}]\nkind = "point"\nlink = "{foot}_foot"\n'
+            "origin = [0.01, 0.02, -0.03, 0.1, 0.2, 0.3]\n"
+            for foot in FEET
+        )
+    )
+    options = {"root_joint": "free-flyer", "snap": 0.0}
+    assert (
+        read("hyq", BuildOptions(contacts=file, **options)).contacts
+        == read("hyq", BuildOptions(contacts=POINTS, **options)).contacts
+    )
