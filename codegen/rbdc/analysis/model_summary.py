@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
@@ -12,7 +13,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
+from rbdc.analysis.mobility import mobility
 from rbdc.model import WORLD, Body, Frame, Model, branches_of
+from rbdc.model.contacts import row_slices
 from rbdc.model.notes import warnings_of
 from rbdc.model.xml import shown
 from rbdc.planning.pass_statistics import Stage
@@ -32,8 +35,40 @@ def as_data(model: Model) -> dict[str, Any]:
             {"name": f.name, "body": None if f.body == WORLD else model.bodies[f.body].name}
             for f in model.frames
         ],
+        **({"contacts": _contacts(model), **asdict(mobility(model))} if model.contacts else {}),
         "warnings": warnings_of(model),
     }
+
+
+def _contacts(model: Model) -> list[dict[str, Any]]:
+    rows = row_slices(model)
+    return [
+        {
+            "name": contact.name,
+            "kind": contact.kind.value,
+            "links": [frame.name for frame in (contact.first, contact.second) if frame is not None],
+            "rows": [rows[contact.name].start, rows[contact.name].stop],
+        }
+        for contact in model.contacts
+    ]
+
+
+def show_contacts(model: Model) -> None:
+    """Show the contacts and loops on the terminal, and the ways to move that they leave."""
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=140)
+    table = Table("contact", "kind", "link", "held to", "rows")
+    for row in _contacts(model):
+        one, two = [*row["links"], "the world"][:2]
+        start, stop = row["rows"]
+        cells = (row["name"], row["kind"], one, two, _place(start, stop - start))
+        table.add_row(*(Text(shown(cell)) for cell in cells))
+    console.print(table)
+    found = mobility(model)
+    console.print(
+        f"{found.rows} rows of contacts, {found.rank} of them independent; {found.freedoms} of {model.nv} "
+        "degrees of freedom are left"
+    )
 
 
 def _joint(model: Model, body: Body) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def info(
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
     from rbdc.analysis.identifiability_summary import as_data as identified
     from rbdc.analysis.identifiability_summary import show as show_identified
-    from rbdc.analysis.model_summary import as_data, show, show_branches, show_passes
+    from rbdc.analysis.model_summary import as_data, show, show_branches, show_contacts, show_passes
     from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
     from rbdc.pipeline import read
@@ -55,6 +55,8 @@ def info(
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
+        if model.contacts:
+            show_contacts(model)
         if passes:
             show_passes(passes, limbs)
         if with_branches:

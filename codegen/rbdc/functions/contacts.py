@@ -8,7 +8,7 @@ from rbdc.algorithms.contacts import derivatives, dynamics
 from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import OnJointSpace
 from rbdc.functions.inputs import acceleration, configuration, external_forces, generalised_force, velocity
-from rbdc.functions.record import Comparison, Function, Requirement
+from rbdc.functions.record import Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import total_rows, with_the_world
 
@@ -124,6 +124,7 @@ def _function(
     *outputs: Parameter,
     requires: frozenset[Requirement] = frozenset(),
     derivative_of: str | None = None,
+    differential: Differential | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     room, place = (
@@ -135,6 +136,7 @@ def _function(
         {"range_space": OnJointSpace(algorithm)},
         preset="control" if derivative_of is None else "optimisation",
         requires=requires,
+        differential=differential,
         references={"dense": f"{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -144,7 +146,12 @@ def _function(
     )
 
 
-PEERS: tuple[str, ...] = ()
+PEERS = (
+    "constrained_dynamics",
+    "constrained_dynamics_derivatives",
+    "impulse_dynamics",
+    "impulse_dynamics_derivatives",
+)
 """Functions that Pinocchio has too."""
 
 
@@ -165,6 +172,7 @@ def _constrained(model: Model) -> list[Function]:
             _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
             _rows(model, "forces", "what the world, or body 2, does to body 1 (N, N m)"),
             requires=HELD,
+            differential=None if model.redundant else Differential("constrained_dynamics_derivatives"),
         ),
         _function(
             "constrained_dynamics_derivatives",
@@ -233,6 +241,7 @@ def _under_forces(model: Model) -> list[Function]:
             forward,
             _joints(model, "ddq", "generalised acceleration (m/s^2, rad/s^2)"),
             requires=FORWARD,
+            differential=Differential("contact_forward_dynamics_derivatives"),
         ),
         _function(
             "contact_forward_dynamics_derivatives",

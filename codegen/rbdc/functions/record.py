@@ -85,10 +85,10 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Differential:
-    """Where the derivatives of a function's only output are, by the names of other functions.
+    """Where the derivatives of a function's outputs are, by the names of other functions.
 
-    first: its outputs are the derivatives by each required input, in their order, first; what it takes and
-    the function does not is zero. weighted: products of these with weights from the left. second: second
+    first: its outputs are the derivatives of each output by each required input, in their order, first; what
+    it takes and the function does not is zero. Only functions of one output have the others. weighted: products of these with weights from the left. second: second
     derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the solution of
     that one for its last input.
     """

@@ -138,17 +138,21 @@ class _Externals:
         """jac_F: a matrix for each required input."""
         required = self._declaration.required
         found = self._evaluate(self._built[d.first], self._units, extra)
-        y, rows = self._y, self._declaration.outputs[0].size
-        matrices = [Sum.of(x.reshape(len(STATES), rows, -1)) for x in found[: len(required)]]
-        names = [f"jac_{y.name}_{p.name}" for p in required]
-        outputs = [Matrix(name, rows, p.size) for name, p in zip(names, required, strict=True)]
-        outputs += [Matrix(f"jac_{y.name}_{name}", rows, 1, full=False) for name in self._declaration.place]
-        expected = [
-            self._entries("sij,sjm->sim", x) if p.kind is Kind.CONFIGURATION else x
-            for x, p in zip(matrices, required, strict=True)
-        ]
-        nothing = [None] * len(self._declaration.place)
-        return self._derivative("jac_", extra, [], outputs, [*expected, *nothing])
+        outputs: list[Matrix] = []
+        expected: list[Sum | None] = []
+        for number, y in enumerate(self._declaration.outputs):
+            own = found[number * len(required) : (number + 1) * len(required)]
+            matrices = [Sum.of(x.reshape(len(STATES), y.size, -1)) for x in own]
+            outputs += [Matrix(f"jac_{y.name}_{p.name}", y.size, p.size) for p in required]
+            outputs += [
+                Matrix(f"jac_{y.name}_{name}", y.size, 1, full=False) for name in self._declaration.place
+            ]
+            expected += [
+                self._entries("sij,sjm->sim", x) if p.kind is Kind.CONFIGURATION else x
+                for x, p in zip(matrices, required, strict=True)
+            ]
+            expected += [None] * len(self._declaration.place)
+        return self._derivative("jac_", extra, [], outputs, expected)
 
     def adjoint(self, d: Differential) -> Derivative:
         """adj1_F: a vector for each required input."""
@@ -211,12 +215,17 @@ class _Externals:
         expected: Sequence[Sum | None],
         more: Sequence[Matrix] = (),
     ) -> Derivative:
-        """Arguments: the inputs, the value, which is not read, the weights, and what else is not read."""
+        """Arguments: the inputs, the values, which are not read, the weights, and what else is not read."""
         d, y = self._declaration, self._y
-        inputs = [*inputs_of(d), y.empty(f"out_{y.name}")]
+        inputs = [*inputs_of(d), *(matrix(p).empty(f"out_{p.name}") for p in d.outputs)]
         inputs += [replace(y, name=f"adj_{y.name}") for _ in weights]
         arrays = [self._inputs.get(p.name) for p in d.inputs]
-        taken: list[Array | None] = [*given(d, arrays, extra), None, *weights, *(None for _ in more)]
+        taken: list[Array | None] = [
+            *given(d, arrays, extra),
+            *(None for _ in d.outputs),
+            *weights,
+            *(None for _ in more),
+        ]
         external = External(f"{prefix}{self._symbol}", (*inputs, *more), tuple(outputs), tuple(taken))
         return Derivative(external, tuple(expected))
 

@@ -145,20 +145,21 @@ class Externals:
         )
 
     def _jacobian(self) -> External:
-        output, first = self._outputs[0], self._first()
-        rows = output.size
+        first, count = self._first(), len(self._required)
         places = self._work([(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)])
-        sizes = [p.size for p in self._required]
-        outputs = [
-            Array(f"jac_{output.name}_{p.name}", rows, size)
-            for p, size in zip(self._required, sizes, strict=True)
-        ]
-        outputs += [Array(f"jac_{output.name}_{p.name}", rows, 1, full=False) for p in self._place]
-        results = [replace(d, place=k, rows=rows) for k, d in enumerate(places[: len(self._required)])]
-        pairs = list(zip(results, self._required, strict=True))
+        outputs: list[Array] = []
+        pairs: list[tuple[Local, Parameter]] = []
+        for number, output in enumerate(self._outputs):
+            own, rows = places[number * count : (number + 1) * count], output.size
+            pairs += [
+                (replace(d, place=len(outputs) + k, rows=rows), p)
+                for k, (d, p) in enumerate(zip(own, self._required, strict=True))
+            ]
+            outputs += [Array(f"jac_{output.name}_{p.name}", rows, p.size) for p in self._required]
+            outputs += [Array(f"jac_{output.name}_{p.name}", rows, 1, full=False) for p in self._place]
         return self._external(
             f"jac_{self._symbol}",
-            [*self._inputs, self._unread()],
+            [*self._inputs, *map(_unread, self._outputs)],
             outputs,
             places,
             "casadi_jacobian.c.jinja",
@@ -175,7 +176,7 @@ class Externals:
         pairs = list(zip(results, self._required, strict=True))
         return self._external(
             f"adj1_{self._symbol}",
-            [*self._inputs, self._unread(), _array(f"adj_{output.name}", output)],
+            [*self._inputs, _unread(self._outputs[0]), _array(f"adj_{output.name}", output)],
             [Array(f"adj_{p.name}", p.size, 1) for p in self._required],
             places,
             "casadi_jacobian.c.jinja",
@@ -253,7 +254,7 @@ class Externals:
         unread = [replace(array, name=f"out_{array.name}", full=False) for array in before[own:]]
         return self._external(
             symbol,
-            [*self._inputs, self._unread(), *before[:own], *unread],
+            [*self._inputs, _unread(self._outputs[0]), *before[:own], *unread],
             outputs,
             self._work(wanted),
             body,
@@ -306,11 +307,6 @@ class Externals:
             for (name, size), offset in zip(named, offsets, strict=False)
         ]
 
-    def _unread(self) -> Array:
-        """The value, which derivatives do not need: a pattern without entries."""
-        output = self._outputs[0]
-        return replace(_array(f"out_{output.name}", output), full=False)
-
     def _first(self) -> Function:
         return self._built[self._differential.first if self._differential else ""]
 
@@ -326,3 +322,8 @@ def _rows(p: Parameter) -> int:
 def _array(name: str, p: Parameter) -> Array:
     rows = _rows(p)
     return Array(name, rows, p.size // rows if rows else 1)
+
+
+def _unread(output: Parameter) -> Array:
+    """A value, which derivatives do not need: a pattern without entries."""
+    return replace(_array(f"out_{output.name}", output), full=False)

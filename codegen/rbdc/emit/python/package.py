@@ -13,6 +13,7 @@ from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.model import Model
+from rbdc.model.contacts import row_slices
 from rbdc.model.parameters import nominal
 
 
@@ -68,9 +69,11 @@ def render_python(
         "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "fext_frame": "world" if model.world_forces else "local",
+        "contacts": _contacts(model),
         "joints": repr(tuple(model.draws())),
         "chart": _chart(model),
         "differentials": _differentials(model, [d.name for d in declarations]),
+        "defaults": {p.name: list(p.default) for d in declarations for p in d.inputs if p.default},
         "functions": views,
         "absent": _names(name for name in known if name not in {d.name for d in declarations}),
     }
@@ -82,6 +85,7 @@ def render_python(
             scalar=declarations[0].scalar,
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
+            contacts=bool(model.contacts),
             tensor_entries=held,
         ),
         **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
@@ -127,6 +131,13 @@ def _differentials(model: Model, names: Sequence[str]) -> str:
     return repr({name: astuple(d) for name, d in known.items() if d is not None})
 
 
+def _contacts(model: Model) -> list[tuple[str, str, str]]:
+    """Name, kind and rows of each contact, as Python's literals."""
+    rows = row_slices(model)
+    kinds = {contact.name: contact.kind.value for contact in model.contacts}
+    return [(string_literal(name), repr(kind), repr(rows[name])) for name, kind in kinds.items()]
+
+
 @dataclass(frozen=True)
 class _Entries:
     """An output that holds some entries of a tensor, and the literal of their indices."""
@@ -144,6 +155,7 @@ def _content_hash(model: Model) -> str:
     """Identity of a robot: the model with all that the options made of its description."""
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
+    content += [model.contacts] if model.contacts else []
     return hashlib.sha256(repr(tuple(content)).encode()).hexdigest()
 
 

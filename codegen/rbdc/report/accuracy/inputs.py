@@ -14,7 +14,17 @@ from rbdc.model import Model
 from rbdc.runtime._arrays import random_configuration
 
 SEED = 20180706
-ARBITRARY = frozenset({Kind.VELOCITY, Kind.ACCELERATION, Kind.FORCE, Kind.WEIGHTS, Kind.TANGENT})
+ARBITRARY = frozenset(
+    {
+        Kind.VELOCITY,
+        Kind.ACCELERATION,
+        Kind.FORCE,
+        Kind.WEIGHTS,
+        Kind.TANGENT,
+        Kind.CONTACT_FORCES,
+        Kind.NOT_NEGATIVE,
+    }
+)
 """Kinds of inputs that any numbers may be."""
 
 Array = NDArray[np.float64]
@@ -32,7 +42,8 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in configurations}
     for p in inputs.values():
         if p.kind in ARBITRARY:
-            made[p.name] = rng.standard_normal((samples, p.size)) * (not at_rest)
+            values = rng.standard_normal((samples, p.size)) * (not at_rest)
+            made[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values
     return made
 
 

@@ -38,7 +38,25 @@ def save_model(model: Model, path: Path) -> str | None:
             pin.Frame(f"frame{index}", joint_index, 0, placement, pin.FrameType.BODY, pin.Inertia.Zero())
         )
     made.saveToText(str(path))
+    Path(f"{path}.contacts").write_text(_contacts(model), encoding="utf-8")
     return None
+
+
+def _contacts(model: Model) -> str:
+    """A line for each contact: its rows, and of both frames the joint, the rotation by rows and the place.
+    Nothing where Pinocchio does not have one of them.
+    """
+    if any(contact.rows not in (3, 6) or not contact.whole for contact in model.contacts):
+        return ""
+    lines = []
+    for contact in model.contacts:
+        words: list[object] = [contact.rows]
+        for frame in (contact.first, contact.second):
+            placement = Placement.identity() if frame is None else frame.placement
+            words.append(0 if frame is None or frame.body == WORLD else frame.body + 1)
+            words += [repr(float(x)) for x in placement.scalars()]
+        lines.append(" ".join(map(str, words)))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _joint(pin: Any, joint: JointType) -> Any:

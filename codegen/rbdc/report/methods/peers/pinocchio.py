@@ -40,6 +40,7 @@ PARTS = {
     "FORWARD_DERIVATIVES": 160.0,
     "REGRESSOR": 60.0,
     "SECOND": 60.0,
+    "CONTACTS": 160.0,
 }
 """Parts in which the harness is compiled, and about how many seconds each takes: they tell the time left."""
 LIBRARY_PARTS = (
@@ -50,6 +51,7 @@ LIBRARY_PARTS = (
     "FORWARD",
     "INVERSE_DERIVATIVES",
     "FORWARD_DERIVATIVES",
+    "CONTACTS",
 )
 """Parts whose algorithms Pinocchio's library exports as they are called here; others its user compiles."""
 TEMPLATE_PARTS = ("INVERSE_INERTIA",)
