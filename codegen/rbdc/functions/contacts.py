@@ -187,7 +187,7 @@ def _constrained(model: Model) -> list[Function]:
 
 
 def _impacts(model: Model) -> list[Function]:
-    restitution = Parameter("restitution", (), "coefficient of restitution, 0 to 1", Kind.NOT_NEGATIVE)
+    restitution = Parameter("restitution", (), "coefficient of restitution, 0 to 1", Kind.PART)
     inputs = _ordered(configuration(model), velocity(model), restitution, *_options(model, "active", "mu"))
     rows = total_rows(model)
     return [

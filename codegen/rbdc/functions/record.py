@@ -88,9 +88,9 @@ class Differential:
     """Where the derivatives of a function's outputs are, by the names of other functions.
 
     first: its outputs are the derivatives of each output by each required input, in their order, first; what
-    it takes and the function does not is zero. Only functions of one output have the others. weighted: products of these with weights from the left. second: second
-    derivatives as those of inverse dynamics come, by q and v; `inverse`: the function is the solution of
-    that one for its last input.
+    it takes and the function does not is zero. Only functions of one output have the others. weighted:
+    products of these with weights from the left. second: second derivatives as those of inverse dynamics
+    come, by q and v; `inverse`: the function is the solution of that one for its last input.
     """
 
     first: str

@@ -147,7 +147,7 @@ class References:
                 return self.perturbation.wrenches(values)
             case Kind.CONTACT_FORCES:
                 return self.perturbation.together(values)
-            case Kind.NOT_NEGATIVE | Kind.PLACEMENTS:
+            case Kind.NOT_NEGATIVE | Kind.PLACEMENTS | Kind.PART:
                 return self.perturbation.apart(values)
             case Kind.SWITCHES:
                 return list(values.T)

@@ -95,6 +95,8 @@ def _values(
         return np.array([_configuration(model, draw, rng) for draw in draws])
     if parameter.kind is Kind.PARAMETERS:
         return np.array([_parameters(model, state, rng) for state in range(states)])
+    if parameter.kind is Kind.PART:
+        return rng.random((states, parameter.size))
     if parameter.kind is Kind.SWITCHES:
         return np.where(rng.random((states, parameter.size)) < 0.5, 1.0, 0.0)
     if parameter.kind is Kind.PLACEMENTS:

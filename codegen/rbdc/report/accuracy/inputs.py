@@ -41,6 +41,8 @@ def draw(model: Model, samples: int, *, at_rest: bool = False) -> dict[str, Arra
     configurations = [p.name for p in inputs.values() if p.kind is Kind.CONFIGURATION]
     made: dict[str, Array] = {name: _configurations(model, rng, samples) for name in configurations}
     for p in inputs.values():
+        if p.kind is Kind.PART:
+            made[p.name] = rng.random((samples, p.size))
         if p.kind in ARBITRARY:
             values = rng.standard_normal((samples, p.size)) * (not at_rest)
             made[p.name] = np.abs(values) if p.kind is Kind.NOT_NEGATIVE else values

@@ -88,18 +88,21 @@ def differentiated(model: Model, function: Function, mode: str, evaluate: Evalua
     modes of `WEIGHTS`.
     """
     base = traced(model, functions_of(model)[str(function.comparison.derivative_of)], evaluate)
-    (result,) = base.outputs.values()
     weight = WEIGHTS[mode]
     options = {} if weight is None else {"helper_options": {"ad_weight": weight, "ad_weight_sp": weight}}
-    jacobian = ca.jacobian(result, ca.vertcat(*base.inputs.values()), options)
-    q = base.inputs["q"]
-    blocks = [jacobian[:, : model.nq] @ _tangents(model, q)]
-    blocks += [jacobian[:, model.nq + k * model.nv : model.nq + (k + 1) * model.nv] for k in range(2)]
-    rows = [ca.vec(block.T) for block in blocks]
+    every, starts = ca.vertcat(*base.inputs.values()), dict[str, int]()
+    for name in base.inputs:
+        starts[name] = sum(base.inputs[other].numel() for other in starts)
     declaration = without_optional(function.declaration)
-    names = [p.name for p in declaration.outputs]
+    named = [(p.name, *p.name.rsplit("_d", 1)) for p in declaration.outputs]
+    results = dict(zip(dict.fromkeys(of for _, of, _ in named), base.outputs.values(), strict=True))
+    jacobians = {of: ca.jacobian(result, every, options) for of, result in results.items()}
+    tangents, outputs = _tangents(model, base.inputs["q"]), {}
+    for name, of, by in named:
+        block = jacobians[of][:, starts[by] : starts[by] + base.inputs[by].numel()]
+        outputs[name] = ca.vec((block @ tangents if by == "q" else block).T)
     inputs = dict(zip([p.name for p in declaration.inputs], base.inputs.values(), strict=True))
-    return Expressions(declaration, inputs, dict(zip(names, rows, strict=True)))
+    return Expressions(declaration, inputs, outputs)
 
 
 def differentiated_again(

@@ -39,8 +39,9 @@ STEPS = {"finite-difference": 2.0**-26, "central-difference": 2.0**-17, "complex
 
 
 def numerical_methods(model: Model, function: Function) -> list[tuple[str, Callable[[], Implementation]]]:
-    """The methods of this module for one function: name, and how to make it."""
-    if function.comparison.derivative_of is None:
+    """The methods of this module for one function: name, and how to make it; of functions with one result."""
+    of = function.comparison.derivative_of
+    if of is None or len(functions_of(model)[of].declaration.outputs) > 1:
         return []
     return [(method, partial(_implementation, model, function, method)) for method in TEMPLATES]
 
