@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.contacts import derivatives, dynamics
 from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import OnJointSpace
+from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace
 from rbdc.functions.inputs import acceleration, configuration, external_forces, generalised_force, velocity
 from rbdc.functions.record import Comparison, Differential, Function, Requirement
 from rbdc.model import Model
@@ -125,6 +125,7 @@ def _function(
     requires: frozenset[Requirement] = frozenset(),
     derivative_of: str | None = None,
     differential: Differential | None = None,
+    to_solve: Evaluate | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     room, place = (
@@ -133,10 +134,15 @@ def _function(
     algorithm = getattr(room, name)
     return Function(
         FunctionDeclaration(name, summary, inputs, outputs),
-        {"range_space": OnJointSpace(algorithm)},
+        {
+            "range_space": (JointSpace if Requirement.INDEPENDENT_ROWS in requires else OnJointSpace)(
+                algorithm
+            )
+        },
         preset="control" if derivative_of is None else "optimisation",
         requires=requires,
         differential=differential,
+        to_solve=to_solve,
         references={"dense": f"{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -182,6 +188,7 @@ def _constrained(model: Model) -> list[Function]:
             *_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
             requires=HELD,
             derivative_of="constrained_dynamics",
+            to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
         ),
     ]
 

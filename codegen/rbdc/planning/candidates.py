@@ -139,7 +139,7 @@ def left_to_solve(model: Model, function: Function) -> list[Program] | None:
     """The programs of what is left to solve for, where the function has such a form."""
     if function.to_solve is None:
         return None
-    left = Function(preparation(function.declaration, model.nv), {"columns": function.to_solve})
+    left = Function(preparation(function.declaration), {"columns": function.to_solve})
     return programs(model, left, "columns")
 
 

@@ -24,6 +24,7 @@ from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Model
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
+from rbdc.model.contacts import total_rows
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
@@ -34,6 +35,9 @@ from rbdc.spatial.scalars import cos, sin
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
 
+APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE)
+"""Kinds of inputs that are not over the joints."""
+
 WORTH_NESTING = 0.95
 """Groups within limbs run side by side if that takes less than this part of the work: changing widths
 lengthens the critical path.
@@ -43,7 +47,7 @@ lengthens the critical path.
 @dataclass(frozen=True)
 class LaneConstants:
     """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, its joint's
-    armature and damping, the sign of its joint.
+    armature and damping, the sign of its joint, and the frames of contacts in the chosen one.
     """
 
     link: LinkConstants
@@ -51,18 +55,33 @@ class LaneConstants:
     armature: Scalar
     damping: Scalar
     sign: Scalar
+    contacts: tuple[Placement, ...]
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> LaneConstants:
         """The constants from their `scalars`."""
         count = len(LinkConstants._fields)
-        rows, origin = scalars[count : count + 9], scalars[count + 9 : count + 12]
-        chosen = Placement(Rotation.from_rows([rows[0:3], rows[3:6], rows[6:9]]), Vector3.of(origin))
-        return LaneConstants(LinkConstants(*scalars[:count]), chosen, *scalars[count + 12 :])
+        armature, damping, sign = scalars[count + 12 : count + 15]
+        contacts = range(count + 15, len(scalars), 12)
+        return LaneConstants(
+            LinkConstants(*scalars[:count]),
+            _placement(scalars[count : count + 12]),
+            armature,
+            damping,
+            sign,
+            tuple(_placement(scalars[k : k + 12]) for k in contacts),
+        )
 
     def scalars(self) -> list[Scalar]:
         """All of them in a row."""
-        return [*self.link, *self.chosen.scalars(), self.armature, self.damping, self.sign]
+        own = [*self.link, *self.chosen.scalars(), self.armature, self.damping, self.sign]
+        return [*own, *(x for contact in self.contacts for x in contact.scalars())]
+
+
+def _placement(scalars: Sequence[Scalar]) -> Placement:
+    """A placement from its `scalars`."""
+    rows = Rotation.from_rows([scalars[0:3], scalars[3:6], scalars[6:9]])
+    return Placement(rows, Vector3.of(scalars[9:12]))
 
 
 @dataclass(frozen=True)
@@ -70,6 +89,11 @@ class LaneBody(JointSpaceBody):
     """A body of a limb with its constants given as scalars."""
 
     link: LinkConstants = field(kw_only=True)
+    contacts: tuple[tuple[Placement, Placement], ...] = field(kw_only=True)
+
+    def own_placement(self, placement: Placement) -> Placement:
+        """The frame of a contact, by the constants."""
+        return next(own for described, own in self.contacts if described == placement)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
         """The placement of the joint-space model's body, by the constants."""
@@ -118,12 +142,13 @@ def lane_model(model: Model, *, nested: bool = False, space: Space = "regrouped"
     same: dict[int, tuple[bool, ...]] = {}
     for group in found:
         for bodies in group.lanes():
-            numbered = (_numbers(alike, index, signs[index]) for index in bodies)
-            columns = list(zip(*numbered, strict=True))
+            numbered = [_numbers(alike, index, signs[index]) for index in bodies]
+            columns = list(zip(*numbered, strict=False))  # of contacts as many as all bodies have
             equal = tuple(max(c) - min(c) <= _SAME * max(map(abs, c)) for c in columns)
-            same |= dict.fromkeys(bodies, equal)
-            for m, index in enumerate(bodies):
-                numbers[index] = tuple(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True))
+            for m, (index, own) in enumerate(zip(bodies, numbered, strict=True)):
+                rest = own[len(columns) :]
+                same[index] = (*equal, *(True for _ in rest))
+                numbers[index] = (*(c[0] if e else c[m] for c, e in zip(columns, equal, strict=True)), *rest)
     return LaneModel(alike, tuple(found), numbers, same)
 
 
@@ -137,9 +162,15 @@ def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
     body = model.bodies[index]
     damping = body.damping if model.damped else 0.0
-    return [
-        float(x) for x in LaneConstants(constants(body), body.chosen, body.armature, damping, sign).scalars()
-    ]
+    frames = tuple(body.own_placement(placement) for placement in _contacts_of(model, index))
+    made = LaneConstants(constants(body), body.chosen, body.armature, damping, sign, frames)
+    return [float(x) for x in made.scalars()]
+
+
+def _contacts_of(model: Model, index: int) -> list[Placement]:
+    """The frames of contacts on a body, in its own."""
+    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
+    return [frame.placement for frame in frames if frame is not None and frame.body == index]
 
 
 _SAME = 4e-15
@@ -195,14 +226,14 @@ def evaluated(
     signs = _signs(limbs, scalars)
     inputs = {
         p.name: given[p.name]
-        if p.kind is Kind.PARAMETERS
+        if p.kind in APART
         else _signed(given[p.name], signs["q" if p.configuration else "v"])
         for p in declaration.required
     }
     values = evaluate.for_lanes(_traced_model(limbs, scalars), inputs, trace)
     return [
-        (p.name, _output(declaration, k, x, signs["v"]))
-        for k, (p, x) in enumerate(zip(declaration.outputs, values, strict=True))
+        (p.name, _output(limbs.model, p, x, signs["v"]))
+        for p, x in zip(declaration.outputs, values, strict=True)
     ]
 
 
@@ -241,26 +272,32 @@ def _signed(entries: Sequence[Scalar], signs: dict[int, Scalar]) -> list[Scalar]
     return [signs[k] * x if k in signs else x for k, x in enumerate(entries)]
 
 
-def _output(
-    declaration: FunctionDeclaration, which: int, entries: list[Scalar], signs: dict[int, Scalar]
-) -> list[Scalar]:
-    """An output over the joints' own directions: rows take the signs, and columns of a square matrix; columns
-    alone of one whose rows are in space.
+def _output(model: Model, output: Parameter, entries: list[Scalar], signs: dict[int, Scalar]) -> list[Scalar]:
+    """An output over the joints' own directions: rows and columns that are such directions take the signs,
+    after those of contacts where these stand before them.
     """
-    output = declaration.outputs[which]
-    shape = output.shape
-    if len(shape) < 2:
+    if len(output.shape) < 2:
         return entries if output.in_space else _signed(entries, signs)
-    size, square = shape[1], shape[0] == shape[1] and not output.in_space
-    of_rows, of_columns = ({} if output.in_space else signs), (signs if square or output.in_space else {})
+    rows, columns = output.shape[0], output.shape[1]
+    of_rows = None if output.in_space else _first_direction(model, rows)
+    of_columns = _first_direction(model, columns)
     result = []
     for k, x in enumerate(entries):
-        row, column = of_rows.get(k // size), of_columns.get(k % size)
-        if (square and k // size == k % size) or (row is None and column is None):
-            result.append(x)  # the sign squared, or none
-        else:
-            result.append((row if column is None else column if row is None else row * column) * x)
+        row = None if of_rows is None else k // columns - of_rows
+        column = None if of_columns is None else k % columns - of_columns
+        if row != column:  # else the sign squared, or none
+            for place in (row, column):
+                x = x if place is None or place not in signs else signs[place] * x
+        result.append(x)
     return result
+
+
+def _first_direction(model: Model, count: int) -> int | None:
+    """The place of the first of the joints' directions among so many rows or columns; None where there are
+    none.
+    """
+    contacts = total_rows(model)
+    return 0 if count == model.nv else contacts if count == model.nv + contacts else None
 
 
 def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -> JointSpaceModel:
@@ -275,7 +312,9 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
             "armature": own.armature,
             "damping": own.damping,
         }
-        bodies[index] = LaneBody(**given, link=own.link)
+        described = _contacts_of(limbs.model, index)
+        contacts = tuple(zip(described, own.contacts, strict=True))
+        bodies[index] = LaneBody(**given, link=own.link, contacts=contacts)
     return replace(limbs.model, bodies=tuple(bodies))
 
 
@@ -302,7 +341,7 @@ def _moves(
     moves: dict[Source, Source] = {}
     bodies = limbs.model.bodies
     for here, there in step.items():
-        for p in (p for p in inputs if p.kind is not Kind.PARAMETERS):
+        for p in (p for p in inputs if p.kind not in APART):
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
         moves |= _moved_rows(limbs.model, here, there)

@@ -37,8 +37,16 @@ from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations
+from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed, zeros
+from rbdc.algorithms.tools.linear import (
+    Factorisation,
+    InverseFactor,
+    Matrix,
+    plus_diagonal,
+    transposed,
+    zeros,
+)
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -60,22 +68,53 @@ def constrained_dynamics_derivatives(
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
-    found = solution(model, q, v, tau, fext, options, trace)
-    tree = tree_motion(model, q, v, found.accelerations, trace)
-    contacts, constraints = contact_motions(tree, options), found.constraints
-    external = _with(fext, contact_forces_on_bodies(tree, contacts, found.forces))
-    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace)
-    by_q = _plus(by_q, following(tree, contacts, found.forces))
-    r_q, r_v = residual_derivatives(contacts)
-    sides = (by_q, r_q), (by_v, r_v)
+    constraints, *sides = _sides(model, q, v, tau, fext, options, trace)
     parts = [_solved(constraints, *side) for side in sides]
-    parts.append(_by_torques(constraints))
+    parts.append(_by_torques(constraints, model.nv))
     names = ("q", "v", "tau")
     for name, (moved, _) in zip(names, parts, strict=True):
         for j, column in enumerate(transposed(moved)):
             trace("contacts", f"column {j} of ddq_d{name}", f"ddq_d{name}_{j}", column)
-    turned = [_turned(contacts, pushed) for _, pushed in parts]
-    return (*(moved for moved, _ in parts), *turned)
+    return (*(moved for moved, _ in parts), *(pushed for _, pushed in parts))
+
+
+def _sides(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None,
+    options: ContactOptions,
+    trace: Trace,
+) -> tuple[Constraints, tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
+    """The factors, and the change of inverse dynamics and of the residual by q and by v; rows of contacts
+    along the axes of their own frames.
+    """
+    found = solution(model, q, v, tau, fext, options, trace, local=True)
+    tree = tree_motion(model, q, v, found.accelerations, trace)
+    contacts = contact_motions(tree, options, local=True)
+    external = _with(fext, contact_forces_on_bodies(tree, contacts, found.forces))
+    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace)
+    by_q = _plus(by_q, following(tree, contacts, found.forces))
+    r_q, r_v = residual_derivatives(contacts)
+    return found.constraints, (by_q, r_q), (by_v, r_v)
+
+
+def constrained_derivatives_to_solve(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Matrix, ...]:
+    """B_q, B_v, K_q, K_v, W, D^-1 with (forces_dq, ddq_dq) = W D^-1 W^T B_q + K_q, and by v likewise."""
+    constraints, *changes = _sides(model, q, v, tau, fext, options, trace)
+    sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual in changes]
+    size = constraints.rows + model.nv
+    known = zeros(size, model.nv), zeros(size, model.nv)
+    return *sides, *known, *as_matrices(InverseFactor(constraints.factors), trace)
 
 
 def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
@@ -91,23 +130,18 @@ def _solved(constraints: Constraints, by: Matrix, residual: Matrix) -> tuple[Mat
     change by.
     """
     pairs = [
-        constraints.solved([-x for x in constraints.inertia.raised(column)], own)
+        constraints.solved([-x for x in column], own)
         for column, own in zip(transposed(by), transposed(residual), strict=True)
     ]
     return transposed([a for a, _ in pairs]), transposed([f for _, f in pairs])
 
 
-def _by_torques(constraints: Constraints) -> tuple[Matrix, Matrix]:
-    """By unit torques: M^-1 + M^-1 J^T f_dtau, symmetric to the last bit, and f_dtau."""
-    size = constraints.inertia.size
-    pushed = [constraints.inertia.lowered(column) for column in constraints.scaled]  # M^-1 J^T
-    forces = [constraints.forces([-x for x in row]) for row in transposed(pushed)]
-    inverse = constraints.inertia.inverse()
-    moved = zeros(size, size)
-    for i in range(size):
-        for j in range(i + 1):
-            moved[i][j] = moved[j][i] = inverse[i][j] + dot([column[i] for column in pushed], forces[j])
-    return moved, transposed(forces)
+def _by_torques(constraints: Constraints, size: int) -> tuple[Matrix, Matrix]:
+    """Accelerations, symmetric to the last bit, and forces by unit torques."""
+    nothing: Vector = [0.0] * constraints.rows
+    pairs = [constraints.solved([float(i == j) for i in range(size)], nothing) for j in range(size)]
+    moved = [[pairs[max(i, j)][0][min(i, j)] for j in range(size)] for i in range(size)]
+    return moved, transposed([f for _, f in pairs])
 
 
 def _turned(contacts: Sequence[ContactMotion], rows: Matrix) -> Matrix:
@@ -163,12 +197,10 @@ def impulse_dynamics_derivatives(
     by_q, _, _ = rnea_derivatives(weightless, q, still, change, external, trace)
     by_q = _plus(by_q, following(tree, contacts, impulses))
     moved, pushed = _solved(constraints, by_q, velocity_derivatives(contacts))
-    factor = -(1.0 + restitution[0])
-    columns = [constraints.forces([factor * x for x in column]) for column in transposed(stacked(contacts))]
-    kept = [constraints.with_forces(still, column) for column in columns]
-    for k, column in enumerate(kept):
-        column[k] = column[k] + 1.0
-    return moved, transposed(kept), _turned(contacts, pushed), _turned(contacts, transposed(columns))
+    factor = 1.0 + restitution[0]
+    approach = [[factor * x for x in row] for row in stacked(contacts)]
+    kept, held = _solved(constraints, [list(still) for _ in still], approach)
+    return moved, plus_diagonal(kept, [1.0] * model.nv), _turned(contacts, pushed), _turned(contacts, held)
 
 
 def _without_gravity_and_damping(model: Model) -> Model:

@@ -1,13 +1,13 @@
-"""Constrained dynamics in the range space of the contacts: [M J^T; J 0] [qddot; -f] = [tau - h; -gamma].
+"""Constrained dynamics by elimination along the tree, contacts last:
 
-With M = L^T D L along the tree and Y = L^-T J^T, each row of J only along the bodies that carry its contact,
+    [-E  -J ] [f     ]   [gamma  ]
+    [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
-    Delta = Y^T D^-1 Y + mu 1,     f = -Delta^-1 (Y^T D^-1 y + gamma),     qddot = L^-1 D^-1 (y + Y f)
-
-where y = L^-T (tau - h). Bias and gamma are those of reference accelerations of our choosing, as in forward
-dynamics. Contacts that are not active have zeros for their rows of J and gamma, and ones on the diagonal of
-Delta. Rows that depend on others need mu: the second of two proximal steps leaves an error of its square,
-f' = Delta^-1 (mu f - ...).
+Factors L^T D L of the whole keep the zeros of M between branches, and rows of J have entries only along the
+bodies that carry their contact; what is left for the contacts is -(J M^-1 J^T + E). Bias and gamma are those
+of reference accelerations of our choosing, as in forward dynamics. Contacts that are not active have zeros
+for their rows of J and gamma, s = 0, and forces of zero. Where rows depend on others there is a second,
+proximal step, with gamma - mu f on the right, which leaves an error of the square of mu.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
-from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -35,51 +35,45 @@ Vector = list[Scalar]
 
 @dataclass(frozen=True)
 class Constraints:
-    """M and Delta by their factors, and Y, D^-1 Y by columns; `switches` of the rows, and mu, as they are
-    given.
+    """The matrix of the module's docstring by its factors, rows of contacts first; switches of the rows,
+    where there are some, and mu of the proximal step, 0 where there is none.
     """
 
-    inertia: Factorisation
-    y: Matrix
-    scaled: Matrix
-    delta: Factorisation
+    factors: Factorisation
+    rows: int
     switches: Vector | None
     mu: Scalar
 
     @staticmethod
-    def of(inertia: Factorisation, jacobian: Matrix, switches: Vector | None, mu: Scalar) -> Constraints:
-        """From M's factors and J (nc, nv)."""
-        y = [inertia.raised(switched(row, switches, k)) for k, row in enumerate(jacobian)]
-        scaled = [inertia.scaled(column) for column in y]
-        delta = [[dot(y[max(i, j)], scaled[min(i, j)]) for j in range(len(y))] for i in range(len(y))]
-        for k, row in enumerate(delta):
-            row[k] = row[k] + mu + (0.0 if switches is None else 1.0 - switches[k])
-        return Constraints(inertia, y, scaled, Factorisation(delta), switches, mu)
+    def of(model: Model, inertia: Matrix, jacobian: Matrix, options: ContactOptions) -> Constraints:
+        """From M and J (nc, nv)."""
+        rows, switches = len(jacobian), options.switches(model)
+        mu: Scalar = 0.0 if options.mu is None else options.mu[0]
+        switched_off = [0.0 if switches is None else 1.0 - switches[k] for k in range(rows)]
+        held = [switched(row, switches, k) for k, row in enumerate(jacobian)]
+        diagonal = [[-(mu + switched_off[k]) if k == i else 0.0 for i in range(rows)] for k in range(rows)]
+        above = [[*own, *(-x for x in row)] for own, row in zip(diagonal, held, strict=True)]
+        below = [[*(-x for x in column), *own] for column, own in zip(transposed(held), inertia, strict=True)]
+        factors = Factorisation([*above, *below])
+        return Constraints(factors, rows, switches, mu if model.redundant else 0.0)
 
-    def forces(self, wanted: Vector) -> Vector:
-        """Delta^-1 of the accelerations that forces have to make, `wanted` (nc)."""
-        if self.switches is not None:
-            wanted = [s * x for s, x in zip(self.switches, wanted, strict=True)]
-        found = self.delta.solve(wanted)
-        if is_zero(self.mu):
-            return found
-        return self.delta.solve([x + self.mu * f for x, f in zip(wanted, found, strict=True)])
+    def held(self, rows: Matrix) -> Matrix:
+        """Rows of contacts, those that are switched off zero."""
+        if self.switches is None:
+            return rows
+        return [switched(row, self.switches, k) for k, row in enumerate(rows)]
 
-    def with_forces(self, y: Vector, forces: Vector) -> Vector:
-        """L^-1 D^-1 (y + Y f) (nv)."""
-        total = self.inertia.scaled(y)
-        for column, force in zip(self.scaled, forces, strict=True):
-            for k, entry in enumerate(column):
-                if not is_zero(entry) and not is_zero(force):
-                    total[k] = total[k] + entry * force
-        return self.inertia.lowered(total)
-
-    def solved(self, y: Vector, residual: Vector) -> tuple[Vector, Vector]:
-        """Accelerations and forces at which the residual goes that the contacts have where forces are zero,
-        `residual` plus what y makes; y = L^-T b of the generalised forces b.
+    def solved(self, forces: Vector, residual: Vector) -> tuple[Vector, Vector]:
+        """Accelerations (nv) and forces (nc) for generalised forces (nv), and the residual that contacts
+        would have without accelerations (nc).
         """
-        forces = self.forces([-(dot(column, y) + r) for column, r in zip(self.scaled, residual, strict=True)])
-        return self.with_forces(y, forces), forces
+        if self.switches is not None:
+            residual = [s * x for s, x in zip(self.switches, residual, strict=True)]
+        found = self.factors.solve([*residual, *forces])
+        if not is_zero(self.mu):
+            again = [x - self.mu * f for x, f in zip(residual, found[: self.rows], strict=True)]
+            found = self.factors.solve([*again, *forces])
+        return found[self.rows :], found[: self.rows]
 
 
 def switched(row: Vector, switches: Vector | None, k: int) -> Vector:
@@ -99,9 +93,7 @@ def residuals(contacts: Sequence[ContactMotion]) -> Vector:
 
 @dataclass(frozen=True)
 class Solution:
-    """Constrained dynamics in one configuration: accelerations, forces along the axes of the one frame, and
-    what led there.
-    """
+    """Constrained dynamics in one configuration: accelerations, forces, and what led there."""
 
     accelerations: Vector
     forces: Vector
@@ -116,20 +108,23 @@ def solution(
     fext: Sequence[Force] | None,
     options: ContactOptions,
     trace: Trace,
+    *,
+    local: bool = False,
 ) -> Solution:
-    """See the module's docstring."""
+    """See the module's docstring. local: rows of contacts are along the axes of their own frames."""
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
     torques = joint_torques(model, placements, wrenches, trace)
     moving = [t - b for t, b in zip(without_damping(model, tau, v), torques, strict=True)]
-    contacts = contact_motions(tree_motion(model, q, v, reference, trace), options)
+    contacts = contact_motions(tree_motion(model, q, v, reference, trace), options, local=local)
     constraints = constraints_of(model, q, contacts, options, trace)
     residual = residuals(contacts)
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
-    y = constraints.inertia.raised(moving)
-    found, forces = constraints.solved(y, residual)
-    trace("contacts", "f = -Delta^-1 (Y^T D^-1 y + gamma)", "forces", forces)
+    found, forces = constraints.solved(moving, residual)
+    trace(
+        "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", "forces", forces + found
+    )
     return Solution([x + r for x, r in zip(found, reference, strict=True)], forces, constraints)
 
 
@@ -141,13 +136,12 @@ def constraints_of(
     trace: Trace,
 ) -> Constraints:
     """The factors at q."""
-    mu = 0.0 if options.mu is None else options.mu[0]
-    inertia, jacobian = Factorisation(crba(model, q, trace)), stacked(contacts)
+    inertia, jacobian = crba(model, q, trace), stacked(contacts)
     for k, row in enumerate(jacobian):
         trace("contacts", f"row {k} of J", f"J_{k}", row)
-    found = Constraints.of(inertia, jacobian, options.switches(model), mu)
-    for k, column in enumerate(found.y):
-        trace("contacts", f"column {k} of Y = L^-T J^T", f"Y_{k}", column)
+    found = Constraints.of(model, inertia, jacobian, options)
+    for k, row in enumerate(found.factors.lower):
+        trace("contacts", f"row {k} of L, and 1 / D", f"L_{k}", [*row[:k], found.factors.inverse_pivots[k]])
     return found
 
 
@@ -199,7 +193,7 @@ def impulse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """v_after (nv) and impulses (nc) with J v_after = -restitution J v: F = -(1 + restitution) Delta^-1 J v.
+    """v_after (nv) and impulses (nc) with J v_after = -restitution J v: M (v_after - v) = J^T impulses.
 
     Test: kinetic energy is unchanged by a restitution of 1.
     """
@@ -219,9 +213,9 @@ def impact(
     contacts = contact_motions(tree_motion(model, q, v, trace=trace))
     constraints = constraints_of(model, q, contacts, options, trace)
     approach = [x for contact in contacts for x in contact.rows(contact.velocity())]
-    factor = -(1.0 + restitution[0])
-    impulses = constraints.forces([factor * x for x in approach])
-    change = constraints.with_forces([0.0] * model.nv, impulses)
+    factor = 1.0 + restitution[0]
+    still: Vector = [0.0] * model.nv
+    change, impulses = constraints.solved(still, [factor * x for x in approach])
     return [x + y for x, y in zip(v, change, strict=True)], impulses, constraints
 
 

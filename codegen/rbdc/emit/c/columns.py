@@ -1,8 +1,9 @@
-"""Solutions with M for many right-hand sides, columns side by side in the lanes of vectors.
+"""Solutions of a symmetric system for many right-hand sides, columns side by side in the lanes of vectors.
 
-A straight-line kernel gives right-hand sides B, known parts K and the factors of M^-1 = W D^-1 W^T. What is
+A straight-line kernel gives right-hand sides B, known parts K and the factors of A^-1 = W D^-1 W^T. What is
 left is the same arithmetic for every column, Y = D^-1 W^T B and X = W Y, which is written row by row over
-blocks of columns, blocks of zeros left out.
+blocks of columns, blocks of zeros left out. A is M, or M with the rows of contacts before it, whose solutions
+are the function's outputs over them.
 """
 
 from __future__ import annotations
@@ -23,13 +24,45 @@ PART = 600
 """About so many products of a block in one C function."""
 
 
-def preparation(declaration: FunctionDeclaration, size: int) -> FunctionDeclaration:
-    """The outputs that the kernel computes for a function whose last output is M^-1 (size, size) and whose
-    others are solutions with M.
+@dataclass(frozen=True)
+class System:
+    """The system of a function whose outputs over the joints are solutions, the last of them by unit forces:
+    a block of A^-1. columns: of each of them, one for each direction of the joints; contacts: rows of
+    contacts, of which there is an output for each of these.
     """
-    names = [p.name for p in declaration.outputs[:-1]]
-    outputs = [*(f"side_{name}" for name in names), *(f"known_{name}" for name in names), "factor", "pivots"]
-    return replace(declaration, outputs=tuple(Parameter(name, (size, size), "") for name in outputs))
+
+    solutions: tuple[Parameter, ...]
+    of_contacts: tuple[Parameter, ...]
+
+    @staticmethod
+    def of(declaration: FunctionDeclaration) -> System:
+        """The system of a function by its outputs."""
+        outputs = declaration.outputs
+        return System(tuple(p for p in outputs if not p.in_space), tuple(p for p in outputs if p.in_space))
+
+    @property
+    def columns(self) -> int:
+        """Columns of an output, and rows of M."""
+        return self.solutions[-1].shape[1]
+
+    @property
+    def contacts(self) -> int:
+        """Rows of contacts."""
+        return self.of_contacts[0].shape[0] if self.of_contacts else 0
+
+    @property
+    def size(self) -> int:
+        """Rows of A."""
+        return self.contacts + self.columns
+
+
+def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
+    """The outputs that the kernel computes for the system of a function."""
+    system = System.of(declaration)
+    names, size, sides = [p.name for p in system.solutions[:-1]], system.size, (system.size, system.columns)
+    outputs = [Parameter(f"{what}_{name}", sides, "") for what in ("side", "known") for name in names]
+    outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
+    return replace(declaration, outputs=tuple(outputs))
 
 
 @dataclass
@@ -39,12 +72,22 @@ class Plan:
     holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
     """
 
-    size: int
+    system: System
     sides: int
     scalar: ScalarType
     stored: list[tuple[int, int, int]] = field(default_factory=list)
     known: list[tuple[int, int, int]] = field(default_factory=list)
     factor: list[tuple[int, int]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Rows of the system."""
+        return self.system.size
+
+    @property
+    def columns(self) -> int:
+        """Columns of a right-hand side."""
+        return self.system.columns
 
     @property
     def lanes(self) -> int:
@@ -54,34 +97,34 @@ class Plan:
     @property
     def blocks(self) -> int:
         """Blocks of columns in a row."""
-        return -(-(self.sides + 1) * self.size // self.lanes)
+        return -(-(self.sides + 1) * self.columns // self.lanes)
 
     def block(self, side: int, column: int) -> int:
         """The block of a row in which a column is."""
-        return (side * self.size + column) // self.lanes
+        return (side * self.columns + column) // self.lanes
 
     def place(self, side: int, row: int, column: int) -> int:
         """Place of a right-hand side's entry among all columns."""
-        return row * self.blocks * self.lanes + side * self.size + column
+        return row * self.blocks * self.lanes + side * self.columns + column
 
 
-def plan_of(programs: Sequence[Program], size: int, scalar: ScalarType) -> Plan:
+def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Plan:
     """The plan that serves all kernels."""
-    sides = (len(programs[0].outputs) - 2) // 2
+    system, sides = System.of(declaration), (len(programs[0].outputs) - 2) // 2
 
-    def nonzero(which: int) -> list[tuple[int, int]]:
+    def nonzero(which: int, columns: int = system.columns) -> list[tuple[int, int]]:
         entries = {
             k for p in programs for k, value in enumerate(p.results[which]) if p.values[value].constant != 0.0
         }
-        return [divmod(k, size) for k in sorted(entries)]
+        return [divmod(k, columns) for k in sorted(entries)]
 
     return Plan(
-        size,
+        system,
         sides,
-        scalar,
+        declaration.scalar,
         [(m, *entry) for m in range(sides) for entry in nonzero(m)],
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m)],
-        nonzero(2 * sides),
+        nonzero(2 * sides, system.size),
     )
 
 
@@ -89,7 +132,7 @@ def kernel(program: Program, plan: Plan) -> Program:
     """The program with its outputs where the plan has them."""
 
     def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
-        return tuple(program.results[first + m][row * plan.size + column] for m, row, column in of)
+        return tuple(program.results[first + m][row * plan.columns + column] for m, row, column in of)
 
     factor, pivots = program.results[2 * plan.sides], program.results[2 * plan.sides + 1]
     indices = tuple(plan.place(*entry) for entry in plan.stored)
@@ -160,7 +203,9 @@ def solve(plan: Plan) -> list[Row]:
     above = {
         k: [(number, j) for number, (i, j) in enumerate(plan.factor) if i == k] for k in range(plan.size)
     }
-    filled: dict[int, set[int]] = {k: {plan.block(plan.sides, k)} for k in range(plan.size)}  # the identity
+    filled: dict[int, set[int]] = {k: set() for k in range(plan.size)}
+    for k in range(plan.columns):  # the identity
+        filled[plan.system.contacts + k].add(plan.block(plan.sides, k))
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
     solved = {k: filled[k].union(*(filled[i] for _, i in below[k])) for k in range(plan.size)}
@@ -189,9 +234,9 @@ def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
     return Cost(vectors=operations, lane_flops=plan.lanes * operations)
 
 
-def column_cost(program: Program, size: int, scalar: ScalarType) -> Cost:
+def column_cost(program: Program, declaration: FunctionDeclaration) -> Cost:
     """The operations of a function that is made so, each on a block as one."""
-    plan = plan_of([program], size, scalar)
+    plan = plan_of([program], declaration)
     return cost(kernel(program, plan)) + _cost(solve(plan), plan)
 
 
@@ -199,16 +244,14 @@ def column_source(
     robot: str,
     declaration: FunctionDeclaration,
     programs: Sequence[Program],
-    size: int,
     version: str,
     *,
     loop: bool = True,
 ) -> FunctionSource:
-    """The C of a function whose last output is M^-1 (size, size) and whose others are solutions with M.
-    `programs` compute what `preparation` declares, the first of two without the optional input; `loop`: its
-    batch is a loop over samples.
+    """The C of a function whose outputs are solutions of its `System`. `programs` compute what `preparation`
+    declares, the first of two without the optional inputs; `loop`: its batch is a loop over samples.
     """
-    plan, name = plan_of(programs, size, declaration.scalar), f"{robot}_{declaration.name}"
+    plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels, made = [kernel(program, plan) for program in programs], solve(plan)
     source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
@@ -233,9 +276,10 @@ def column_source(
         **declaration.scalar.words,
         prototype=declaration.c_prototype(robot, batch=False),
         call=views.call,
-        outputs=[_Output(p.name, number * size) for number, p in enumerate(declaration.outputs)],
-        inverse=declaration.outputs[-1].name,
-        known=[(declaration.outputs[m].name, row * size + column) for m, row, column in plan.known],
+        outputs=_outputs(plan.system.solutions, plan, plan.system.contacts),
+        of_contacts=_outputs(plan.system.of_contacts, plan, 0),
+        inverse=plan.system.solutions[-1].name,
+        known=[_known(plan, *entry) for entry in plan.known],
         batch=batch_view(robot, declaration) if loop else None,
     )
     return source
@@ -243,20 +287,34 @@ def column_source(
 
 @dataclass(frozen=True)
 class _Output:
-    """An output as the template lays it out: the first of its columns among all."""
+    """An output as the template lays it out: where its first row begins among all columns."""
 
     name: str
     first: int
 
 
+def _outputs(parameters: Sequence[Parameter], plan: Plan, row: int) -> list[_Output]:
+    """The outputs whose first row is one of the system's."""
+    return [_Output(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
+
+
+def _known(plan: Plan, side: int, row: int, column: int) -> tuple[str, int]:
+    """The output that an entry of a solution is in, and the place there."""
+    contacts = plan.system.contacts
+    of = plan.system.solutions if row >= contacts else plan.system.of_contacts
+    return of[side].name, (row - contacts if row >= contacts else row) * plan.columns + column
+
+
 @dataclass(frozen=True)
 class _Sizes:
-    """Numbers of entries as the template lays them out: rows of M; blocks and entries in a row of columns;
-    all of them; entries of `factor` and `known`, at least one; what a step along the diagonal of the identity
-    takes, and where that begins.
+    """Numbers of entries as the template lays them out: rows of the system, of M, of contacts; blocks and
+    entries in a row of columns; all of them; entries of `factor` and `known`, at least one; what a step along
+    the diagonal of the identity takes, and where that begins.
     """
 
     rows: int
+    joints: int
+    contacts: int
     blocks: int
     row: int
     columns: int
@@ -270,13 +328,15 @@ def _sizes(plan: Plan) -> _Sizes:
     row = plan.blocks * plan.lanes
     return _Sizes(
         plan.size,
+        plan.columns,
+        plan.system.contacts,
         plan.blocks,
         row,
         columns=plan.size * row,
         factor=max(len(plan.factor), 1),
         known=max(len(plan.known), 1),
         diagonal=row + 1,
-        identity=plan.sides * plan.size,
+        identity=plan.place(plan.sides, plan.system.contacts, 0),
     )
 
 

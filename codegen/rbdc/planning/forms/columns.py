@@ -24,10 +24,9 @@ class Columns:
         solved = None if subject.model.nv > MAXIMUM_DOF else subject.left_to_solve
         if solved is None:
             return None
-        total = column_cost(solved[0], subject.model.nv, subject.function.declaration.scalar)
+        total = column_cost(solved[0], subject.function.declaration)
         return Plan(COLUMNS, total, partial(_printed, subject.function, solved), COLUMNS, tuple(solved))
 
 
 def _printed(function: Function, solved: Sequence[Program], package: Package, loop: bool) -> FunctionSource:
-    size, version = package.model.nv, package.version
-    return column_source(package.robot, function.declaration, solved, size, version, loop=loop)
+    return column_source(package.robot, function.declaration, solved, package.version, loop=loop)

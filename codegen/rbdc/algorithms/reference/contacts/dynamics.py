@@ -3,8 +3,8 @@
     [M J^T; J -E] [qddot; -f] = [tau - h; -gamma],     E = mu + 1 - s on the diagonal
 
 with M, h of Featherstone's recursions, J and gamma from velocities and accelerations in the world, s the
-switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). With
-mu a second step has mu f more on the right.
+switches, and zero rows of J and gamma where they are off (Udwadia and Kalaba; Featherstone, chapter 8). Where
+rows depend on others a second step has mu f more on the right.
 """
 
 from __future__ import annotations
@@ -235,7 +235,7 @@ def systems(
         matrix.append([*row, *(-(mu + 1.0 - switches[k]) if i == k else 0.0 for i in range(count))])
     wanted = [[-(s * x) for s, x in zip(switches, r, strict=True)] for r in residuals]
     found = eliminated(matrix, [[*b, *r] for b, r in zip(sides, wanted, strict=True)])
-    if options.mu is not None:
+    if options.mu is not None and model.redundant:
         again = [
             [*b, *(x - mu * y for x, y in zip(r, f[model.nv :], strict=True))]
             for b, r, f in zip(sides, wanted, found, strict=True)
