@@ -16,7 +16,7 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions
 from rbdc.pipeline import read
 from rbdc.resources import resolve
-from tests.support import UNOPTIMISED, Array, build_module
+from tests.support import UNOPTIMISED, Array, build_module, slow_but
 from tests.support_contacts import FEET, POINTS, SOLES, constraint_models
 
 pin: Any = pinocchio
@@ -32,6 +32,9 @@ CASES = {
     "welded": ("g1_29dof", LOOP),
     "pinned": ("hyq", PIN_LOOP),
 }
+
+QUICK = ("hyq", "pinned")
+"""Cases of the default tier."""
 
 
 @cache
@@ -51,7 +54,9 @@ def built(case: str) -> tuple[Model, ModuleType]:
         "nle",
     )
     names += ("contact_inverse_dynamics", "contact_forward_dynamics", "delassus")
-    return model, build_module(robot, functions=names, cflags=UNOPTIMISED, name=f"contacts_{case}", **options)
+    return model, build_module(
+        robot, functions=names, cflags=UNOPTIMISED, name=f"contacts_{case}", verify=False, **options
+    )
 
 
 def states(model: Model, seed: int = 0) -> tuple[Array, Array, Array]:
@@ -90,7 +95,7 @@ def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
 
 
 @pytest.mark.parametrize("gains", [False, True], ids=["plain", "baumgarte"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
 def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
     model, module = built(case)
     peer_model = peer(case)
@@ -117,7 +122,7 @@ def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
             close(found, x)
 
 
-@pytest.mark.parametrize("case", ["hyq", "g1"])
+@pytest.mark.parametrize("case", slow_but(["hyq", "g1"], QUICK))
 def test_impacts_are_pinocchios(case: str) -> None:
     model, module = built(case)
     peer_model = peer(case)
@@ -145,7 +150,7 @@ def test_impacts_are_pinocchios(case: str) -> None:
         close(fv, np.array(data.dlambda_dv))
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
 def test_the_equations_hold(case: str) -> None:
     model, module = built(case)
     q, v, tau = states(model, 5)
@@ -175,36 +180,64 @@ def test_an_elastic_impact_keeps_the_energy() -> None:
     close(module.contact_jacobian(q) @ (after + v), np.zeros(12), 1e-11)
 
 
-@pytest.mark.parametrize("active", list(itertools.product([0.0, 1.0], repeat=4)), ids=str)
+MASKS = list(itertools.product([0.0, 1.0], repeat=4))
+
+
+@pytest.mark.parametrize("active", MASKS, ids=str)
 def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
     model, module = built("hyq")
     q, v, tau = states(model, 7)
-    switched = module.constrained_dynamics(q, v, tau, active=np.array(active))
-    by_all = module.constrained_dynamics_derivatives(q, v, tau, active=np.array(active))
-    kept = [point for point, on in zip(POINTS, active, strict=True) if on]
+    ddq, forces = module.constrained_dynamics(q, v, tau, active=np.array(active))
     rows = np.repeat(np.array(active) > 0.0, 3)
-    assert np.all(switched[1][~rows] == 0.0)
-    if not kept:
-        close(switched[0], np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
+    assert np.all(forces[~rows] == 0.0)
+    if not any(active):
+        close(ddq, np.linalg.solve(module.crba(q), tau - module.nle(q, v)), 1e-12)
         return
-    own = build_module(
-        "hyq", functions=DYNAMICS, cflags=UNOPTIMISED, root_joint="free-flyer", contacts=kept, verify=False
-    )
-    ddq, forces = own.constrained_dynamics(q, v, tau)
-    close(switched[0], ddq, 1e-13)
-    close(switched[1][rows], forces, 1e-13)
-    for k, right in enumerate(own.constrained_dynamics_derivatives(q, v, tau)):
-        close(by_all[k] if k < 3 else by_all[k][rows], right, 1e-12)
+    right = on_some_feet(active, "constrained_dynamics").constrained_dynamics(q, v, tau)
+    close(ddq, right[0], 1e-13)
+    close(forces[rows], right[1], 1e-13)
+
+
+def on_some_feet(active: tuple[float, ...], function: str) -> ModuleType:
+    """HyQ on those of its feet that are active."""
+    kept = [point for point, on in zip(POINTS, active, strict=True) if on]
+    name = "feet_" + "".join(str(int(on)) for on in active)
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": kept, "name": name, "verify": False}
+    return build_module("hyq", functions=(function,), cflags=UNOPTIMISED, **options)
+
+
+@pytest.mark.parametrize(
+    "active", [pytest.param(mask, marks=() if mask == MASKS[9] else pytest.mark.slow) for mask in MASKS[1:]]
+)
+def test_derivatives_under_a_mask(active: tuple[float, ...]) -> None:
+    model, module = built("hyq")
+    q, v, tau = states(model, 7)
+    name = "constrained_dynamics_derivatives"
+    found = module.constrained_dynamics_derivatives(q, v, tau, active=np.array(active))
+    rows = np.repeat(np.array(active) > 0.0, 3)
+    for k, right in enumerate(getattr(on_some_feet(active, name), name)(q, v, tau)):
+        close(found[k] if k < 3 else found[k][rows], right, 1e-12)
+
+
+@pytest.mark.parametrize(
+    "case", ["hyq", *(pytest.param(c, marks=pytest.mark.slow) for c in CASES if c != "hyq")]
+)
+def test_builds_are_verified(case: str) -> None:
+    robot, contacts = CASES[case]
+    functions = ("constrained_dynamics", "impulse_dynamics", "contact_inverse_dynamics_derivatives")
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": contacts, "targets": ("c", "batch")}
+    build_module(robot, functions=functions, cflags=UNOPTIMISED, name=f"verified_{case}", **options)
 
 
 def test_batches_are_single_samples() -> None:
     module = build_module(
         "hyq",
-        functions=("constrained_dynamics", "impulse_dynamics"),
+        functions=("constrained_dynamics", "impulse_dynamics", "contact_inverse_dynamics_derivatives"),
         cflags=UNOPTIMISED,
         root_joint="free-flyer",
         contacts=POINTS,
         targets=("c", "batch"),
+        name="verified_hyq",
     )
     model = on_feet_model()
     given = [states(model, seed) for seed in range(11)]
@@ -226,6 +259,7 @@ def on_feet_model() -> Model:
     return built("hyq")[0]
 
 
+@pytest.mark.slow
 def test_redundant_points_at_rest() -> None:
     """Four points of each sole: the accelerations are those of the soles, the forces of least norm."""
     corners = [(x, y) for x in (-0.05, 0.12) for y in (-0.03, 0.03)]
@@ -240,6 +274,7 @@ def test_redundant_points_at_rest() -> None:
         cflags=UNOPTIMISED,
         root_joint="free-flyer",
         contacts=points,
+        verify=False,
     )
     assert any("rows depend on those of other contacts" in text for text in module.warnings)
     model = built("g1")[0]

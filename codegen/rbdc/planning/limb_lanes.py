@@ -23,8 +23,8 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Model
-from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.contacts import total_rows
+from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
