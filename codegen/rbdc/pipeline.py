@@ -110,7 +110,7 @@ def read(description: Description, options: BuildOptions) -> Model:
     else:
         model = Model.from_file(resolve(description), snap=options.snap, **options.of_model())
     model = replace(model, world_forces=options.fext_frame == "world")
-    if options.contacts:
+    if options.contacts or model.contacts:
         model = _settled(with_contacts(model, options.contacts))
     if model.contacts and model.world_forces:
         raise UnsupportedError(

@@ -61,8 +61,8 @@ def prepared(robot: str, name: str, root: str = "fixed") -> tuple[Model, Functio
 
 
 def test_the_plan_keeps_what_can_differ_from_zero() -> None:
-    model, _, programs = prepared("ur5", "aba_derivatives")
-    plan = plan_of(programs, model.nv, DOUBLE)
+    model, function, programs = prepared("ur5", "aba_derivatives")
+    plan = plan_of(programs, function.declaration)
     assert plan.blocks == -(-3 * model.nv // DOUBLE.single_lanes)
     # A chain fills W below its diagonal, but for the last link, which is symmetric about its axis,
     # under the one at right angles to it.
@@ -78,8 +78,8 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
 
 def test_blocks_of_zeros_are_left_out() -> None:
     """A branch of the tree is not multiplied into columns of another."""
-    model, _, programs = prepared("hyq", "aba_derivatives", "free-flyer")
-    plan = plan_of(programs, model.nv, DOUBLE)
+    _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
+    plan = plan_of(programs, function.declaration)
     dense = 2 * len(plan.factor) * plan.blocks
     assert sum(row.products for row in solve(plan)) < 0.9 * dense
 
@@ -87,5 +87,5 @@ def test_blocks_of_zeros_are_left_out() -> None:
 @pytest.mark.parametrize("robot", ["kuka_iiwa", "panda"])
 def test_columns_take_less_than_writing_the_solves_out(robot: str) -> None:
     model, function, programs = prepared(robot, "aba_derivatives")
-    solved = column_cost(programs[0], model.nv, DOUBLE).operations
+    solved = column_cost(programs[0], function.declaration).operations
     assert solved < 0.85 * cost(chosen(model, function)[1][0]).operations

@@ -226,9 +226,13 @@ REFUSED = {
         ),
         'tendon "t" has armature',
     ),
-    "weld": (
-        scene(JOINT, body("b", BOX), after='<equality><weld body1="a" body2="b"/></equality>'),
-        "does not bind a joint",
+    "tendon that is held": (
+        scene(
+            JOINT,
+            after='<tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>'
+            '<equality><tendon tendon1="t"/></equality>',
+        ),
+        "binds neither bodies nor joints",
     ),
     "held": (scene(JOINT, after='<equality><joint joint1="h"/></equality>'), "--lock"),
     "bent": (

@@ -71,6 +71,18 @@ class Joint:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """Frames of two links that are held together: two points, or two frames. kind: "point" or "weld"; the
+    frames by the names of their links, and their placements in these.
+    """
+
+    name: str
+    kind: str
+    first: tuple[str, Placement]
+    second: tuple[str, Placement]
+
+
+@dataclass(frozen=True)
 class Note:
     """A warning, with its place: what the user should know about a description that builds all the same."""
 
@@ -82,7 +94,7 @@ class Note:
 class Description:
     """Links and joints as described. `file` is the path as the user gave it (for messages), `text_hash` the
     SHA-256 of its text. `gravity` (m/s^2) where it has one; `in_order`: joints are as listed whatever the
-    option says.
+    option says. `loops`: what closes the tree.
     """
 
     name: str
@@ -93,3 +105,4 @@ class Description:
     text_hash: str | None = None
     gravity: tuple[float, float, float] | None = None
     in_order: bool = False
+    loops: tuple[Loop, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
-from rbdc.model.tree import WORLD, Body, Coupling, Frame, Model
+from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -68,7 +69,23 @@ def lump(description: Description, **keywords: Any) -> Model:
         description.file,
         description.text_hash,
         damped=damped,
+        contacts=tuple(_contacts(description, walk.frames)),
     )
+
+
+def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Contact]:
+    """The loops of a description, but those between links that do not move against each other."""
+    known = {frame.name: frame for frame in frames}
+    for loop in description.loops:
+        first, second = (
+            replace(known[link], placement=known[link].placement.compose(placement))
+            for link, placement in (loop.first, loop.second)
+        )
+        kind = ContactKind(loop.kind)
+        if first.body == WORLD:
+            first, second = second, first
+        if first.body != second.body:
+            yield Contact(loop.name, kind, first, second, tuple(range(kind.components)))
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:

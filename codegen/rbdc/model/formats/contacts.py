@@ -167,7 +167,10 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
             )
         held = tuple(range(6)[: option.kind.components])
         contacts.append(Contact(option.name, option.kind, first, second, held))
-    return replace(model, contacts=tuple(contacts))
+    taken = {contact.name for contact in model.contacts}
+    if twice := [contact.name for contact in contacts if contact.name in taken]:
+        raise OptionError(f"--contact {shown(twice[0])}: the description has one of this name: give another")
+    return replace(model, contacts=(*model.contacts, *contacts))
 
 
 def _frame(model: Model, contact: str, side: Side) -> Frame:

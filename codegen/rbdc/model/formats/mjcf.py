@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
-from rbdc.model.formats.mjcf_refusals import ignored, refuse
+from rbdc.model.description import Description, Joint, Limits, Link, Loop, Mimic, Note
+from rbdc.model.formats.mjcf_refusals import CONNECT, OF_JOINTS, ignored, refuse
 from rbdc.model.formats.urdf import snapped_rows
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -29,6 +29,9 @@ from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
 FREE, BALL, SLIDE, HINGE = range(4)
 """MuJoCo's types of joints."""
 _KINDS = {FREE: "floating", BALL: "spherical", SLIDE: "prismatic", HINGE: "revolute"}
+
+_SITE = 6
+"""MuJoCo's number of the object "site"."""
 
 _ROUNDING = 1e-15
 
@@ -52,7 +55,8 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     description = Description(
         _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
     )
-    return replace(description, gravity=(gravity[0], gravity[1], gravity[2]), in_order=True)
+    field = (gravity[0], gravity[1], gravity[2])
+    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()))
 
 
 def _name(document: Document) -> str:
@@ -234,7 +238,7 @@ class _Reader:
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):
-            if not self.m.eq_active0[e]:
+            if not self.m.eq_active0[e] or int(self.m.eq_type[e]) != OF_JOINTS:
                 continue
             follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
             c0, c1 = (float(x) for x in self.m.eq_data[e][:2])
@@ -243,6 +247,36 @@ class _Reader:
                 self.joint_names[leader], c1, refs[0] + c0 - c1 * refs[1]
             )
         return [replace(joint, mimic=mimics.get(joint.name)) for joint in joints]
+
+    def loops(self) -> list[Loop]:
+        """Equality constraints of bodies and of sites; what moves comes first."""
+        found = []
+        for e in range(self.m.neq):
+            kind = int(self.m.eq_type[e])
+            if not self.m.eq_active0[e] or kind == OF_JOINTS:
+                continue
+            name = self._unique(self.m.equality(e).name, f"equality{e}")
+            sides = [self._side(e, side) for side in (0, 1)]
+            if sides[0][0] == WORLD_LINK:
+                sides.reverse()
+            found.append(Loop(name, "point" if kind == CONNECT else "weld", sides[0], sides[1]))
+        return found
+
+    def _side(self, e: int, side: int) -> tuple[str, Placement]:
+        """The link and the frame of one side: a site, or what the compiled data say. A weld has the point of
+        the second body first, then the second body's frame in the first's.
+        """
+        number, data = int((self.m.eq_obj1id, self.m.eq_obj2id)[side][e]), self.m.eq_data[e]
+        if int(self.m.eq_objtype[e]) == _SITE:
+            body = int(self.m.site_bodyid[number])
+            return self.body_names[body], _pose(self.m.site_pos[number], self.m.site_quat[number])
+        if int(self.m.eq_type[e]) == CONNECT:
+            frame = Placement(Rotation.identity(), _vector(data[3 * side : 3 * side + 3]))
+        elif side == 0:
+            frame = _pose(data[3:6], data[6:10])
+        else:
+            frame = Placement(Rotation.identity(), _vector(data[:3]))
+        return self.body_names[number], frame
 
 
 def _vector(values: Any) -> Vector3:

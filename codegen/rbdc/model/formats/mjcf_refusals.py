@@ -12,8 +12,8 @@ from rbdc.model.xml import shown
 
 _JOINT_TRANSMISSIONS = (0, 1)
 """MuJoCo's numbers of the transmissions "joint" and "jointinparent"."""
-_EQUALITY_OF_JOINTS = 2
-"""MuJoCo's number of the equality constraint "joint"."""
+CONNECT, WELD, OF_JOINTS = range(3)
+"""MuJoCo's numbers of the equality constraints "connect", "weld" and "joint"."""
 
 
 def refuse(compiled: Any, file: str) -> None:
@@ -60,8 +60,11 @@ def _equalities(m: Any) -> Iterator[tuple[str, str]]:
         if not m.eq_active0[equality]:
             continue
         name = f'equality constraint {equality} "{shown(m.equality(equality).name)}"'
-        if int(m.eq_type[equality]) != _EQUALITY_OF_JOINTS:
-            yield f"{name} does not bind a joint to another", "cut the loop, or remove it"
+        kind = int(m.eq_type[equality])
+        if kind in (CONNECT, WELD):
+            continue
+        if kind != OF_JOINTS:
+            yield f"{name} binds neither bodies nor joints", "remove it"
         elif int(m.eq_obj2id[equality]) < 0:
             yield f"{name} holds a joint where it is", "remove the constraint and lock the joint with --lock"
         elif m.eq_data[equality][2:5].any():
@@ -95,6 +98,12 @@ def ignored(m: Any) -> list[str]:
     inactive = sum(not active for active in m.eq_active0)
     if inactive:
         found.append(f"{inactive} equality constraints that are not active: not used")
+    loops = sum(
+        bool(active) and int(kind) in (CONNECT, WELD)
+        for active, kind in zip(m.eq_active0, m.eq_type, strict=True)
+    )
+    if loops:
+        found.append(f"{loops} equality constraints close loops: functions of contacts alone hold them")
     limited = int(sum(bool(limited) for limited in m.tendon_limited))
     if limited:
         found.append(f"{limited} tendons have limits: not enforced")
