@@ -1,6 +1,6 @@
 """Facts about a module for frameworks that differentiate (JAX, PyTorch): which function has the
 derivatives of which, and what derivatives by the entries of q have to do with those in the tangent space. It
-is copied into each generated package and needs nothing.
+is copied into each generated package and needs NumPy alone.
 
 Frameworks differentiate by all nq entries of q. What they get is f(q / |q|): quaternions, and a planar
 joint's cosine and sine, are normalised first, so that f(q) and its derivatives are defined off the unit
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
 
 KINDS = ("vector", "floating", "spherical", "planar")
 
@@ -158,7 +160,9 @@ class Functions:
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], tuple[int, ...]]:
-        """The arrays of a call, without an optional one that is None, and of a framed function its place."""
+        """The arrays of a call, without optional ones at the end that are None, and of a framed function its
+        place.
+        """
         entry = self._entry(name)
         if not named and len(positional) == entry.plain and not any(x is None for x in positional):
             return list(positional), ()
@@ -173,7 +177,16 @@ class Functions:
             if given.get(array) is None and not optional:
                 raise TypeError(f"{name}: argument {array} is missing")
         place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        return [given[array] for array in arrays if given.get(array) is not None], place
+        last = max((k for k, array in enumerate(arrays) if given.get(array) is not None), default=-1)
+        return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
+
+    def _or_default(self, spec: Any, x: Any) -> Any:
+        """An array, or what stands for an optional one that is not given, where a later one is."""
+        if x is not None:
+            return x
+        absent = getattr(self._module, "_DEFAULTS", {}).get(spec[0])
+        own = np.zeros(spec[1], self._module.dtype)
+        return own if absent is None else own + np.reshape(absent, spec[1])
 
     def _batch(self, name: str, shapes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """The batch dimensions of the arrays of a call. Raises ValueError for a wrong shape."""
@@ -189,6 +202,14 @@ class Functions:
     def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
         own = self._module.dtype
         raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
+
+
+def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:
+    """Derivatives of so many results, by all inputs each, result by result; of a single one there may be
+    others behind them.
+    """
+    count = len(matrices) // outputs
+    return [matrices[count * k : count * (k + 1)] for k in range(outputs)]
 
 
 def refuse_input(name: str, argument: str) -> NoReturn:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, refuse_input
+from ._differential import Functions, by_output, refuse_input
 
 jax: Any = import_module("jax")  # without types: checking this needs no JAX
 jnp: Any = jax.numpy
@@ -120,7 +120,7 @@ class JaxFunctions(Functions):
         def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
             along = self._directions(name, primals, tangents)
             if self._known.of(name) is not None:
-                change = [self._along(name, place, primals, along)]
+                change = self._along(name, place, primals, along)
             elif (twice := self._known.second(name)) is not None:
                 change = self._along_twice(name, twice, primals, along)
             else:
@@ -163,15 +163,22 @@ class JaxFunctions(Functions):
             self._known.refuse(name)
         return self._call(known.first, place)(*self._arranged(name, known.first, arrays))
 
-    def _along(self, name: str, place: tuple[int, ...], primals: Any, along: Sequence[Any]) -> Any:
-        matrices = self._matrices(name, place, primals)
-        inputs = self._entry(name).inputs
-        for dx, (argument, *_) in list(zip(along, inputs, strict=False))[len(matrices) :]:
+    def _along(self, name: str, place: tuple[int, ...], primals: Any, along: Sequence[Any]) -> list[Any]:
+        """The change of each result."""
+        entry, rows = self._entry(name), self._by_output(name, place, primals)
+        for dx, (argument, *_) in list(zip(along, entry.inputs, strict=False))[len(rows[0]) :]:
             if dx is not None:
                 refuse_input(name, argument)
-        wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
-        shape = primals[0].shape[:-1] + self._entry(name).outputs[0][1]
-        return sum((_times(J, dx) for J, dx in wanted), jnp.zeros(shape, self._module.dtype))
+        made = []
+        for matrices, (_, own) in zip(rows, entry.outputs, strict=True):
+            wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
+            nothing = jnp.zeros(primals[0].shape[:-1] + own, self._module.dtype)
+            made.append(sum((_times(J, dx) for J, dx in wanted), nothing))
+        return made
+
+    def _by_output(self, name: str, place: tuple[int, ...], arrays: Sequence[Any]) -> list[Sequence[Any]]:
+        """The derivatives of each result by the inputs."""
+        return by_output(self._matrices(name, place, arrays), len(self._entry(name).outputs))
 
     def _along_twice(self, first: str, of: tuple[str, Any], primals: Any, along: Sequence[Any]) -> list[Any]:
         """The change of the three matrices of derivatives of inverse or forward dynamics.
@@ -212,9 +219,11 @@ class JaxFunctions(Functions):
             return values(*arrays), arrays
 
         def backward(arrays: Any, given: Any) -> tuple[Any, ...]:
-            if isinstance(given[0], jax.custom_derivatives.SymbolicZero):
+            if all(isinstance(g, jax.custom_derivatives.SymbolicZero) for g in given):
                 return tuple(jnp.zeros_like(x) for x in arrays)
-            gradients = self._gradients(name, place, arrays, given[0])
+            zero = jax.custom_derivatives.SymbolicZero
+            full = [jnp.zeros(g.shape, g.dtype) if isinstance(g, zero) else g for g in given]
+            gradients = self._gradients(name, place, arrays, full)
             inputs = self._entry(name).inputs
             made = [
                 self._chart.covector(x, g) if finite else g
@@ -226,16 +235,23 @@ class JaxFunctions(Functions):
         made: _Call = call
         return made
 
-    def _gradients(self, name: str, place: tuple[int, ...], arrays: Sequence[Any], given: Any) -> list[Any]:
-        """By each input that derivatives are known of, in the tangent space: of the result times `given`."""
+    def _gradients(
+        self, name: str, place: tuple[int, ...], arrays: Sequence[Any], given: Sequence[Any]
+    ) -> list[Any]:
+        """By each input that derivatives are known of, in the tangent space: of the results times `given`."""
         entry = self._entry(name)
         required = sum(not spec[2] for spec in entry.inputs)
         weighted = self._known.weighted(name)
         if not weighted:
-            rule = "...mn,...m->...n" if entry.outputs[0][1] else "...n,...->...n"
-            return [jnp.einsum(rule, J, given) for J in self._matrices(name, place, arrays)[:required]]
+            made = [
+                [jnp.einsum("...mn,...m->...n" if own else "...n,...->...n", J, g) for J in row[:required]]
+                for row, g, (_, own) in zip(
+                    self._by_output(name, place, arrays), given, entry.outputs, strict=True
+                )
+            ]
+            return [sum(column) for column in zip(*made, strict=True)]
         weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
-        arguments = self._arranged(name, weighted, arrays, **{weights: given})
+        arguments = self._arranged(name, weighted, arrays, **{weights: given[0]})
         return list(self._call(weighted, place)(*arguments)[:required])
 
 

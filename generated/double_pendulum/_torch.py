@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, refuse_input
+from ._differential import Functions, by_output, refuse_input
 
 torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
 MODES = ("vjp", "jvp")
@@ -159,7 +159,7 @@ class TorchFunctions(Functions):
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
         given = (*context.place, *context.saved_tensors)
         inputs, tensors = self._entry(name).inputs, context.saved_tensors
-        made = self._gradients(name, given, gradients[0])
+        made = self._gradients(name, given, gradients)
         for (argument, *_), wanted in list(zip(inputs, context.needs_input_grad[2:], strict=False))[
             len(made) :
         ]:
@@ -171,31 +171,38 @@ class TorchFunctions(Functions):
         ]
         return (None, None, *made, *[None] * (len(tensors) - len(made)))
 
-    def _gradients(self, name: str, given: Sequence[Any], gradient: Any) -> list[Any]:
+    def _gradients(self, name: str, given: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
         """By each input that derivatives are known of, in the tangent space."""
         entry = self._entry(name)
         required = sum(not spec[2] for spec in entry.inputs)
         weighted = self._known.weighted(name)
         if not weighted:
-            rule = "...mn,...m->...n" if entry.outputs[0][1] else "...n,...->...n"
-            return [torch.einsum(rule, J, gradient) for J in self._matrices(name, "vjp", given)[:required]]
+            rows = by_output(self._matrices(name, "vjp", given), len(entry.outputs))
+            made = [
+                [torch.einsum("...mn,...m->...n" if own else "...n,...->...n", J, g) for J in row[:required]]
+                for row, g, (_, own) in zip(rows, gradients, entry.outputs, strict=True)
+                if g is not None
+            ]
+            return [sum(column) for column in zip(*made, strict=True)]
         weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
-        arguments = self._arranged(name, weighted, given, **{weights: gradient})
+        arguments = self._arranged(name, weighted, given, **{weights: gradients[0]})
         return list(self._apply(weighted, "vjp", arguments)[:required])
 
     def _along(self, name: str, context: Any, along: Sequence[Any]) -> tuple[Any, ...]:
         """The change of the result along tangents, forward."""
         entry, tensors = self._entry(name), context.saved_tensors
-        matrices = self._matrices(name, "jvp", (*context.place, *tensors))
-        change = tensors[0].new_zeros(tensors[0].shape[:-1] + entry.outputs[0][1])
-        rule = "...mn,...n->...m" if entry.outputs[0][1] else "...n,...n->..."
+        rows = by_output(self._matrices(name, "jvp", (*context.place, *tensors)), len(entry.outputs))
+        changes = [tensors[0].new_zeros(tensors[0].shape[:-1] + own) for _, own in entry.outputs]
         for k, (x, dx, spec) in enumerate(zip(tensors, along[2:], entry.inputs, strict=False)):
             if dx is None:
                 continue
-            if k >= len(matrices):
+            if k >= len(rows[0]):
                 refuse_input(name, spec[0])
-            change = change + torch.einsum(rule, matrices[k], self._chart.velocity(x, dx) if spec[3] else dx)
-        return (change,)
+            step = self._chart.velocity(x, dx) if spec[3] else dx
+            for place, (row, (_, own)) in enumerate(zip(rows, entry.outputs, strict=True)):
+                rule = "...mn,...n->...m" if own else "...n,...n->..."
+                changes[place] = changes[place] + torch.einsum(rule, row[k], step)
+        return tuple(changes)
 
     def _mapped(
         self, call: tuple[str, str], size: int, places: Sequence[Any], given: Sequence[Any]

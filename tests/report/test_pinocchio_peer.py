@@ -35,12 +35,13 @@ from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions, peer_of
 from rbdc.resources import resolve
 from tests.support import ROOTS, URDF_ROBOTS, Array, assert_close
+from tests.support_contacts import on_feet
 from tests.support_pinocchio import REFERENCE, Peer, kinematics, peer, pin
 from tests.support_trees import mimic_tree, random_tree
 
 OFFERED = {
     name: function.comparison.peers[pinocchio.NAME]
-    for name, function in known().items()
+    for name, function in {**known(), **functions_of(on_feet())}.items()
     if pinocchio.NAME in function.comparison.peers
 }
 VARIANTS = [(name, variant) for name, variants in OFFERED.items() for variant in variants]
