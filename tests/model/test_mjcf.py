@@ -131,6 +131,16 @@ def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
     return np.array(q, dtype=float), rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
+DRIVES = {"damping": "include", "springs": "include", "friction": "include", "friction_width": 0.2}
+
+
+def friction(peer: Peer, q: Array, v: Array) -> Array:
+    """The smooth friction of `DRIVES`: MuJoCo's frictionloss, which is a constraint there, is its bound."""
+    qpos, qvel, _ = peer.converter.to_mujoco(q, v, np.zeros_like(v), None)
+    force = peer.model.dof_frictionloss * qvel / np.sqrt(qvel**2 + 0.2**2)
+    return np.array(peer.converter.from_mujoco(qpos, None, None, force)[1])
+
+
 def check(path: Path, seed: int) -> None:
     model = Model.from_file(path, damping="include", springs="include")
     peer = Peer(model, path)
@@ -144,6 +154,8 @@ def check(path: Path, seed: int) -> None:
         assert_close(got, expected, 1e-13)
     force = peer.inverse(q, v, a)
     assert_close(rnea(model, at, moving, forced), back(qpos, None, None, force)[1])
+    rubbing = rnea(Model.from_file(path, **DRIVES), at, moving, forced)
+    assert_close(rubbing, back(qpos, None, None, force)[1] + friction(peer, q, v))
     acceleration = peer.forward(q, v, a)
     condition = max(1e-10, 1e-15 * float(np.linalg.cond(np.array(crba(model, at), dtype=float))))
     assert_close(aba(model, at, moving, forced), back(qpos, qvel, acceleration, None)[2], condition)
@@ -229,6 +241,31 @@ def test_a_module_converts_batches(tmp_path: Path) -> None:
         module.to_mujoco(q[:, :3])
     with pytest.raises(ValueError, match="give the velocity"):
         module.to_mujoco(q, a=a)
+
+
+MOTORS = scene(
+    body("a", HINGE.format("h") + BOX + '<site name="s"/>' + body("b", SLIDE.format("s") + BALL)),
+    body("c", f'<joint name="b" type="ball"/>{BOX}'),
+    after='<tendon><fixed name="t"><joint joint="h" coef="2"/><joint joint="s" coef="-.5"/></fixed></tendon>'
+    '<actuator><motor joint="h" gear="7"/><motor name="pull" tendon="t" gear="3"/><motor site="s" gear="1"/>'
+    '<position joint="s" kp="3"/><motor joint="b" gear="1 2 -3"/></actuator>',
+)
+
+
+def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
+    """Of all motors but that of a site, whose force depends on q."""
+    (tmp_path / "scene.xml").write_text(MOTORS)
+    module = build_module(str(tmp_path / "scene.xml"), functions=("rnea",), cflags=UNOPTIMISED)
+    compiled = mj.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
+    data = mj.MjData(compiled)
+    data.ctrl[:] = (0.3, -1.2, 0.0, 0.7, 2.0)
+    data.qpos[0] = 0.4
+    mj.mj_forward(compiled, data)
+    assert module.actuator_names == ("actuator0", "pull", "actuator3", "actuator4")
+    assert_close(module.actuation @ data.actuator_force[[0, 1, 3, 4]], data.qfrc_actuator)
+    assert "1 actuators act by forces that depend on q" in " ".join(module.warnings)
+    header = Path(module.__file__).with_name("scene.h").read_text()
+    assert f"#define SCENE_ACTUATION {{{', '.join(repr(float(x)) for x in module.actuation.flat)}}}" in header
 
 
 JOINT = body("a", HINGE.format("h") + BOX + '<site name="s"/>')

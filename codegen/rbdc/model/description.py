@@ -100,6 +100,16 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class Actuator:
+    """A motor whose forces on joints do not depend on q: for a unit of its own force what each of some joints
+    gets, by the joint's name, the number of its direction, and the factor.
+    """
+
+    name: str
+    gains: tuple[tuple[str, int, float], ...]
+
+
+@dataclass(frozen=True)
 class Note:
     """A warning, with its place: what the user should know about a description that builds all the same."""
 
@@ -123,3 +133,4 @@ class Description:
     gravity: tuple[float, float, float] | None = None
     in_order: bool = False
     loops: tuple[Loop, ...] = ()
+    actuators: tuple[Actuator, ...] = ()

@@ -8,7 +8,17 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.model.description import DRIVE_NUMBERS, Description, DriveTerm, Joint, Limits, Link, Mimic, Note
+from rbdc.model.description import (
+    DRIVE_NUMBERS,
+    Actuator,
+    Description,
+    DriveTerm,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    Note,
+)
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
 from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
@@ -69,7 +79,17 @@ def lump(description: Description, **keywords: Any) -> Model:
         drive_terms=included,
         friction_width=options.friction_width,
         contacts=tuple(_contacts(description, walk.frames)),
+        actuators=tuple(_actuators(description, bodies)),
     )
+
+
+def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Actuator]:
+    """The motors that act on joints which move."""
+    moving = {body.joint_name for body in bodies}
+    for actuator in description.actuators:
+        gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
+        if gains:
+            yield replace(actuator, gains=gains)
 
 
 def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Contact]:

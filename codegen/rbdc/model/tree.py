@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
-from rbdc.model.description import DriveTerm, Joint, Limits, Link, Note
+from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
@@ -177,6 +177,7 @@ class Model:
     world_forces: bool = False
     contacts: tuple[Contact, ...] = ()
     redundant: bool = False
+    actuators: tuple[Actuator, ...] = ()
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
@@ -270,6 +271,20 @@ class Model:
             for k in range(body.index_v, body.index_v + body.joint.nv):
                 total[k] = total[k] + own
         return total
+
+    @property
+    def actuation(self) -> list[list[float]]:
+        """B (nv, number of `actuators`) of tau = B u, u the forces of motors; what acts on a follower acts on
+        its leader by the multiplier.
+        """
+        bodies = {body.joint_name: body for body in self.bodies}
+        matrix = [[0.0] * len(self.actuators) for _ in range(self.nv)]
+        for column, actuator in enumerate(self.actuators):
+            for joint, direction, gain in actuator.gains:
+                body = bodies[joint]
+                factor = 1.0 if body.coupling is None else body.coupling.multiplier
+                matrix[body.index_v + direction][column] += factor * gain
+        return matrix
 
     def of_inertia(self) -> Self:
         """The model without gravity and the forces of drives: its inverse dynamics at rest is M a."""

@@ -21,6 +21,7 @@ from typing import Any
 
 from rbdc.errors import DescriptionError, UnsupportedError
 from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
+from rbdc.model.formats.mjcf_actuators import actuators
 from rbdc.model.formats.mjcf_refusals import CONNECT, closes_loop, is_mimic, left_out, refuse
 from rbdc.model.formats.urdf import snapped_rows
 from rbdc.model.xml import Document, on_one_line, shown
@@ -59,7 +60,8 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
         _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
     )
     field = (gravity[0], gravity[1], gravity[2])
-    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()))
+    motors = tuple(actuators(compiled, reader.joint_names))
+    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()), actuators=motors)
 
 
 def _name(document: Document) -> str:

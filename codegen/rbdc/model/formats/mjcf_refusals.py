@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rbdc.errors import UnsupportedError
+from rbdc.model.formats.mjcf_actuators import JOINT, JOINT_IN_PARENT, depending_on_q
 from rbdc.model.xml import shown
 
-_JOINT_TRANSMISSIONS = (0, 1)
-"""MuJoCo's numbers of the transmissions "joint" and "jointinparent"."""
 CONNECT, WELD, OF_JOINTS = range(3)
 """MuJoCo's numbers of the equality constraints "connect", "weld" and "joint"."""
 
@@ -38,7 +37,7 @@ def _refused(m: Any) -> Iterator[tuple[str, str]]:
 
 
 def _acts_on_joint(m: Any, actuator: int) -> bool:
-    return int(m.actuator_trntype[actuator]) in _JOINT_TRANSMISSIONS
+    return int(m.actuator_trntype[actuator]) in (JOINT, JOINT_IN_PARENT)
 
 
 def is_mimic(m: Any, equality: int) -> bool:
@@ -72,6 +71,7 @@ def left_out(m: Any) -> list[str]:
     touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
     counted = (
         (m.nu, "actuators: not used, tau is the force of all motors together"),
+        (depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
         (len(damped), "actuators have damping that is not a joint's: not used"),
         (len(forced), "tendons have stiffness, damping or friction: not used"),
         (int(sum(map(bool, m.tendon_limited))), "tendons have limits: not enforced"),
