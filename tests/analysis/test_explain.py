@@ -185,16 +185,18 @@ def test_random_trees(seed: int, tmp_path: Path) -> None:
     check_numbers(Model.from_file(write(random_tree(seed, 2 + seed % 2), tmp_path)), seed)
 
 
-def test_any_axis_armature_damping_and_gravity() -> None:
+def test_any_axis_drives_and_gravity() -> None:
     inertia = Inertia.about_com(1.5, Vector3(0.1, 0.2, -0.1), Symmetric3(0.3, 0.01, 0.2, 0.02, 0.0, 0.25))
     model = Model.assemble(
         "odd",
         [Link("base"), Link("a", inertia), Link("b_&<", inertia)],
         [
-            Joint("one", "revolute", "base", "a", axis=Vector3(1.0, 2.0, 2.0), damping=0.3),
-            Joint("two", "prismatic", "a", "b_&<", axis=Vector3(0.0, 3.0, 4.0), damping=0.2),
+            Joint("one", "revolute", "base", "a", axis=Vector3(1.0, 2.0, 2.0), damping=0.3, friction=0.4),
+            Joint("two", "prismatic", "a", "b_&<", axis=Vector3(0.0, 3.0, 4.0), damping=0.2, stiffness=7.0,
+                  spring_rest=0.1),
         ],
         gravity=(1.0, 2.0, -9.0), armature=(("one", 0.2),), damping="include",
+        springs="include", friction="include", friction_width=0.2,
     )  # fmt: skip
     check_numbers(model, 0)
 

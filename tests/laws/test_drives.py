@@ -1,5 +1,5 @@
-"""Armature and viscous damping in every function that they enter, against Pinocchio, MuJoCo and complex
-steps.
+"""Armature, damping, springs and dry friction in every function that they enter, against Pinocchio, MuJoCo
+and complex steps.
 
 Every build compares what it compiled, in all ways of calling it, with the references; here these are tried
 too.
@@ -21,6 +21,7 @@ from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.functions.catalogue import presets
+from rbdc.model.description import DriveTerm
 from rbdc.report.methods.peers.models import save_model
 from rbdc.resources import resolve
 from tests.laws.test_derivatives import complex_step
@@ -43,6 +44,8 @@ FUNCTIONS = (
     "kinetic_energy",
 )
 PRODUCTS = ("rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
+DAMPED = (DriveTerm.DAMPING,)
+"""Loops over bodies have no other terms."""
 ROLLED = tuple(name for name in FUNCTIONS if name != "kinetic_energy")
 
 pin: Any = pinocchio
@@ -50,15 +53,26 @@ mj: Any = mujoco
 
 
 def driven(model: Model, seed: int = 0, *, root: bool = False) -> Model:
-    """The model with armature and damping at every joint but its root's, or there too; damping counts."""
+    """The model with drives that count at every joint but its root's, or there too; springs where a joint has
+    one coordinate.
+    """
     rng = np.random.default_rng(seed)
-    bodies = [
-        replace(body, armature=float(rng.uniform(0.01, 0.5)), damping=float(rng.uniform(0.1, 2.0)))
-        if body.parent >= 0 or root
-        else body
-        for body in model.bodies
-    ]
-    return replace(model, name=f"driven_{model.name}", bodies=tuple(bodies), damped=True)
+    bodies = []
+    for body in model.bodies:
+        armature, damping, friction, stiffness, rest = map(float, rng.uniform(0.1, 1.0, 5))
+        made = replace(
+            body, armature=armature, damping=damping, friction=0.0 if body.joint.free else friction
+        )
+        if body.joint.nv == 1:
+            made = replace(made, stiffness=stiffness, spring_rest=rest)
+        bodies.append(made if body.parent >= 0 or root else body)
+    return replace(
+        model,
+        name=f"driven_{model.name}",
+        bodies=tuple(bodies),
+        drive_terms=tuple(DriveTerm),
+        friction_width=0.3,
+    )
 
 
 MODELS = {
@@ -81,21 +95,37 @@ def state(module: ModuleType, seed: int = 0) -> tuple[Array, Array, Array]:
     return module.random_configuration(rng), *rng.standard_normal((2, module.nv))
 
 
+def resistance(model: Model, q: Array, v: Array) -> tuple[Array, Array, Array]:
+    """What drives resist, and its derivatives by q and v along the diagonal, of joints that none follows."""
+    force, by_q, by_v = np.zeros((3, model.nv))
+    for body in model.bodies:
+        at, width = slice(body.index_v, body.index_v + body.joint.nv), model.friction_width
+        x, square = v[at], v[at] ** 2 + width**2
+        force[at] = body.damping * x + body.friction * x / np.sqrt(square)
+        by_v[at] = body.damping + body.friction * width**2 / square**1.5
+        if body.stiffness:
+            force[at] += body.stiffness * (q[body.index_q] - body.spring_rest)
+            by_q[at] = body.stiffness
+    return force, by_q, by_v
+
+
 def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) -> None:
     model, module = pair
     assert (
-        save_model(model, tmp_path / "model.txt") == "viscous damping: Pinocchio's functions do not have it"
+        save_model(model, tmp_path / "model.txt")
+        == "damping, springs or dry friction: Pinocchio's functions do not have them"
     )
-    assert save_model(replace(model, damped=False), tmp_path / "model.txt") is None
+    assert save_model(replace(model, drive_terms=()), tmp_path / "model.txt") is None
     peer = pin.Model()
     peer.loadFromText(str(tmp_path / "model.txt"))
     assert np.all(np.asarray(peer.armature)[-3:] > 0.0)
-    data, damping = peer.createData(), np.array(model.damping)
+    data = peer.createData()
     q, v, a = state(module)
-    assert_close(module.rnea(q, v, a), pin.rnea(peer, data, q, v, a) + damping * v)
-    assert_close(module.nle(q, v), pin.nonLinearEffects(peer, data, q, v) + damping * v)
+    resisting, by_q_diagonal, by_v_diagonal = resistance(model, q, v)
+    assert_close(module.rnea(q, v, a), pin.rnea(peer, data, q, v, a) + resisting)
+    assert_close(module.nle(q, v), pin.nonLinearEffects(peer, data, q, v) + resisting)
     assert_close(module.gravity_torque(q), pin.computeGeneralizedGravity(peer, data, q))
-    assert_close(module.aba(q, v, a), pin.aba(peer, data, q, v, a - damping * v))
+    assert_close(module.aba(q, v, a), pin.aba(peer, data, q, v, a - resisting))
     upper = pin.crba(peer, data, q)
     assert_close(module.crba(q), np.triu(upper) + np.triu(upper, 1).T)
     inverse = pin.computeMinverse(peer, data, q)
@@ -103,8 +133,8 @@ def test_armature_is_pinocchios(pair: tuple[Model, ModuleType], tmp_path: Path) 
     assert_close(module.kinetic_energy(q, v), 0.5 * v @ module.crba(q) @ v)
     by_q, by_v, _ = pin.computeRNEADerivatives(peer, data, q, v, a)
     found = module.rnea_derivatives(q, v, a)
-    assert_close(found[0], by_q)
-    assert_close(found[1], by_v + np.diag(damping))
+    assert_close(found[0], by_q + np.diag(by_q_diagonal))
+    assert_close(found[1], by_v + np.diag(by_v_diagonal))
     assert_close(found[2], module.crba(q))
 
 
@@ -132,7 +162,14 @@ def forms() -> dict[str, tuple[Model, dict[str, Any]]]:
         "rolled": {"style": "rolled"},
     }
     return {
-        f"{kind}, {style}": (replace(model, name=f"{model.name}_{style.split()[0]}"), options)
+        f"{kind}, {style}": (
+            replace(
+                model,
+                name=f"{model.name}_{style.split()[0]}",
+                drive_terms=DAMPED if style == "rolled" else tuple(DriveTerm),
+            ),
+            options,
+        )
         for kind, model in kinds.items()
         for style, options in styles.items()
     }
@@ -159,6 +196,8 @@ def test_every_form_by_complex_steps(form: str) -> None:
                 assert_close(got[k], expected, 2e-4 if single else 1e-10)
 
 
+ALONG_PATHS = (DriveTerm.DAMPING, DriveTerm.SPRINGS)
+"""Second derivatives of more than three degrees of freedom with dry friction are straight-line code."""
 SECOND = {
     "fixed": lambda: driven(random_tree(4, size=4), root=True),
     "free-flyer": lambda: driven(random_tree(1, size=4)),
@@ -170,8 +209,9 @@ SECOND = {
 
 @pytest.mark.parametrize("which", slow_but(SECOND, ("straight-line",), ("limbs",)))
 def test_second_derivatives_by_complex_steps(which: str) -> None:
-    """Of the first ones, with both drives; and the weighted Hessians by these."""
-    model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}")
+    """Of the first ones, with all drives; and the weighted Hessians by these."""
+    terms = ALONG_PATHS if which in ("fixed", "free-flyer", "limbs") else tuple(DriveTerm)
+    model = replace(SECOND[which](), name=f"driven_second_{which.replace('-', '_')}", drive_terms=terms)
     check(build_module(model, functions=presets()["second"], verify=False, cflags=UNOPTIMISED), model)
 
 
@@ -181,6 +221,7 @@ def test_rolled_and_single_precision() -> None:
         driven(random_tree(1, size=3), root=True),
         replace(driven(mimic_tree("coupled"), root=True), name="driven_mimics"),
     ):
+        model = replace(model, drive_terms=DAMPED)
         straight = build_module(model, functions=ROLLED, cflags=UNOPTIMISED)
         rolled = build_module(
             model, functions=ROLLED, style="rolled", name=f"{model.name}_rolled", cflags=UNOPTIMISED
@@ -218,18 +259,23 @@ def test_followers_give_the_square_of_their_multiplier_to_their_leader() -> None
     assert_close(one.rnea_derivatives(q, v, a)[1], G.T @ other.rnea_derivatives(Q, V, A)[1] @ G, 1e-12)
 
 
-def test_both_are_mujocos() -> None:
+def test_they_are_mujocos() -> None:
+    """Springs too; MuJoCo's dry friction is a constraint, and stays out."""
     peer = MujocoPeer(resolve("ur5").read_text(encoding="utf-8"), "fixed")
     names = tuple(body.joint_name for body in Model.from_urdf(resolve("ur5")).bodies)
     armature, damping = np.random.default_rng(0).uniform(0.1, 1.0, (2, len(names)))
     model = Model.from_urdf(
         resolve("ur5"), armature=tuple(zip(names, map(float, armature), strict=True)), damping="include"
     )
-    bodies = [replace(body, damping=float(d)) for body, d in zip(model.bodies, damping, strict=True)]
-    model = replace(model, name="driven_ur5", bodies=tuple(bodies))
+    bodies = [
+        replace(body, damping=float(d), stiffness=float(k), spring_rest=float(d))
+        for body, d, k in zip(model.bodies, damping, armature, strict=True)
+    ]
+    model = replace(model, name="driven_ur5", bodies=tuple(bodies), drive_terms=ALONG_PATHS)
     module = build_module(model, functions=("rnea", "aba", "crba"), cflags=UNOPTIMISED)
     for joint, k, d in zip(peer.joints(names), armature, damping, strict=True):
         peer.model.dof_armature[joint.qvel], peer.model.dof_damping[joint.qvel] = k, d
+        peer.model.jnt_stiffness[joint.qvel], peer.model.qpos_spring[joint.qpos] = k, d
     q, v, a = state(module)
     g = peer.set_state(names, q, v, a)
     assert_close(module.rnea(q, v, a), g.T @ peer.data.qfrc_inverse)

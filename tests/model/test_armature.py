@@ -41,10 +41,27 @@ def test_rotors_count_by_the_square_of_their_gear(tmp_path: Path) -> None:
 
 def test_transmissions_without_an_inertia_are_named(tmp_path: Path) -> None:
     actuator = '<actuator name="m"><mechanicalReduction>9</mechanicalReduction></actuator>'
-    plain = f'<transmission><joint name="j"/>{actuator}</transmission>'
+    plain = f'<transmission><joint name="j"/><joint name="k"/>{actuator}</transmission>'
     read = model(tmp_path, with_motors(plain))
     assert read.armature == [0.0, 0.0]
     assert "1 x <transmission> in <robot>: not used" in messages(read)
+
+
+def test_transmissions_of_one_joint_make_the_actuation_matrix(tmp_path: Path) -> None:
+    actuator = '<actuator name="{}"><mechanicalReduction>{}</mechanicalReduction></actuator>'
+    plain = '<transmission><joint name="{}"/>{}</transmission>'
+    made = [plain.format(j, actuator.format(n, x)) for j, n, x in (("k", "a", " -9 "), ("j", "b", 2))]
+    read = model(tmp_path, with_motors(*made, motor("0.1", "5")))
+    assert [motor.name for motor in read.actuators] == ["a", "b", "m"]
+    assert read.actuation == [[0.0, 2.0, 5.0], [-9.0, 0.0, 0.0]]
+    assert not any("transmission" in message for message in messages(read))
+    locked = model(tmp_path, with_motors(*made), lock=(("k", 0.0),))
+    assert ([motor.name for motor in locked.actuators], locked.actuation) == (["b"], [[2.0]])
+    missing = model(tmp_path, with_motors(plain.format("x", actuator.format("a", 1))))
+    assert not missing.actuators
+    assert "1 x <transmission> name a joint that does not exist" in " ".join(messages(missing))
+    with pytest.raises(DescriptionError, match="is not a finite number"):
+        model(tmp_path, with_motors(plain.format("j", actuator.format("a", "ten"))))
 
 
 @pytest.mark.parametrize(

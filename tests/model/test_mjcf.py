@@ -72,6 +72,16 @@ SCENES = {
         "</default>"
         '<option gravity="1 2 -3"/><compiler angle="radian" boundmass=".5" boundinertia=".01"/>',
     ),
+    "sites and springs": scene(
+        '<site name="origin" pos="1 2 3"/>',
+        body(
+            "a",
+            '<joint name="h" axis="0 1 0" ref="20" stiffness="7" springref="-15" damping=".2"/>'
+            + BOX
+            + '<site name="tip" pos=".1 .2 .3" euler="10 20 30"/><site name="b"/>'
+            + body("b", '<joint name="s" type="slide" stiffness="30" ref=".1"/><site/>' + BALL),
+        ),
+    ),
     "without names": scene(
         body("", f'<joint axis="1 0 0"/><joint axis="0 1 0"/>{BOX}{body("", f"<joint/>{BALL}")}')
     ),
@@ -90,7 +100,7 @@ SCENES = {
 
 
 class Peer:
-    """MuJoCo's model without constraints, springs and dry friction, and the module's way to its
+    """MuJoCo's model without constraints, of which dry friction is one, and the module's way to its
     coordinates.
     """
 
@@ -101,8 +111,6 @@ class Peer:
         self.data = mj.MjData(self.model)
         self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_ACTUATION)
-        self.model.jnt_stiffness[:] = 0.0
-        self.model.dof_frictionloss[:] = 0.0
         self.converter = Converter(every_joint(model), model.nq, model.nv, np.dtype(float))
 
     def inverse(self, q: Array, v: Array, a: Array) -> Array:
@@ -123,8 +131,18 @@ def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
     return np.array(q, dtype=float), rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
+DRIVES = {"damping": "include", "springs": "include", "friction": "include", "friction_width": 0.2}
+
+
+def friction(peer: Peer, q: Array, v: Array) -> Array:
+    """The smooth friction of `DRIVES`: MuJoCo's frictionloss, which is a constraint there, is its bound."""
+    qpos, qvel, _ = peer.converter.to_mujoco(q, v, np.zeros_like(v), None)
+    force = peer.model.dof_frictionloss * qvel / np.sqrt(qvel**2 + 0.2**2)
+    return np.array(peer.converter.from_mujoco(qpos, None, None, force)[1])
+
+
 def check(path: Path, seed: int) -> None:
-    model = Model.from_file(path, damping="include", springs="report")
+    model = Model.from_file(path, damping="include", springs="include")
     peer = Peer(model, path)
     q, v, a = state(model, seed)
     given = [[float(x) for x in y] for y in (q, v, a)]
@@ -136,6 +154,8 @@ def check(path: Path, seed: int) -> None:
         assert_close(got, expected, 1e-13)
     force = peer.inverse(q, v, a)
     assert_close(rnea(model, at, moving, forced), back(qpos, None, None, force)[1])
+    rubbing = rnea(Model.from_file(path, **DRIVES), at, moving, forced)
+    assert_close(rubbing, back(qpos, None, None, force)[1] + friction(peer, q, v))
     acceleration = peer.forward(q, v, a)
     condition = max(1e-10, 1e-15 * float(np.linalg.cond(np.array(crba(model, at), dtype=float))))
     assert_close(aba(model, at, moving, forced), back(qpos, qvel, acceleration, None)[2], condition)
@@ -146,6 +166,21 @@ def check(path: Path, seed: int) -> None:
         placement = np.eye(4)
         placement[:3, :3], placement[:3, 3] = peer.data.xmat[number].reshape(3, 3), peer.data.xpos[number]
         assert_close(found[frames[name]].reshape(4, 4), placement, what=name)
+    for number in range(peer.model.nsite):
+        placement = np.eye(4)
+        placement[:3, :3], placement[:3, 3] = (
+            peer.data.site_xmat[number].reshape(3, 3),
+            peer.data.site_xpos[number],
+        )
+        name = site_frame(peer.model, number)
+        assert_close(found[frames[name]].reshape(4, 4), placement, what=name)
+
+
+def site_frame(model: Any, number: int) -> str:
+    """The name of a site's frame: its own, unless a body has it."""
+    bodies = {model.body(k).name for k in range(model.nbody)}
+    name = str(model.site(number).name) or f"site{number}"
+    return f"{name}_" if name in bodies else name
 
 
 @pytest.mark.parametrize("name", SCENES)
@@ -208,40 +243,38 @@ def test_a_module_converts_batches(tmp_path: Path) -> None:
         module.to_mujoco(q, a=a)
 
 
+MOTORS = scene(
+    body("a", HINGE.format("h") + BOX + '<site name="s"/>' + body("b", SLIDE.format("s") + BALL)),
+    body("c", f'<joint name="b" type="ball"/>{BOX}'),
+    after='<tendon><fixed name="t"><joint joint="h" coef="2"/><joint joint="s" coef="-.5"/></fixed></tendon>'
+    '<actuator><motor joint="h" gear="7"/><motor name="pull" tendon="t" gear="3"/><motor site="s" gear="1"/>'
+    '<position joint="s" kp="3"/><motor joint="b" gear="1 2 -3"/></actuator>',
+)
+
+
+def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
+    """Of all motors but that of a site, whose force depends on q."""
+    (tmp_path / "scene.xml").write_text(MOTORS)
+    module = build_module(str(tmp_path / "scene.xml"), functions=("rnea",), cflags=UNOPTIMISED)
+    compiled = mj.MjModel.from_xml_path(str(tmp_path / "scene.xml"))
+    data = mj.MjData(compiled)
+    data.ctrl[:] = (0.3, -1.2, 0.0, 0.7, 2.0)
+    data.qpos[0] = 0.4
+    mj.mj_forward(compiled, data)
+    assert module.actuator_names == ("actuator0", "pull", "actuator3", "actuator4")
+    assert_close(module.actuation @ data.actuator_force[[0, 1, 3, 4]], data.qfrc_actuator)
+    assert "1 actuators act by forces that depend on q" in " ".join(module.warnings)
+    header = Path(module.__file__).with_name("scene.h").read_text()
+    assert f"#define SCENE_ACTUATION {{{', '.join(repr(float(x)) for x in module.actuation.flat)}}}" in header
+
+
 JOINT = body("a", HINGE.format("h") + BOX + '<site name="s"/>')
 REFUSED = {
-    "gravcomp": (
-        scene(body("a", HINGE.format("h") + BOX).replace("<body ", '<body gravcomp="1" ')),
-        "gravcomp",
-    ),
-    "medium": (scene(JOINT, before='<option density="1"/>'), "a medium"),
-    "mocap": (scene(JOINT, '<body mocap="true"/>'), "mocap bodies"),
-    "tendon": (
-        scene(JOINT, after='<tendon><fixed stiffness="3"><joint joint="h" coef="1"/></fixed></tendon>'),
-        "has stiffness",
-    ),
     "tendon's armature": (
         scene(
             JOINT, after='<tendon><fixed name="t" armature="3"><joint joint="h" coef="1"/></fixed></tendon>'
         ),
         'tendon "t" has armature',
-    ),
-    "tendon that is held": (
-        scene(
-            JOINT,
-            after='<tendon><fixed name="t"><joint joint="h" coef="1"/></fixed></tendon>'
-            '<equality><tendon tendon1="t"/></equality>',
-        ),
-        "binds neither bodies nor joints",
-    ),
-    "held": (scene(JOINT, after='<equality><joint joint1="h"/></equality>'), "--lock"),
-    "bent": (
-        scene(
-            JOINT,
-            body("b", HINGE.format("k") + BOX),
-            after='<equality><joint joint1="h" joint2="k" polycoef="0 1 2"/></equality>',
-        ),
-        "not affine",
     ),
     "armature at a tendon": (
         scene(
@@ -259,11 +292,6 @@ REFUSED = {
         ),
         "differs by direction",
     ),
-    "spring": (
-        scene(JOINT.replace('ref="30"', 'stiffness="3"')),
-        'joint "h" has a spring .*--springs report',
-    ),
-    "polynomial": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "by a polynomial"),
     "flexible": (
         scene('<flexcomp name="f" type="grid" count="2 2 2" spacing=".1 .1 .1" dim="3" mass="1"/>'),
         "flexible bodies",
@@ -279,27 +307,93 @@ def test_what_is_not_supported_is_refused(name: str, tmp_path: Path) -> None:
         Model.from_file(tmp_path / "scene.xml")
 
 
-def test_what_is_left_out_is_named(tmp_path: Path) -> None:
-    springs = JOINT.replace('ref="30"', 'stiffness="3"')
-    after = '<actuator><motor joint="h"/></actuator>'
-    after += '<equality><weld body1="a" body2="world" active="false"/></equality>'
-    after += '<tendon><fixed limited="true" range="0 1"><joint joint="h" coef="1"/></fixed></tendon>'
-    (tmp_path / "scene.xml").write_text(scene(springs, before='<option gravity="0 0 -1.62"/>', after=after))
-    model = Model.from_file(tmp_path / "scene.xml", springs="report")
-    said = " ".join(note.message for note in model.notes)
-    for part in (
-        "a spring",
-        "1 actuators",
-        "contacts",
-        "not active",
-        "1 tendons",
-        "gravity is the description's",
-    ):
-        assert part in said
+TENDON = '<tendon><fixed name="t" {}><joint joint="h" coef="1"/></fixed></tendon>'
+LEFT_OUT = {
+    "spring": (scene(JOINT.replace('ref="30"', 'stiffness="3"')), "1 joint has a spring; rnea does not"),
+    "medium": (scene(JOINT, before='<option density="1"/>'), "the medium"),
+    "gravcomp": (
+        scene(body("a", HINGE.format("h") + BOX).replace("<body ", '<body gravcomp="1" ')),
+        "1 bodies have gravcomp",
+    ),
+    "mocap": (scene(JOINT, '<body mocap="true"/>'), "1 mocap bodies"),
+    "tendon": (scene(JOINT, after=TENDON.format('stiffness="3"')), "1 tendons have stiffness"),
+    "limit": (scene(JOINT, after=TENDON.format('limited="true" range="0 1"')), "1 tendons have limits"),
+    "tendon that is held": (
+        scene(JOINT, after=TENDON.format("") + '<equality><tendon tendon1="t"/></equality>'),
+        "1 equality constraints that are no mimics",
+    ),
+    "held": (
+        scene(JOINT, after='<equality><joint joint1="h"/></equality>'),
+        "1 equality constraints that are no mimics",
+    ),
+    "bent": (
+        scene(
+            JOINT,
+            body("b", HINGE.format("k") + BOX),
+            after='<equality><joint joint1="h" joint2="k" polycoef="0 1 2"/></equality>',
+        ),
+        "1 equality constraints that are no mimics",
+    ),
+    "inactive": (
+        scene(JOINT, after='<equality><weld body1="a" body2="world" active="false"/></equality>'),
+        "1 equality constraints that are not active",
+    ),
+    "motor": (scene(JOINT, after='<actuator><motor joint="h"/></actuator>'), "1 actuators"),
+    "site of a body's name": (scene(JOINT.replace('"s"', '"a"')), 'its frame is "a_"'),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_is_left_out_is_named(name: str, tmp_path: Path) -> None:
+    """By default, which is the same for all of it."""
+    text, message = LEFT_OUT[name]
+    (tmp_path / "scene.xml").write_text(text)
+    model = Model.from_file(tmp_path / "scene.xml")
+    assert message in " ".join(note.message for note in model.notes)
+    assert not any(model.stiffness)
+
+
+OTHER_LAWS = {
+    "damping": (scene(JOINT.replace('ref="30"', 'damping="1 2"')), "damping by a polynomial"),
+    "springs": (
+        scene(body("a", f'<joint name="h" type="ball" stiffness="3"/>{BOX}')),
+        "a spring that is not linear in q",
+    ),
+    "friction": (
+        scene(body("a", f'<joint name="h" type="free" frictionloss="3"/>{BOX}')),
+        "friction, which MuJoCo counts along the world's axes",
+    ),
+}
+
+
+@pytest.mark.parametrize("term", OTHER_LAWS)
+def test_drives_by_other_laws_are_left_out_or_refused(term: str, tmp_path: Path) -> None:
+    text, what = OTHER_LAWS[term]
+    (tmp_path / "scene.xml").write_text(text)
+    model = Model.from_file(tmp_path / "scene.xml")
+    assert f"--{term} include" in " ".join(note.message for note in model.notes)
+    with pytest.raises(UnsupportedError, match=f'joint "h" has {what}.*--{term} report'):
+        Model.from_file(tmp_path / "scene.xml", **{term: "include"})
+
+
+def test_friction_is_smooth(tmp_path: Path) -> None:
+    """What MuJoCo has as frictionloss is the bound of the force; at rest there is none."""
+    (tmp_path / "scene.xml").write_text(scene(JOINT.replace('ref="30"', 'frictionloss=".4"')))
+    given = {"friction": "include", "friction_width": 0.1}
+    smooth, plain = (Model.from_file(tmp_path / "scene.xml", **own) for own in (given, {}))
+    for speed, share in ((0.0, 0.0), (0.1, 0.5**0.5), (-0.1, -(0.5**0.5)), (1e3, 1.0)):
+        force = rnea(smooth, [0.3], [speed], [0.2])[0] - rnea(plain, [0.3], [speed], [0.2])[0]
+        assert force == pytest.approx(0.4 * share, abs=1e-8)
+
+
+def test_gravity_is_the_files(tmp_path: Path) -> None:
+    (tmp_path / "scene.xml").write_text(scene(JOINT, before='<option gravity="0 0 -1.62"/>'))
+    model = Model.from_file(tmp_path / "scene.xml")
     assert model.gravity.z == -1.62
-    moon = Model.from_file(tmp_path / "scene.xml", springs="report", gravity=(0.0, 0.0, -1.0))
+    assert "gravity is the description's" in " ".join(note.message for note in model.notes)
+    moon = Model.from_file(tmp_path / "scene.xml", gravity=(0.0, 0.0, -1.0))
     assert moon.gravity.z == -1.0
-    with pytest.raises(DescriptionError, match="nothing moves"):  # and no spring is in the way
+    with pytest.raises(DescriptionError, match="nothing moves"):
         Model.from_file(tmp_path / "scene.xml", lock=(("h", 0.0),))
 
 

@@ -6,11 +6,12 @@ What is 0, 1 or -1 stays a number, so that equations hold only what there is.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rbdc.errors import UnsupportedError
 from rbdc.model import Body, Model
+from rbdc.model.description import DriveTerm
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, RigidInertia, Symmetric3, Vector3
 
@@ -51,12 +52,16 @@ class NamedBody:
     inertia: tuple[Atom, ...]
     armature: Atom
     damping: Atom
+    stiffness: Atom
+    spring_rest: Atom
+    friction: Atom
 
 
 @dataclass(frozen=True)
 class NamedModel:
     """A model with its numbers as atoms. angles: the constants that stand for angles, by the names of their
-    cosine and sine. neglected: how many numbers were taken as zero because they are small.
+    cosine and sine. friction_width: of the friction of joints. neglected: how many numbers were taken as zero
+    because they are small.
     """
 
     bodies: tuple[NamedBody, ...]
@@ -64,6 +69,7 @@ class NamedModel:
     constants: tuple[Constant, ...]
     angles: dict[str, tuple[str, str]]
     axes: tuple[tuple[str, ...], ...]
+    friction_width: Atom
     neglected: int
 
 
@@ -76,7 +82,7 @@ def named(model: Model, neglect: float = 0.0) -> NamedModel:
     """
     check(model)
     names = _Names(max(neglect, _ROUNDING))
-    bodies = tuple(names.body(k, body, model.damped) for k, body in enumerate(model.bodies, 1))
+    bodies = tuple(names.body(k, body, model.drive_terms) for k, body in enumerate(model.bodies, 1))
     strength = math.hypot(*model.gravity.scalars())
     down = [0.0 if strength == 0.0 else x / strength for x in model.gravity.scalars()]
     if all(x in (0.0, 1.0, -1.0) for x in down):
@@ -84,8 +90,10 @@ def named(model: Model, neglect: float = 0.0) -> NamedModel:
         gravity = tuple(_signed(size, int(x)) for x in down)
     else:
         gravity = names.vector("g", "", model.gravity.scalars(), "gravity (m/s^2)")
+    width = model.friction_width if any(model.friction) else 0.0
+    slow = names.atom("w", width, width, "speed at which friction has 0.7 of its full value (rad/s, m/s)")
     return NamedModel(
-        bodies, gravity, tuple(names.constants), names.angles, tuple(names.axes), names.neglected
+        bodies, gravity, tuple(names.constants), names.angles, tuple(names.axes), slow, names.neglected
     )
 
 
@@ -139,7 +147,7 @@ class _Names:
             self.atom(f"{letter}_{number}{x}", value, scale, f"{meaning}, {x}") for x, value in parts
         )
 
-    def body(self, k: int, body: Body, damped: bool) -> NamedBody:
+    def body(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> NamedBody:
         place, label = body.placement, f'"{shown(body.name)}"'
         offset = place.translation.scalars()
         mass, centre, inertia = _about_com(body.inertia)
@@ -171,10 +179,19 @@ class _Names:
                 for x, value in tensor
             ),
             self.atom(f"J_{k}", body.armature, abs(body.armature), f"armature of joint {k} (kg m^2, kg)"),
-            self.atom(f"d_{k}", body.damping, abs(body.damping), f"damping of joint {k} (N m s, N s/m)")
-            if damped
-            else 0,
+            *self.resistance(k, body, terms),
         )
+
+    def resistance(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[Atom]:
+        """Damping, stiffness and rest of the spring, and friction of a joint; 0 for what does not count."""
+        for term, letter, value, meaning in (
+            (DriveTerm.DAMPING, "d", body.damping, "damping of joint {} (N m s, N s/m)"),
+            (DriveTerm.SPRINGS, "k", body.stiffness, "stiffness of joint {} (N m/rad, N/m)"),
+            (DriveTerm.SPRINGS, "s", body.spring_rest, "joint {} where its spring is at rest (rad, m)"),
+            (DriveTerm.FRICTION, "f", body.friction, "friction of joint {} (N m, N)"),
+        ):
+            counts = term in terms and (letter != "s" or body.stiffness != 0.0)
+            yield self.atom(f"{letter}_{k}", value, abs(value), meaning.format(k)) if counts else 0
 
     def angle(self, name: str, angle: float, meaning: str) -> tuple[Atom, Atom]:
         """Cosine and sine of a constant angle, exact for right angles."""

@@ -87,6 +87,8 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "damping": body.damping,
         "friction": body.friction,
         "armature": body.armature,
+        "stiffness": body.stiffness,
+        "spring_rest": body.spring_rest,
         "mass": body.inertia.mass,
         "follows": None
         if follow is None

@@ -79,6 +79,7 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
             terms.append((write(c[j][j]), v[j] ** 2))
             terms += [(write(2 * c[j][k]), v[j] * v[k]) for k in n if k > j]
         terms.append((write(equations.damping[i]), v[i]))
+        terms += _spring_and_friction(equations, i, v[i])
         motion.append(_combined([*terms, (gravity[i], sympy.Integer(1))]))
     return [
         ("inertia matrix M, symmetric", [(_entry("M", i, j), inertia[i][j]) for i in n for j in n if j <= i]),
@@ -90,6 +91,18 @@ def _sections(equations: Equations) -> list[tuple[str, list[tuple[Expression, Ex
         ("potential energy", [(sympy.Symbol("V"), write(equations.potential))]),
         ("equations of motion", list(zip(torque, motion, strict=True))),
     ]
+
+
+def _spring_and_friction(
+    equations: Equations, i: int, rate: Expression
+) -> list[tuple[Expression, Expression]]:
+    named = equations.named
+    body, q = named.bodies[i], sympy.Symbol(equations.coordinates[i])
+    stiffness, rest, friction, width = (
+        sympy.sympify(atom if isinstance(atom, int) else sympy.Symbol(atom))
+        for atom in (body.stiffness, body.spring_rest, body.friction, named.friction_width)
+    )
+    return [(stiffness, q - rest), (friction, rate / sympy.sqrt(rate**2 + width**2))]
 
 
 def _entry(letter: str, i: int, j: int) -> Expression:

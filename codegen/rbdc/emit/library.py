@@ -200,7 +200,9 @@ class _Limit:
 
 
 def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
-    """Limits and armature as C; a joint whose q is no vector has no position limits."""
+    """Limits, armature and the actuation matrix (by rows) as C; a joint whose q is no vector has no position
+    limits.
+    """
     bodies = [body for body in model.bodies if body.coupling is None]
     of_q = [
         (body.limits if body.joint.euclidean else Limits()) for body in bodies for _ in range(body.joint.nq)
@@ -213,6 +215,8 @@ def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
         "EFFORT_LIMIT": [limits.effort for limits in of_v],
         "ARMATURE": list(model.armature),
     }
+    if model.actuators:
+        rows["ACTUATION"] = [x for row in model.actuation for x in row]
     return [_Limit(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
 
 

@@ -6,12 +6,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from rbdc.model.joints import DESCRIBED
 from rbdc.spatial import Inertia, Placement, Vector3
 
 JOINT_KINDS = (*DESCRIBED, "fixed")
 """The values of `Joint.kind`; `spherical` has no URDF spelling, it is for models built in code."""
+
+
+class DriveTerm(StrEnum):
+    """Forces of a joint's drive that count only where they are asked for."""
+
+    DAMPING = "damping"
+    SPRINGS = "springs"
+    FRICTION = "friction"
+
+
+DRIVE_NUMBERS = ("armature", "damping", "friction", "stiffness", "spring_rest")
+"""The numbers of a joint's drive, as `Joint` and `rbdc.model.Body` have them."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +65,9 @@ class Joint:
     frame; the child link's frame is the joint's frame moved by the joint. `axis` need not be of unit length;
     it is ignored for fixed, floating and spherical joints. Along each of its directions a joint has viscous
     `damping` (N s/m, N m s), dry `friction` (N, N m) and `armature`, the inertia of its motor as the joint
-    feels it (kg, kg m^2). `spring`: one acts on it.
+    feels it (kg, kg m^2). With one coordinate it may have a spring: `stiffness` (N/m, N m/rad) times what the
+    coordinate is beyond `spring_rest` (m, rad). `other_drives`: forces by other laws, which no function has,
+    each as its term and what it is.
     """
 
     name: str
@@ -67,7 +82,9 @@ class Joint:
     mimic: Mimic | None = None
     line: int | None = None
     armature: float = 0.0
-    spring: bool = False
+    stiffness: float = 0.0
+    spring_rest: float = 0.0
+    other_drives: tuple[tuple[DriveTerm, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +97,16 @@ class Loop:
     kind: str
     first: tuple[str, Placement]
     second: tuple[str, Placement]
+
+
+@dataclass(frozen=True)
+class Actuator:
+    """A motor whose forces on joints do not depend on q: for a unit of its own force what each of some joints
+    gets, by the joint's name, the number of its direction, and the factor.
+    """
+
+    name: str
+    gains: tuple[tuple[str, int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -106,3 +133,4 @@ class Description:
     gravity: tuple[float, float, float] | None = None
     in_order: bool = False
     loops: tuple[Loop, ...] = ()
+    actuators: tuple[Actuator, ...] = ()

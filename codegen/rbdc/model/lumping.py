@@ -8,7 +8,17 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.description import (
+    DRIVE_NUMBERS,
+    Actuator,
+    Description,
+    DriveTerm,
+    Joint,
+    Limits,
+    Link,
+    Mimic,
+    Note,
+)
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
 from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
@@ -34,10 +44,8 @@ def lump(description: Description, **keywords: Any) -> Model:
 
         validate(description)  # what is rearranged must be a tree
         description = rearranged(description, options)
-    damped = options.damping == "include"
-    notes = validate(
-        description, coupled=options.mimic == "coupled", damped=damped, sprung=options.springs == "report"
-    )
+    included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
+    notes = validate(description, coupled=options.mimic == "coupled", included=included)
     description = _in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
     walk = _Walk(description, options.root_joint == "free-flyer", by_name)
@@ -68,9 +76,20 @@ def lump(description: Description, **keywords: Any) -> Model:
         (*description.notes, *notes, *extra_notes),
         description.file,
         description.text_hash,
-        damped=damped,
+        drive_terms=included,
+        friction_width=options.friction_width,
         contacts=tuple(_contacts(description, walk.frames)),
+        actuators=tuple(_actuators(description, bodies)),
     )
+
+
+def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Actuator]:
+    """The motors that act on joints which move."""
+    moving = {body.joint_name for body in bodies}
+    for actuator in description.actuators:
+        gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
+        if gains:
+            yield replace(actuator, gains=gains)
 
 
 def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Contact]:
@@ -174,9 +193,8 @@ class _Walk:
     ) -> None:
         body = Body(link, name, kind, parent, placement, Inertia.zero(), Limits(), 0, 0)
         if joint is not None:
-            damping, friction, armature = joint.damping, joint.friction, joint.armature
-            body = replace(body, limits=joint.limits, damping=damping, friction=friction, armature=armature)
-            body = replace(body, described=joint.kind)
+            drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
+            body = replace(body, limits=joint.limits, described=joint.kind, **drive)
         self.bodies.append(body)
 
 
@@ -194,9 +212,7 @@ def _in_floats(description: Description) -> Description:
             placement=_placement_in_floats(joint.placement),
             axis=Vector3.of([float(x) for x in joint.axis.scalars()]),
             limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
-            damping=float(joint.damping),
-            friction=float(joint.friction),
-            armature=float(joint.armature),
+            **{name: float(getattr(joint, name)) for name in DRIVE_NUMBERS},
             mimic=joint.mimic
             and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
         )

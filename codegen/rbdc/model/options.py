@@ -53,18 +53,11 @@ class JointOrder(StrEnum):
     FILE = "file"
 
 
-class DampingMode(StrEnum):
-    """Viscous damping of joints: a warning, or part of the dynamics."""
+class DriveMode(StrEnum):
+    """Forces of the drives of joints: left out with a warning, or part of the dynamics."""
 
     REPORT = "report"
     INCLUDE = "include"
-
-
-class SpringMode(StrEnum):
-    """Springs of joints, whose forces no function has: an error, or left out with a warning."""
-
-    REFUSE = "refuse"
-    REPORT = "report"
 
 
 Gravity = tuple[float, float, float]
@@ -123,6 +116,13 @@ def _named_numbers(given: Any) -> list[tuple[str, float]]:
     if not isinstance(content, dict):
         raise ValueError('the file holds no object such as {"joint": 0.1}')
     return [(joint, number(value)) for joint, value in content.items()]
+
+
+def _width(given: Any) -> float:
+    width = number(given)
+    if not 1e-9 <= width < math.inf:
+        raise ValueError("give a finite number of at least 1e-9 (rad/s, m/s)")
+    return width
 
 
 def _frame(given: Any) -> AddedFrame:
@@ -195,16 +195,28 @@ class ModelOptions:
         "What motors add to the inertia of joints (kg m^2, kg); FILE: a JSON object of the same.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
-    damping: Option[DampingMode] = Option(
-        choice(DampingMode),
-        DampingMode.REPORT,
+    damping: Option[DriveMode] = Option(
+        choice(DriveMode),
+        DriveMode.REPORT,
         "Viscous damping of joints: only warned of, or part of the dynamics.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
-    springs: Option[SpringMode] = Option(
-        choice(SpringMode),
-        SpringMode.REFUSE,
-        "Springs of joints, which no function has: an error, or left out with a warning.",
+    springs: Option[DriveMode] = Option(
+        choice(DriveMode),
+        DriveMode.REPORT,
+        "Linear springs of joints: only warned of, or part of the dynamics.",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    friction: Option[DriveMode] = Option(
+        choice(DriveMode),
+        DriveMode.REPORT,
+        "Dry friction of joints: only warned of, or part of the dynamics, as F v / sqrt(v^2 + w^2).",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    friction_width: Option[float] = Option(
+        Reading(_width, "SPEED"),
+        0.01,
+        "w of dry friction that is part of the dynamics (rad/s, m/s).",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     xacro_arguments: Option[tuple[tuple[str, str], ...]] = Option(

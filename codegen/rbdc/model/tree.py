@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from rbdc.model.description import Joint, Limits, Link, Note
+from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero, sqrt
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -18,6 +19,14 @@ WORLD = -1
 """The parent index of a body that hangs from the fixed world."""
 
 STANDARD_GRAVITY = Vector3(0.0, 0.0, -9.81)
+
+
+def _squared(x: Scalar) -> Scalar:
+    return x * x
+
+
+def _magnitude(x: Scalar) -> Scalar:
+    return sqrt(x * x)
 
 
 @dataclass(frozen=True)
@@ -39,7 +48,8 @@ class Body:
     origin of the body's frame, which is the frame of link `name`: an `Inertia`, but in a `JointSpaceBody`.
     `index_q`, `index_v` are where its joint's entries begin in q and v; a follower (with `coupling`) has
     those of its leader. `armature` is what the joint's motor adds to its inertia, along each of its
-    directions (kg, kg m^2), `described` its kind in the description.
+    directions (kg, kg m^2), `damping` viscous, `friction` dry, `stiffness` that of a spring which is at rest
+    at the configuration `spring_rest`; `described` is the joint's kind in the description.
     """
 
     name: str
@@ -53,8 +63,10 @@ class Body:
     index_v: int
     coupling: Coupling | None = None
     damping: Scalar = 0.0
-    friction: float = 0.0
+    friction: Scalar = 0.0
     armature: Scalar = 0.0
+    stiffness: Scalar = 0.0
+    spring_rest: Scalar = 0.0
     described: str = ""
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
@@ -141,10 +153,11 @@ class Model:
     `base_inertia` is that of the links fixed to the world, about the world's origin: it counts for the centre
     of mass and the potential energy only. `resting` is what moving links have that stays where it is whatever
     the joints do, about the world's origin, where regrouping has taken it from them (joint-space models).
-    `gravity` in m/s^2. `damped`: the joints' viscous damping counts. `parameters`: what functions take at run
-    time. `world_forces`: external forces are given in the world's frame, not in those of the bodies.
-    `contacts`: with the world, and closed loops, in the order of their rows; `redundant`: some of these rows
-    depend on others in every configuration.
+    `gravity` in m/s^2. `drive_terms`: what of the joints' drives counts besides armature;
+    `friction_width`: the speed (m/s, rad/s) at which dry friction has 0.7 of its full value. `parameters`:
+    what functions take at run time. `world_forces`: external forces are given in the world's frame, not in
+    those of the bodies. `contacts`: with the world, and closed loops, in the order of their rows;
+    `redundant`: some of these rows depend on others in every configuration.
     """
 
     name: str
@@ -158,11 +171,13 @@ class Model:
     file: str | None = None
     description_hash: str | None = None
     resting: MomentInertia = field(default_factory=MomentInertia.zero)
-    damped: bool = False
+    drive_terms: tuple[DriveTerm, ...] = ()
+    friction_width: float = 0.01
     parameters: tuple[ParameterRow, ...] = ()
     world_forces: bool = False
     contacts: tuple[Contact, ...] = ()
     redundant: bool = False
+    actuators: tuple[Actuator, ...] = ()
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
@@ -213,21 +228,67 @@ class Model:
         """Inertia that motors add to the diagonal of M (nv); a follower's counts by the square of its
         multiplier.
         """
-        return self._along_joints([body.armature for body in self.bodies])
+        return self._along_joints([body.armature for body in self.bodies], _squared)
 
     @property
     def damping(self) -> list[Scalar]:
-        """The viscous damping that counts (nv), likewise; zeros unless the model is `damped`."""
-        return self._along_joints([body.damping if self.damped else 0.0 for body in self.bodies])
+        """The viscous damping that counts (nv), a follower's like its armature."""
+        return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"), _squared)
 
-    def _along_joints(self, numbers: Sequence[Scalar]) -> list[Scalar]:
-        """G^T D G of a diagonal matrix D with a number for each joint, its diagonal."""
+    @property
+    def friction(self) -> list[Scalar]:
+        """The dry friction that counts (nv; N, N m), a follower's by its multiplier without the sign."""
+        return self._along_joints(self._counting(DriveTerm.FRICTION, "friction"), _magnitude)
+
+    @property
+    def stiffness(self) -> list[Scalar]:
+        """The stiffness of springs that count (nv; N/m, N m/rad), a follower's like its armature."""
+        return self._along_joints(self._counting(DriveTerm.SPRINGS, "stiffness"), _squared)
+
+    @property
+    def preload(self) -> list[Scalar]:
+        """The forces of these springs where all coordinates are zero (nv; N, N m)."""
+        forces: list[Scalar] = []
+        for body, stiffness in zip(self.bodies, self._counting(DriveTerm.SPRINGS, "stiffness"), strict=True):
+            at_zero = 0.0 if body.coupling is None else body.coupling.offset
+            forces.append(0.0 if is_zero(stiffness) else stiffness * (at_zero - body.spring_rest))
+        return self._along_joints(forces, lambda multiplier: multiplier)
+
+    @property
+    def only_damped(self) -> bool:
+        """Whether armature and damping are all that counts of drives: no springs, no dry friction."""
+        return not any(self.stiffness) and not any(self.friction)
+
+    def _counting(self, term: DriveTerm, name: str) -> list[Scalar]:
+        """A number of each joint's drive; zeros unless its term counts."""
+        return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
+
+    def _along_joints(self, numbers: Sequence[Scalar], factor: Callable[[Scalar], Scalar]) -> list[Scalar]:
+        """Numbers of joints along v, a follower's times `factor` of its multiplier."""
         total: list[Scalar] = [0.0] * self.nv
         for body, number in zip(self.bodies, numbers, strict=True):
-            factor = 1.0 if body.coupling is None else body.coupling.multiplier * body.coupling.multiplier
+            own = number if body.coupling is None else factor(body.coupling.multiplier) * number
             for k in range(body.index_v, body.index_v + body.joint.nv):
-                total[k] = total[k] + (number if body.coupling is None else factor * number)
+                total[k] = total[k] + own
         return total
+
+    @property
+    def actuation(self) -> list[list[float]]:
+        """B (nv, number of `actuators`) of tau = B u, u the forces of motors; what acts on a follower acts on
+        its leader by the multiplier.
+        """
+        bodies = {body.joint_name: body for body in self.bodies}
+        matrix = [[0.0] * len(self.actuators) for _ in range(self.nv)]
+        for column, actuator in enumerate(self.actuators):
+            for joint, direction, gain in actuator.gains:
+                body = bodies[joint]
+                factor = 1.0 if body.coupling is None else body.coupling.multiplier
+                matrix[body.index_v + direction][column] += factor * gain
+        return matrix
+
+    def of_inertia(self) -> Self:
+        """The model without gravity and the forces of drives: its inverse dynamics at rest is M a."""
+        return replace(self, gravity=Vector3.zero(), drive_terms=())
 
     @property
     def njoints(self) -> int:

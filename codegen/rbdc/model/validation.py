@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn, TypeVar
 
 import numpy as np
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.description import JOINT_KINDS, Description, Joint, Link, Note
+from rbdc.model.description import DRIVE_NUMBERS, JOINT_KINDS, Description, DriveTerm, Joint, Link, Note
 from rbdc.model.joints import DESCRIBED
 from rbdc.model.xml import shown
 from rbdc.spatial import RigidInertia, Symmetric3
@@ -25,17 +25,24 @@ few digits.
 _CANCELLATION = 1e-14
 """Relative to the inertia about the link's origin: what moving it to the centre of mass leaves."""
 
+_TERMS = {
+    DriveTerm.DAMPING: ("damping", "damping"),
+    DriveTerm.SPRINGS: ("stiffness", "a spring"),
+    DriveTerm.FRICTION: ("friction", "friction"),
+}
+"""Of each term of a joint's drive the number that it has, and what messages call it."""
+
 Named = TypeVar("Named", Link, Joint)
 
 
 def validate(
-    description: Description, *, coupled: bool = False, damped: bool = False, sprung: bool = True
+    description: Description, *, coupled: bool = False, included: Sequence[DriveTerm] = ()
 ) -> list[Note]:
     """Notes on what is odd but builds; DescriptionError on what does not make a robot.
 
-    `coupled`: whether mimic joints follow their leaders, which they must then be able to. `damped`: whether
-    damping counts. `sprung`: springs are only noted; UnsupportedError otherwise. Inertias need only be
-    finite, for those of a body count together: `negative_moment` judges them.
+    `coupled`: whether mimic joints follow their leaders, which they must then be able to. `included`:
+    terms of the joints' drives that count; UnsupportedError for what of them no function has. Inertias need
+    only be finite, for those of a body count together: `negative_moment` judges them.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -46,8 +53,7 @@ def validate(
     check.mimics(coupled=coupled)
     for link in description.links:
         check.inertia(link)
-    check.springs(noted=sprung)
-    check.dynamics(damped=damped)
+    check.drives(included)
     return check.notes
 
 
@@ -87,9 +93,7 @@ class _Check:
         numbers = [
             *joint.axis.scalars(),
             *joint.placement.scalars(),
-            joint.damping,
-            joint.friction,
-            joint.armature,
+            *(getattr(joint, name) for name in DRIVE_NUMBERS),
         ]
         if not all(math.isfinite(x) for x in numbers):
             self.fail(f"{name} has a number that is not finite", "give finite numbers", joint.line)
@@ -104,6 +108,12 @@ class _Check:
             self.fail(
                 f"{name} has the negative armature {joint.armature}",
                 "give the inertia of its motor, or 0",
+                joint.line,
+            )
+        if joint.stiffness != 0.0 and joint.kind not in (*_ONE_DOF, "fixed"):
+            self.fail(
+                f"{name} has a spring and more than one coordinate",
+                "give springs to joints with one",
                 joint.line,
             )
         length = math.hypot(*joint.axis.scalars())
@@ -242,35 +252,22 @@ class _Check:
                 )
             )
 
-    def springs(self, *, noted: bool) -> None:
-        """Refuse joints with springs, or say that their forces count nowhere."""
-        sprung = [j for j in self.description.joints if j.spring and j.kind != "fixed"]
-        if sprung and not noted:
-            place = f"{self.description.file}: " if self.description.file else ""
-            raise UnsupportedError(
-                f'{place}joint "{shown(sprung[0].name)}" has a spring (stiffness), whose force no function '
-                "has: remove it, lock the joint, or leave springs out with --springs report"
-            )
-        if sprung:
-            have = "s have" if len(sprung) > 1 else " has"
-            self.notes.append(
-                Note(f"{len(sprung)} joint{have} a spring (stiffness); rnea does not include it")
-            )
-
-    def dynamics(self, *, damped: bool) -> None:
-        """Say what of the joints' drives counts nowhere. Dry friction never does: its force jumps where a
-        joint stops or turns back, so that forward dynamics with it has no derivative there, and at rest takes
-        any value up to a bound.
-        """
-        left_out = {"friction": "; rnea does not include it, for it jumps where a joint stops"}
-        if not damped:
-            left_out = {"damping": "; rnea does not include it (--damping include does)", **left_out}
-        for what, why in left_out.items():
-            count = sum(
-                getattr(joint, what) != 0.0 for joint in self.description.joints if joint.kind != "fixed"
-            )
-            if count:
-                self.notes.append(Note(f"{count} joint{'s have' if count > 1 else ' has'} {what}{why}"))
+    def drives(self, included: Sequence[DriveTerm]) -> None:
+        """Say what of the joints' drives counts nowhere, or refuse what is asked for and no function has."""
+        moving = [joint for joint in self.description.joints if joint.kind != "fixed"]
+        for joint in moving:
+            for term, what in joint.other_drives:
+                if term in included:
+                    place = f"{self.description.file}: " if self.description.file else ""
+                    raise UnsupportedError(
+                        f'{place}joint "{shown(joint.name)}" has {what}, which no function has: '
+                        f"remove it, or leave {term} out with --{term} report"
+                    )
+        for term, (number, what) in _TERMS.items():
+            having = [j for j in moving if getattr(j, number) or term in dict(j.other_drives)]
+            if having and term not in included:
+                have = f"{len(having)} joint{'s have' if len(having) > 1 else ' has'}"
+                self.notes.append(Note(f"{have} {what}; rnea does not include it (--{term} include does)"))
 
 
 def negative_moment(inertia: RigidInertia) -> float | None:

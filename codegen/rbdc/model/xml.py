@@ -99,6 +99,10 @@ class Document:
             return default
         return self._finite(element, name, (text or "").strip())
 
+    def written(self, element: etree._Element) -> float:
+        """The finite number that is an element's text."""
+        return self._finite(element, "text", (element.text or "").strip())
+
     def vector(
         self, element: etree._Element, name: str, default: tuple[float, float, float]
     ) -> tuple[float, float, float]:

@@ -150,11 +150,18 @@ def has_loops_along_paths(model: Model, function: Function) -> bool:
     """
     if function.along_paths is None or model.nv <= STRAIGHT_SECOND_ORDER:
         return False
-    if not (model.coupled or model.world_forces):
+    if not (model.coupled or model.world_forces or any(model.friction)):
         return True
     if model.nv > STRAIGHT_TENSORS:
-        what = "coupled joints" if model.coupled else "external forces in the world's frame"
-        remedy = "--mimic independent" if model.coupled else "--fext-frame local"
+        what, remedy = next(
+            reason
+            for held, *reason in (
+                (model.coupled, "coupled joints", "--mimic independent"),
+                (model.world_forces, "external forces in the world's frame", "--fext-frame local"),
+                (True, "dry friction", "--friction report"),
+            )
+            if held
+        )
         raise UnsupportedError(
             f"{function.name}: with {what} at most {STRAIGHT_TENSORS} degrees of freedom, "
             f"here {model.nv}; build with {remedy}"

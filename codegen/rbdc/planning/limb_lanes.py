@@ -22,8 +22,9 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
-from rbdc.model import Model
+from rbdc.model import Body, Model
 from rbdc.model.contacts import total_rows
+from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
@@ -46,14 +47,13 @@ lengthens the critical path.
 
 @dataclass(frozen=True)
 class LaneConstants:
-    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, its joint's
-    armature and damping, the sign of its joint, and the frames of contacts in the chosen one.
+    """The constants of a limb's body, as numbers or scalars: its link's, its chosen frame, the
+    numbers of its joint's drive, the sign of its joint, and the frames of contacts in the chosen one.
     """
 
     link: LinkConstants
     chosen: Placement
-    armature: Scalar
-    damping: Scalar
+    drive: tuple[Scalar, ...]
     sign: Scalar
     contacts: tuple[Placement, ...]
 
@@ -61,20 +61,19 @@ class LaneConstants:
     def of(scalars: Sequence[Scalar]) -> LaneConstants:
         """The constants from their `scalars`."""
         count = len(LinkConstants._fields)
-        armature, damping, sign = scalars[count + 12 : count + 15]
-        contacts = range(count + 15, len(scalars), 12)
+        *drive, sign = scalars[count + 12 : count + 13 + len(DRIVE_NUMBERS)]
+        contacts = range(count + 13 + len(DRIVE_NUMBERS), len(scalars), 12)
         return LaneConstants(
             LinkConstants(*scalars[:count]),
             _placement(scalars[count : count + 12]),
-            armature,
-            damping,
+            tuple(drive),
             sign,
             tuple(_placement(scalars[k : k + 12]) for k in contacts),
         )
 
     def scalars(self) -> list[Scalar]:
         """All of them in a row."""
-        own = [*self.link, *self.chosen.scalars(), self.armature, self.damping, self.sign]
+        own = [*self.link, *self.chosen.scalars(), *self.drive, self.sign]
         return [*own, *(x for contact in self.contacts for x in contact.scalars())]
 
 
@@ -161,10 +160,19 @@ def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
     body = model.bodies[index]
-    damping = body.damping if model.damped else 0.0
     frames = tuple(body.own_placement(placement) for placement in _contacts_of(model, index))
-    made = LaneConstants(constants(body), body.chosen, body.armature, damping, sign, frames)
+    made = LaneConstants(constants(body), body.chosen, _drive(model, body, sign), sign, frames)
     return [float(x) for x in made.scalars()]
+
+
+def _drive(model: Model, body: Body, sign: float) -> tuple[Scalar, ...]:
+    """The numbers of a joint's drive, zero where they do not count; `sign`: that of its coordinate."""
+    terms = model.drive_terms
+    damping = body.damping if DriveTerm.DAMPING in terms else 0.0
+    friction = body.friction if DriveTerm.FRICTION in terms else 0.0
+    sprung = DriveTerm.SPRINGS in terms and body.stiffness != 0.0
+    spring = (body.stiffness, sign * body.spring_rest) if sprung else (0.0, 0.0)
+    return body.armature, damping, friction, *spring
 
 
 def _contacts_of(model: Model, index: int) -> list[Placement]:
@@ -309,8 +317,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
         given |= {
             "inertia": own.link.inertia,
             "chosen": own.chosen,
-            "armature": own.armature,
-            "damping": own.damping,
+            **dict(zip(DRIVE_NUMBERS, own.drive, strict=True)),
         }
         described = _contacts_of(limbs.model, index)
         contacts = tuple(zip(described, own.contacts, strict=True))

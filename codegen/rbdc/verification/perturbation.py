@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.model import Body, Contact, Coupling, Model
+from rbdc.model.description import DRIVE_NUMBERS
 from rbdc.spatial import Inertia, Placement, RigidInertia, Rotation, Scalar, Symmetric3, Vector3
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding
 
@@ -136,10 +137,8 @@ class Perturbation:
             multiplier, offset = self._numbers([coupling.multiplier]), self._numbers([coupling.offset])
             coupling = Coupling(coupling.leader, multiplier[0], offset[0])
         placement, inertia = self._placement(body.placement, length), self._inertia(body.inertia)
-        (armature,), (damping,) = self._numbers([body.armature]), self._numbers([body.damping])
-        return replace(
-            body, placement=placement, inertia=inertia, coupling=coupling, armature=armature, damping=damping
-        )
+        drive = {name: self._numbers([getattr(body, name)])[0] for name in DRIVE_NUMBERS}
+        return replace(body, placement=placement, inertia=inertia, coupling=coupling, **drive)
 
 
 def longest_offset(model: Model) -> float:

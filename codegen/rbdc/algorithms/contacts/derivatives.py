@@ -20,7 +20,6 @@ contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carp
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.algorithms.contacts.dynamics import (
     Constraints,
@@ -50,7 +49,7 @@ from rbdc.algorithms.tools.linear import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Scalar
 
 Vector = list[Scalar]
 
@@ -192,7 +191,7 @@ def impulse_dynamics_derivatives(
     tree = tree_motion(model, q, sliding, trace=trace)
     contacts = contact_motions(tree)
     still: Vector = [0.0] * model.nv
-    weightless = _without_gravity_and_damping(model)
+    weightless = model.of_inertia()
     external = contact_forces_on_bodies(tree, contacts, impulses)
     by_q, _, _ = rnea_derivatives(weightless, q, still, change, external, trace)
     by_q = _plus(by_q, following(tree, contacts, impulses))
@@ -201,10 +200,6 @@ def impulse_dynamics_derivatives(
     approach = [[factor * x for x in row] for row in stacked(contacts)]
     kept, held = _solved(constraints, [list(still) for _ in still], approach)
     return moved, plus_diagonal(kept, [1.0] * model.nv), _turned(contacts, pushed), _turned(contacts, held)
-
-
-def _without_gravity_and_damping(model: Model) -> Model:
-    return replace(model, gravity=Vector3.zero(), damped=False)
 
 
 def contact_inverse_dynamics_derivatives(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.drives import without_damping
+from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.newton_euler import newton_euler, reference_pass
@@ -116,7 +116,7 @@ def solution(
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
     torques = joint_torques(model, placements, wrenches, trace)
-    moving = [t - b for t, b in zip(without_damping(model, tau, v), torques, strict=True)]
+    moving = [t - b for t, b in zip(without_resistance(model, tau, q, v), torques, strict=True)]
     contacts = contact_motions(tree_motion(model, q, v, reference, trace), options, local=local)
     constraints = constraints_of(model, q, contacts, options, trace)
     residual = residuals(contacts)

@@ -8,7 +8,6 @@ accelerations, and by ds = -M^-1 dM s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.algorithms.derivatives.jvp import rnea_tangent, values_and_rates, without_rates
 from rbdc.algorithms.derivatives.vjp import Solve, Vector, rnea_adjoint
@@ -22,7 +21,7 @@ from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Scalar
 from rbdc.spatial.tangent import rate_of, tangents
 
 Vectors = tuple[Vector, Vector, Vector]
@@ -97,8 +96,7 @@ def _forward(
     moved = rnea_tangent(model, q, v, a, dq, dv, rest, fext, trace)
     da = solve([x - y for x, y in zip(dtau, moved, strict=True)])
     solved = solve(list(w))
-    weightless = replace(model, gravity=Vector3.zero())
-    turned = solve(rnea_tangent(weightless, q, rest, solved, dq, rest, rest, None, trace))
+    turned = solve(rnea_tangent(model.of_inertia(), q, rest, solved, dq, rest, rest, None, trace))
     moving = tangents(q, configuration_rate(model, q, dq))
     weights = tangents(solved, [-x for x in turned])
     by_q, by_v, _ = rnea_adjoint(

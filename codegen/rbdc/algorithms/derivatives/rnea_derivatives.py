@@ -53,6 +53,7 @@ from dataclasses import dataclass, replace
 from rbdc.algorithms.derivatives.world_forces import add_world_forces
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.algorithms.dynamics.crba import composite_inertias
+from rbdc.algorithms.dynamics.drives import resistance_by_v
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, wrench
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
@@ -164,8 +165,9 @@ def rnea_derivatives(
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
     if fext is not None and model.world_forces:
         add_world_forces(model, placements, fext, dq, trace)
-    by_v = plus_diagonal(reduce_matrix(model, dv), model.damping)
-    return reduce_matrix(model, dq), by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
+    by_q = plus_diagonal(reduce_matrix(model, dq), model.stiffness)
+    by_v = plus_diagonal(reduce_matrix(model, dv), resistance_by_v(model, v))
+    return by_q, by_v, plus_diagonal(reduce_matrix(model, inertia), model.armature)
 
 
 def _forward_pass(

@@ -51,6 +51,7 @@ from rbdc.algorithms.derivatives.squares import (
 )
 from rbdc.algorithms.derivatives.world_forces import add_second_terms
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
+from rbdc.algorithms.dynamics.drives import resistance_by_vv
 from rbdc.algorithms.dynamics.external_forces import from_one_frame, of_subtrees
 from rbdc.algorithms.kinematics import free_root, in_one_frame
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, joint_velocities, reduce_matrix
@@ -148,6 +149,8 @@ def rnea_second_derivatives(
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
             trace(name, f"entries of {symbol} with this joint lowest", f"{symbol}{d}", [tensor[d][d][d]])
     qq, vv, qv, mq = (_reduced(model, tensor) for tensor in tensors)
+    for k, x in enumerate(resistance_by_vv(model, v)):
+        vv[model.nv * k + k][k] = vv[model.nv * k + k][k] + x
     return qq, vv, qv, mq
 
 

@@ -1,46 +1,118 @@
-"""Terms that the drives of joints add to the dynamics of the bodies: the inertia of motors, and viscous
-damping.
+"""Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
-Both are diagonal over v (`Model.armature`, `Model.damping`), also where joints follow others: with K the
-armature and D the damping
+All are diagonal over v, also where joints follow others: with K the armature, D the damping, S the stiffness,
+p the preload, F the dry friction and w its width (`Model`)
 
-    tau = ID(q, v, a) + K a + D v,     M = H + K,     dtau/dv = dID/dv + D,     dtau/da = M
+    r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)
+    tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
+    dtau/dv = dID/dv + D + F w^2 / (v^2 + w^2)^(3/2),     d2tau/dv2 = d2ID/dv2 - 3 F w^2 v / (v^2 + w^2)^(5/2)
 
 They belong to the joints' coordinates, not to links: no choice of link frames and no regrouping of inertias
 sees them. Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors.
+Dry friction, which jumps where a joint stops, is taken smooth, by a square root: unlike tanh(v / w), which
+differs from it by a width, it is exact in lanes of vectors and its derivatives of all orders are algebraic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.spatial import Scalar
-from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.scalars import is_zero, sqrt
+
+Vector = list[Scalar]
 
 
 def with_drives(
-    model: Model, torques: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
-    """tau + K a + D v (nv) of torques that move the bodies alone. Test: Pinocchio's armature, MuJoCo's
-    armature and damping.
+    model: Model,
+    torques: Sequence[Scalar],
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    a: Sequence[Scalar],
+    trace: Trace = silent,
+) -> Vector:
+    """tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature, MuJoCo's
+    armature, damping and springs.
     """
-    armature, damping, result = model.armature, model.damping, list(torques)
+    armature, resisting, result = model.armature, resistance(model, q, v), list(torques)
     for body in model.bodies:
-        driven = False
-        for k in range(body.index_v, body.index_v + body.joint.nv) if body.coupling is None else ():
-            for factor, rate in ((armature[k], a[k]), (damping[k], v[k])):
-                if not (is_zero(factor) or is_zero(rate)):
-                    result[k], driven = result[k] + factor * rate, True
-        if driven:
-            own = result[body.index_v : body.index_v + body.joint.nv]
-            trace(body.name, "tau + armature qddot + damping qdot", f"drive{body.index_v}", own)
+        own = range(body.index_v, body.index_v + body.joint.nv) if body.coupling is None else range(0)
+        terms = {k: [*_product(armature[k], a[k]), *resisting[k]] for k in own}
+        for k, forces in terms.items():
+            for force in forces:
+                result[k] = result[k] + force
+        if any(terms.values()):
+            trace(body.name, _formula(model), f"drive{body.index_v}", [result[k] for k in own])
     return result
 
 
-def without_damping(model: Model, tau: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-    """tau - D v (nv): what is left of the torques for the bodies and the motors."""
-    return [
-        t if is_zero(d) or is_zero(x) else t - d * x for t, d, x in zip(tau, model.damping, v, strict=True)
-    ]
+def without_resistance(
+    model: Model, tau: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar]
+) -> Vector:
+    """tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
+    result = list(tau)
+    for k, forces in enumerate(resistance(model, q, v)):
+        for force in forces:
+            result[k] = result[k] - force
+    return result
+
+
+def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Vector]:
+    """The terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
+    terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
+    preload = model.preload
+    for k, stiffness in enumerate(model.stiffness):
+        if not is_zero(stiffness):
+            terms[k].append(stiffness * q[position_of(model, k)] + preload[k])
+    for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
+        if not (is_zero(friction) or is_zero(rate)):
+            terms[k].append(friction * rate * (1.0 / sqrt(_squared(model, rate))))
+    return terms
+
+
+def resistance_by_v(model: Model, v: Sequence[Scalar]) -> Vector:
+    """dr/dv along the diagonal (nv); dr/dq is `Model.stiffness`."""
+    width = model.friction_width * model.friction_width
+
+    def slope(friction: Scalar, rate: Scalar) -> Scalar:
+        square = _squared(model, rate)
+        return friction * width * (1.0 / (square * sqrt(square)))
+
+    return [d + x for d, x in zip(model.damping, _of_friction(model, v, slope), strict=True)]
+
+
+def resistance_by_vv(model: Model, v: Sequence[Scalar]) -> Vector:
+    """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
+    width = model.friction_width * model.friction_width
+
+    def curvature(friction: Scalar, rate: Scalar) -> Scalar:
+        square = _squared(model, rate)
+        return -3.0 * width * friction * rate * (1.0 / (square * square * sqrt(square)))
+
+    return _of_friction(model, v, curvature)
+
+
+def position_of(model: Model, k: int) -> int:
+    """The entry of q of a joint with one coordinate, by its entry of v."""
+    return next(body.index_q for body in model.bodies if body.index_v == k and body.coupling is None)
+
+
+def _of_friction(model: Model, v: Sequence[Scalar], formula: Callable[[Scalar, Scalar], Scalar]) -> Vector:
+    friction = zip(model.friction, v, strict=True)
+    return [0.0 if is_zero(force) else formula(force, rate) for force, rate in friction]
+
+
+def _squared(model: Model, rate: Scalar) -> Scalar:
+    return rate * rate + model.friction_width * model.friction_width
+
+
+def _product(factor: Scalar, rate: Scalar) -> Vector:
+    return [] if is_zero(factor) or is_zero(rate) else [factor * rate]
+
+
+def _formula(model: Model) -> str:
+    """The law of the drives that count, as comments have it."""
+    terms = {"damping": "damping qdot", "springs": "spring", "friction": "friction"}
+    return " + ".join(["tau + armature qddot", *(terms[term] for term in model.drive_terms)])

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
 from rbdc.algorithms.dynamics.crba import crba
-from rbdc.algorithms.dynamics.drives import without_damping
+from rbdc.algorithms.dynamics.drives import without_resistance
 from rbdc.algorithms.dynamics.external_forces import without_external
 from rbdc.algorithms.dynamics.newton_euler import reference_pass
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
@@ -59,7 +59,7 @@ def by_articulated_bodies(
     joints = articulated(model, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
     still = weightless if falls else model
-    tau = without_damping(model, tau, v)
+    tau = without_resistance(model, tau, q, v)
     return articulated_accelerations(still, placements, joints, wrenches, tau, trace, reference)
 
 
@@ -88,7 +88,7 @@ def accelerations(
     placements = joint_placements(model, q, trace)
     wrenches, reference = reference_pass(model, v, placements, trace)
     wrenches = without_external(model, placements, wrenches, fext, trace)
-    tau = without_damping(model, tau, v)
+    tau = without_resistance(model, tau, q, v)
     moving = [t - b for t, b in zip(tau, joint_torques(model, placements, wrenches, trace), strict=True)]
     trace("forward dynamics", "tau - inverse dynamics of the reference", "moving", moving)
     return [x + y for x, y in zip(solve(moving), reference, strict=True)]

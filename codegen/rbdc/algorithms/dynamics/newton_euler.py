@@ -22,7 +22,7 @@ by w:
 
 so that no linear velocity of any body is needed. Gravity is an acceleration -g of the world. From the leaves
 to the root tau = S^T f, and f of the parent takes the child's, carried over.
-`rbdc.algorithms.dynamics.drives` adds what motors and damping take.
+`rbdc.algorithms.dynamics.drives` adds what the drives of joints take.
 
 Luh, Walker and Paul (1980); the sparse inertial parameters are Khalil and Gautier's. Test: the two forms,
 this one and `rbdc.algorithms.reference.rnea`, agree on every model.
@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdc.algorithms.dynamics.drives import with_drives
 from rbdc.algorithms.dynamics.external_forces import without_external
@@ -97,18 +97,19 @@ def newton_euler(
     placements = joint_placements(model, q, trace)
     forces = forward_pass(model, v, a, placements, trace)
     forces = without_external(model, placements, forces, fext, trace)
-    return with_drives(model, joint_torques(model, placements, forces, trace), v, a, trace)
+    return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a, trace)
 
 
 def nonlinear_effects(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
 ) -> list[Scalar]:
-    """C(q, v) v + g(q), and damping (nv): inverse dynamics at zero acceleration."""
+    """C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
 def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """g(q) (nv): inverse dynamics at rest."""
+    """g(q) (nv): inverse dynamics at rest, without springs."""
+    model = replace(model, drive_terms=())
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.rnea import rnea, with_drives, without_external
+from rbdc.algorithms.reference.drives import resistance
+from rbdc.algorithms.reference.rnea import rnea, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal, transposed
@@ -64,7 +65,7 @@ def aba(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - D v + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
+    """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
     The recursion does not know that a joint follows another: with coupled mimic joints M is factored. Test:
     inverse dynamics of ddq gives tau back.
@@ -73,7 +74,7 @@ def aba(
         return _by_cholesky(model, q, v, tau, fext, trace)
     placements = joint_placements(model, q, trace)
     joints = articulated(model, placements, trace)
-    tau = with_drives(model, tau, [-x for x in v], [0.0] * model.nv)
+    tau = [t - r for t, r in zip(tau, resistance(model, q, v), strict=True)]
     c, forces = _biases(model, q, v, placements, fext, trace)
     u: list[list[Scalar]] = [[] for _ in model.bodies]
     for i in reversed(range(model.njoints)):

@@ -24,7 +24,7 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed,
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial import Scalar
 from rbdc.spatial.tangent import rate_of, tangents
 
 
@@ -34,7 +34,7 @@ def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trac
     """
     del trace
     bodies = tuple(replace(body, armature=0.0) for body in model.bodies)
-    alone = replace(model, bodies=bodies, gravity=Vector3.zero(), damped=False)
+    alone = replace(model.of_inertia(), bodies=bodies)
     units = unit_rows(model.nv, (*q, *v))
     brackets = [side_by_side(row) + 0.0 * units[0] for row in transposed(_brackets(model, v))]
     torques = rnea(alone, q, tangents(v, units), tangents([0.0] * model.nv, brackets))

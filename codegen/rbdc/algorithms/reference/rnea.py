@@ -1,12 +1,13 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
-Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial. Motors
-and damping: Featherstone, section 9.6, as diagonal matrices over v.
+Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import (
     body_velocities,
@@ -17,7 +18,6 @@ from rbdc.algorithms.tools.kinematics import (
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
-from rbdc.spatial.scalars import is_zero
 
 
 def rnea(
@@ -28,7 +28,7 @@ def rnea(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> list[Scalar]:
-    """tau = M(q) a + C(q, v) v + g(q) + D v - sum_i J_i^T f_i (nv); N and N m.
+    """tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
     `fext` are the external forces on the bodies, each in its body's frame, or in that of the world if the
     model has `world_forces`. Tests: tau is linear in a with matrix crba(q); forward dynamics of tau gives a
@@ -38,18 +38,19 @@ def rnea(
     velocities, accelerations = forward_pass(model, v, a, placements, trace)
     forces = body_forces(model, velocities, accelerations, trace)
     forces = without_external(model, q, forces, fext)
-    return with_drives(model, joint_torques(model, placements, forces, trace), v, a)
+    return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a)
 
 
 def nonlinear_effects(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
 ) -> list[Scalar]:
-    """C(q, v) v + g(q) (nv): inverse dynamics at zero acceleration."""
+    """C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
     return rnea(model, q, v, [0.0] * model.nv, trace=trace)
 
 
 def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
-    """g(q) (nv): inverse dynamics at rest; the gradient of the potential energy."""
+    """g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
+    model = replace(model, drive_terms=())
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
@@ -102,15 +103,3 @@ def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -
     if fext is None or not model.world_forces:
         return fext
     return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
-
-
-def with_drives(
-    model: Model, torques: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
-) -> list[Scalar]:
-    """tau + K a + D v (nv; N, N m), with the armature K and the damping D."""
-    result = list(torques)
-    for diagonal, rates in ((model.armature, a), (model.damping, v)):
-        for k, (factor, rate) in enumerate(zip(diagonal, rates, strict=True)):
-            if not is_zero(factor):
-                result[k] = result[k] + factor * rate
-    return result

@@ -20,7 +20,8 @@ from rbdc.model import Model
 class PathKernel:
     """A kernel: its operations on registers, its C. coupled: it knows joints that follow others. most:
     degrees of freedom beyond which its matrices would not fit on a stack. driven_root: it knows armature of a
-    free root, without which what M makes of the root's own accelerations is known.
+    free root, without which what M makes of the root's own accelerations is known. any_drive: it knows
+    springs and dry friction.
     """
 
     cost: Callable[[Model, ScalarType], Cost]
@@ -28,6 +29,7 @@ class PathKernel:
     coupled: bool = False
     most: int = 1000
     driven_root: bool = True
+    any_drive: bool = True
 
 
 def _inverse_dynamics_cost(model: Model, scalar: ScalarType) -> Cost:
@@ -41,7 +43,7 @@ KERNELS = {
     "inverse_dynamics_derivatives": PathKernel(_inverse_dynamics_cost, paths_source, coupled=True),
     "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
     "forward_dynamics_derivatives": PathKernel(
-        aba_derivatives_cost, aba_derivatives_source, most=SOLVED, driven_root=False
+        aba_derivatives_cost, aba_derivatives_source, most=SOLVED, driven_root=False, any_drive=False
     ),
 }
 
@@ -52,6 +54,8 @@ def has_windows(model: Model, function: Function) -> bool:
     if not kind or not goes_along_paths(model):
         return False
     kernel, root = KERNELS[kind], model.bodies[0]
+    if not (kernel.any_drive or model.only_damped):
+        return False
     if root.joint.free and root.armature != 0.0 and not kernel.driven_root:
         return False
     return model.nv <= kernel.most and (kernel.coupled or not model.coupled)

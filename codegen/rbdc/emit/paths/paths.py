@@ -179,14 +179,20 @@ def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[s
 
 
 def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
-    """Terms that viscous damping and motors add."""
+    """Terms that springs, damping, dry friction and motors add."""
     lines = []
-    for output, values in ((outputs[1], model.damping), (outputs[2], model.armature)):
+    for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         lines += [
             f"{output}[{k * model.nv + k}] += {scalar.literal(float(x))};"
             for k, x in enumerate(values)
             if x != 0.0
         ]
+    width = scalar.literal(model.friction_width * model.friction_width)
+    for k, x in enumerate(model.friction):
+        if x != 0.0:
+            square, force = f"(v[{k}] * v[{k}] + {width})", scalar.literal(float(x))
+            root = f"{scalar.function('sqrt')}({square})"
+            lines.append(f"{outputs[1]}[{k * model.nv + k}] += {force} * {width} / ({square} * {root});")
     return lines
 
 

@@ -62,6 +62,8 @@ def render_python(
         "velocity": repr([bound.velocity for bound in limits]),
         "effort": repr([bound.effort for bound in limits]),
         "armature": repr(model.armature),
+        "actuator_names": _names(actuator.name for actuator in model.actuators) if model.actuators else "",
+        "actuation": repr(model.actuation),
         "parameter_names": parameter_names,
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
@@ -86,6 +88,7 @@ def render_python(
             conversions=_CONVERSIONS,
             parameter_names=parameter_names,
             contacts=bool(model.contacts),
+            actuators=bool(model.actuators),
             tensor_entries=held,
         ),
         **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
@@ -156,6 +159,8 @@ def _content_hash(model: Model) -> str:
     content = [model.bodies, model.frames, model.base_inertia, model.gravity, model.description_hash]
     content += ["forces in the world"] if model.world_forces else []
     content += [model.contacts] if model.contacts else []
+    content += [model.drive_terms, model.friction_width] if model.drive_terms else []
+    content += [model.actuators] if model.actuators else []
     return hashlib.sha256(repr(tuple(content)).encode()).hexdigest()
 
 

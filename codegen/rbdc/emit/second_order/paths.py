@@ -178,10 +178,13 @@ _LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0
 
 @dataclass(frozen=True)
 class Drives:
-    """Terms that drives add to M and to the derivatives by v, for each degree of freedom, as numbers in C."""
+    """Terms that drives add to M and to the derivatives by v and q, for each degree of freedom, as numbers in
+    C.
+    """
 
     armature: str
     damping: str
+    stiffness: str
 
 
 def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any]:
@@ -194,9 +197,9 @@ def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any
         above = made.size if joint.above == index else last[joint.above]
         before += [above, *range(joint.dof, joint.dof + joint.size - 1)]
     drives = None
-    if any(model.armature) or any(model.damping):
-        armature, damping = (", ".join(map(scalar.literal, x)) for x in (model.armature, model.damping))
-        drives = Drives(armature, damping)
+    terms = (model.armature, model.damping, model.stiffness)
+    if any(map(any, terms)):
+        drives = Drives(*(", ".join(map(scalar.literal, x)) for x in terms))
     after = [joint.end for joint in made.joints for _ in range(joint.size)]
     return {
         "row": 3 * made.columns,

@@ -16,12 +16,13 @@ import hashlib
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, UnsupportedError
-from rbdc.model.description import Description, Joint, Limits, Link, Loop, Mimic, Note
-from rbdc.model.formats.mjcf_refusals import CONNECT, OF_JOINTS, ignored, refuse
+from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Loop, Mimic, Note
+from rbdc.model.formats.mjcf_actuators import actuators
+from rbdc.model.formats.mjcf_refusals import CONNECT, closes_loop, is_mimic, left_out, refuse
 from rbdc.model.formats.urdf import snapped_rows
 from rbdc.model.xml import Document, on_one_line, shown
 from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
@@ -34,6 +35,8 @@ _SITE = 6
 """MuJoCo's number of the object "site"."""
 
 _ROUNDING = 1e-15
+_EVEN = 1e-12
+"""What directions of a joint may differ by, of the largest."""
 
 WORLD_LINK = "world"
 """MuJoCo's name of the body 0."""
@@ -49,14 +52,16 @@ def read_mjcf(document: Document, snap: float = 0.0) -> Description:
     refuse(compiled, document.file)
     reader = _Reader(compiled, document.file, max(snap, _ROUNDING))
     links, joints = reader.tree()
-    notes = [*document.notes, *noted, *(Note(message) for message in ignored(compiled))]
+    said = [*left_out(compiled), *reader.renamed]
+    notes = [*document.notes, *noted, *(Note(message) for message in said)]
     gravity = [0.0 if _disabled(compiled, "GRAVITY") else float(x) for x in compiled.opt.gravity]
     digest = hashlib.sha256(document.text).hexdigest()
     description = Description(
         _name(document), tuple(links), tuple(joints), tuple(notes), document.file, digest
     )
     field = (gravity[0], gravity[1], gravity[2])
-    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()))
+    motors = tuple(actuators(compiled, reader.joint_names))
+    return replace(description, gravity=field, in_order=True, loops=tuple(reader.loops()), actuators=motors)
 
 
 def _name(document: Document) -> str:
@@ -96,18 +101,11 @@ def _disabled(compiled: Any, what: str) -> bool:
     return bool(compiled.opt.disableflags & int(bit))
 
 
-@dataclass(frozen=True)
-class _Drive:
-    """Drives of a joint: armature and damping of each of its directions."""
-
-    armature: float
-    damping: float
-
-
 class _Reader:
     def __init__(self, compiled: Any, file: str, snap: float) -> None:
         self.m, self.file, self.snap = compiled, file, snap
         self.taken: set[str] = set()
+        self.renamed: list[str] = []
         self.joint_names = [self._unique(compiled.joint(j).name, f"joint{j}") for j in range(compiled.njnt)]
         self.taken = set()
         self.body_names = [
@@ -126,9 +124,9 @@ class _Reader:
     def tree(self) -> tuple[list[Link], list[Joint]]:
         """Links and joints, bodies in MuJoCo's order."""
         links, joints = [Link(WORLD_LINK, self._inertia(0))], list[Joint]()
-        for body in range(1, self.m.nbody):
+        for body in range(self.m.nbody):
             above = self.body_names[int(self.m.body_parentid[body])]
-            for joint, link in self._chain(body, above):
+            for joint, link in (*(self._chain(body, above) if body else ()), *self._sites(body)):
                 joints.append(joint)
                 links.append(link)
         return links, self._coupled(joints)
@@ -151,10 +149,24 @@ class _Reader:
             yield replace(joint, child=above), Link(above)
         yield Joint(self._fixed_name(name), "fixed", above, name, at), link
 
-    def _fixed_name(self, body: str) -> str:
-        taken = set(self.joint_names)
-        name = f"{body}:fixed"
-        while name in taken:
+    def _sites(self, body: int) -> Iterator[tuple[Joint, Link]]:
+        """The sites of a body as links without mass, fixed to it; one that has the name of a link gets
+        underscores.
+        """
+        for number in range(self.m.nsite):
+            if int(self.m.site_bodyid[number]) == body:
+                given = self.m.site(number).name
+                name = self._unique(given, f"site{number}")
+                if given and name != given:
+                    told = f'site "{shown(given)}" has the name of a body or a link'
+                    self.renamed.append(f'{told}: its frame is "{shown(name)}"')
+                place = _pose(self.m.site_pos[number], self.m.site_quat[number])
+                fixed = self._fixed_name(name)
+                yield Joint(fixed, "fixed", self.body_names[body], name, place), Link(name)
+
+    def _fixed_name(self, link: str) -> str:
+        name = f"{link}:fixed"
+        while name in self.joint_names:
             name += "_"
         return name
 
@@ -172,38 +184,69 @@ class _Reader:
             place = place.compose(Placement(back, Vector3.zero()))
         elif kind == SLIDE and ref != 0.0:
             place = place.compose(Placement(Rotation.identity(), axis.scaled(-ref)))
-        drive = self._drive(j)
-        friction = float(self.m.dof_frictionloss[int(self.m.jnt_dofadr[j])])
         return Joint(
             self.joint_names[j], _KINDS[kind], above, "", place, axis, self._limits(j),
-            drive.damping, friction, armature=drive.armature, spring=self._spring(j),
+            **self._drive(j, kind),
         )  # fmt: skip
 
-    def _drive(self, j: int) -> _Drive:
-        """Armature and damping of a joint, those of its actuators by the square of their gears."""
-        dof, kind = int(self.m.jnt_dofadr[j]), int(self.m.jnt_type[j])
-        size = {FREE: 6, BALL: 3}.get(kind, 1)
-        sums = []
-        for of_dof, of_actuator in (
-            ("dof_armature", "actuator_armature"),
-            ("dof_damping", "actuator_damping"),
-        ):
-            values = [float(x) for x in getattr(self.m, of_dof)[dof : dof + size]]
-            for actuator in self._actuators(j):
-                own = float(getattr(self.m, of_actuator)[actuator])
-                gear = [float(x) for x in self.m.actuator_gear[actuator][:size]]
-                values = [value + own * g * g for value, g in zip(values, gear, strict=True)]
-            if max(values) - min(values) > 1e-12 * max(map(abs, values)):
-                self._unsupported(j, f"{of_dof[4:]} that differs by direction: {values}")
-            sums.append(values[0])
-        if kind == FREE and sums[0] != 0.0:
+    def _drive(self, j: int, kind: int) -> dict[str, Any]:
+        """The fields of a joint's drive, by the names that `Joint` has for them."""
+        armature, damping = self._summed(j, "armature"), self._summed(j, "damping")
+        friction = float(self.m.dof_frictionloss[int(self.m.jnt_dofadr[j])])
+        if _disabled(self.m, "FRICTIONLOSS"):
+            friction = 0.0
+        if _disabled(self.m, "DAMPER"):
+            damping = [0.0] * len(damping)
+        others = list(self._other_drives(j, kind, damping, friction))
+        named = {term for term, _ in others}
+        if max(armature) - min(armature) > _EVEN * max(map(abs, armature)):
+            self._unsupported(j, f"armature that differs by direction: {armature}")
+        if kind == FREE and armature[0] != 0.0:
             self._unsupported(
                 j, "armature, which MuJoCo counts along the world's axes; give the body more mass"
             )
-        return _Drive(*sums)
+        place = int(self.m.jnt_qposadr[j])
+        sprung = DriveTerm.SPRINGS not in named and not _disabled(self.m, "SPRING")
+        stiffness = float(self.m.jnt_stiffness[j]) if sprung else 0.0
+        return {
+            "armature": armature[0],
+            "damping": 0.0 if DriveTerm.DAMPING in named else damping[0],
+            "friction": 0.0 if DriveTerm.FRICTION in named else friction,
+            "stiffness": stiffness,
+            "spring_rest": float(self.m.qpos_spring[place]) if stiffness else 0.0,
+            "other_drives": tuple(others),
+        }
 
-    def _spring(self, j: int) -> bool:
-        return bool(self.m.jnt_stiffness[j] or self.m.jnt_stiffnesspoly[j].any())
+    def _other_drives(
+        self, j: int, kind: int, damping: list[float], friction: float
+    ) -> Iterator[tuple[DriveTerm, str]]:
+        """Forces of a joint's drive by laws that no function has."""
+        dof = int(self.m.jnt_dofadr[j])
+        if self.m.dof_dampingpoly[dof].any() and not _disabled(self.m, "DAMPER"):
+            yield DriveTerm.DAMPING, "damping by a polynomial"
+        elif max(damping) - min(damping) > _EVEN * max(map(abs, damping)):
+            yield DriveTerm.DAMPING, f"damping that differs by direction: {damping}"
+        if _disabled(self.m, "SPRING"):
+            pass
+        elif self.m.jnt_stiffnesspoly[j].any():
+            yield DriveTerm.SPRINGS, "a spring by a polynomial"
+        elif self.m.jnt_stiffness[j] and kind in (FREE, BALL):
+            yield DriveTerm.SPRINGS, "a spring that is not linear in q, as of all free and ball joints"
+        if friction and kind == FREE:
+            yield DriveTerm.FRICTION, "friction, which MuJoCo counts along the world's axes"
+
+    def _summed(self, j: int, what: str) -> list[float]:
+        """Armature or damping of a joint by its directions, with its actuators' by the square of their
+        gears.
+        """
+        dof = int(self.m.jnt_dofadr[j])
+        size = {FREE: 6, BALL: 3}.get(int(self.m.jnt_type[j]), 1)
+        values = [float(x) for x in getattr(self.m, f"dof_{what}")[dof : dof + size]]
+        for actuator in self._actuators(j):
+            own = float(getattr(self.m, f"actuator_{what}")[actuator])
+            gear = [float(x) for x in self.m.actuator_gear[actuator][:size]]
+            values = [value + own * g * g for value, g in zip(values, gear, strict=True)]
+        return values
 
     def _actuators(self, j: int) -> list[int]:
         """Motors that act on a joint by its own coordinates: transmissions "joint" and "jointinparent"."""
@@ -238,7 +281,7 @@ class _Reader:
         """
         mimics: dict[str, Mimic] = {}
         for e in range(self.m.neq):
-            if not self.m.eq_active0[e] or int(self.m.eq_type[e]) != OF_JOINTS:
+            if not is_mimic(self.m, e):
                 continue
             follower, leader = int(self.m.eq_obj1id[e]), int(self.m.eq_obj2id[e])
             c0, c1 = (float(x) for x in self.m.eq_data[e][:2])
@@ -253,7 +296,7 @@ class _Reader:
         found = []
         for e in range(self.m.neq):
             kind = int(self.m.eq_type[e])
-            if not self.m.eq_active0[e] or kind == OF_JOINTS:
+            if not closes_loop(self.m, e):
                 continue
             name = self._unique(self.m.equality(e).name, f"equality{e}")
             sides = [self._side(e, side) for side in (0, 1)]

@@ -1,5 +1,5 @@
-"""Elements of an MJCF model that change its dynamics and are not supported, and those left out without
-changing them.
+"""Elements of an MJCF model that change its tree or its inertia and are not supported, and what is left out:
+forces, of which a model is the same without them.
 """
 
 from __future__ import annotations
@@ -8,103 +8,88 @@ from collections.abc import Iterator
 from typing import Any
 
 from rbdc.errors import UnsupportedError
+from rbdc.model.formats.mjcf_actuators import JOINT, JOINT_IN_PARENT, depending_on_q
 from rbdc.model.xml import shown
 
-_JOINT_TRANSMISSIONS = (0, 1)
-"""MuJoCo's numbers of the transmissions "joint" and "jointinparent"."""
 CONNECT, WELD, OF_JOINTS = range(3)
 """MuJoCo's numbers of the equality constraints "connect", "weld" and "joint"."""
 
 
 def refuse(compiled: Any, file: str) -> None:
-    """Raise UnsupportedError for the first thing that changes the dynamics and that no function has."""
+    """Raise UnsupportedError for the first thing that changes the tree or its inertia and that no function
+    has.
+    """
     for problem, remedy in _refused(compiled):
         raise UnsupportedError(f"{file}: {problem}, which rbdc does not have: {remedy}")
 
 
 def _refused(m: Any) -> Iterator[tuple[str, str]]:
-    for count, what in ((m.nflex, "flexible bodies"), (m.nplugin, "plugins"), (m.nmocap, "mocap bodies")):
-        if count:
-            yield f"the model has {what}", "remove them"
-    for body in range(m.nbody):
-        if m.body_gravcomp[body] != 0.0:
-            yield (
-                f'body "{shown(m.body(body).name)}" has gravcomp',
-                "remove it, and add the torques of gravity to those of the motors",
-            )
-    if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
-        yield "the model has a medium (density, viscosity)", "set both to 0"
-    yield from _tendons(m)
-    yield from _equalities(m)
-    yield from _actuators(m)
-    for joint in range(m.njnt):
-        dof = int(m.jnt_dofadr[joint])
-        if m.dof_dampingpoly[dof].any():
-            yield (
-                f'joint "{shown(m.joint(joint).name)}" has damping by a polynomial',
-                "give it one coefficient",
-            )
-
-
-def _tendons(m: Any) -> Iterator[tuple[str, str]]:
-    terms = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss", "armature")
+    if m.nflex:
+        yield "the model has flexible bodies", "remove them"
     for tendon in range(m.ntendon):
-        has = [term for term in terms if getattr(m, f"tendon_{term}")[tendon].any()]
-        if has:
+        if m.tendon_armature[tendon]:
             name = shown(m.tendon(tendon).name)
-            yield f'tendon "{name}" has {has[0].removesuffix("poly")}', "remove it, or give it to the joints"
-
-
-def _equalities(m: Any) -> Iterator[tuple[str, str]]:
-    for equality in range(m.neq):
-        if not m.eq_active0[equality]:
-            continue
-        name = f'equality constraint {equality} "{shown(m.equality(equality).name)}"'
-        kind = int(m.eq_type[equality])
-        if kind in (CONNECT, WELD):
-            continue
-        if kind != OF_JOINTS:
-            yield f"{name} binds neither bodies nor joints", "remove it"
-        elif int(m.eq_obj2id[equality]) < 0:
-            yield f"{name} holds a joint where it is", "remove the constraint and lock the joint with --lock"
-        elif m.eq_data[equality][2:5].any():
-            yield f"{name} is not affine", "give polycoef two coefficients"
-
-
-def _actuators(m: Any) -> Iterator[tuple[str, str]]:
+            yield f'tendon "{name}" has armature', "remove it, or give it to the joints"
     for actuator in range(m.nu):
-        if int(m.actuator_trntype[actuator]) in _JOINT_TRANSMISSIONS:
-            terms: tuple[str, ...] = ("dampingpoly",)
-        else:
-            terms = ("armature", "damping", "dampingpoly")
-        has = [term for term in terms if getattr(m, f"actuator_{term}")[actuator].any()]
-        if has:
-            what = f'actuator "{shown(m.actuator(actuator).name)}" has {has[0].removesuffix("poly")}'
-            yield (
-                f"{what} and does not act on a joint" if len(terms) > 1 else f"{what} by a polynomial",
-                "remove it",
-            )
+        if not _acts_on_joint(m, actuator) and m.actuator_armature[actuator]:
+            name = shown(m.actuator(actuator).name)
+            yield f'actuator "{name}" has armature and does not act on a joint', "remove it"
 
 
-def ignored(m: Any) -> list[str]:
+def _acts_on_joint(m: Any, actuator: int) -> bool:
+    return int(m.actuator_trntype[actuator]) in (JOINT, JOINT_IN_PARENT)
+
+
+def is_mimic(m: Any, equality: int) -> bool:
+    """Whether an equality constraint is active and binds a joint to another by a line."""
+    return bool(
+        m.eq_active0[equality]
+        and int(m.eq_type[equality]) == OF_JOINTS
+        and int(m.eq_obj2id[equality]) >= 0
+        and not m.eq_data[equality][2:5].any()
+    )
+
+
+def closes_loop(m: Any, equality: int) -> bool:
+    """Whether an equality constraint is active and holds two bodies or sites together."""
+    return bool(m.eq_active0[equality]) and int(m.eq_type[equality]) in (CONNECT, WELD)
+
+
+def left_out(m: Any) -> list[str]:
     """In words what is left out: forces that MuJoCo computes from more than q, v and a, and what it keeps
     within limits.
     """
-    found = []
-    if m.nu:
-        found.append(f"{m.nu} actuators: not used, tau is the force of all motors together")
-    if m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity):
-        found.append("contacts of the geoms are not part of the functions; forces go in as fext")
-    inactive = sum(not active for active in m.eq_active0)
-    if inactive:
-        found.append(f"{inactive} equality constraints that are not active: not used")
-    loops = sum(
-        bool(active) and int(kind) in (CONNECT, WELD)
-        for active, kind in zip(m.eq_active0, m.eq_type, strict=True)
+    active = [e for e in range(m.neq) if m.eq_active0[e]]
+    loops = [e for e in active if closes_loop(m, e)]
+    others = [e for e in active if e not in loops and not is_mimic(m, e)]
+    forced = [t for t in range(m.ntendon) if _has_forces(m, t)]
+    damped = [
+        a
+        for a in range(m.nu)
+        if m.actuator_dampingpoly[a].any() or (m.actuator_damping[a] and not _acts_on_joint(m, a))
+    ]
+    touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
+    counted = (
+        (m.nu, "actuators: not used, tau is the force of all motors together"),
+        (depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
+        (len(damped), "actuators have damping that is not a joint's: not used"),
+        (len(forced), "tendons have stiffness, damping or friction: not used"),
+        (int(sum(map(bool, m.tendon_limited))), "tendons have limits: not enforced"),
+        (m.neq - len(active), "equality constraints that are not active: not used"),
+        (len(loops), "equality constraints close loops: functions of contacts alone hold them"),
+        (len(others), "equality constraints that are no mimics: not held"),
+        (sum(bool(x) for x in m.body_gravcomp), "bodies have gravcomp: they weigh all the same"),
+        (m.nmocap, "mocap bodies: they stay where they are described"),
+        (m.nplugin, "plugins: not used"),
     )
-    if loops:
-        found.append(f"{loops} equality constraints close loops: functions of contacts alone hold them")
-    limited = int(sum(bool(limited) for limited in m.tendon_limited))
-    if limited:
-        found.append(f"{limited} tendons have limits: not enforced")
+    found = [f"{count} {what}" for count, what in counted if count]
+    if touching:
+        found.append("contacts of the geoms are not part of the functions; forces go in as fext")
+    if m.opt.density != 0.0 or m.opt.viscosity != 0.0:
+        found.append("the medium (density, viscosity) has no forces in the functions")
     return found
+
+
+def _has_forces(m: Any, tendon: int) -> bool:
+    terms = ("stiffness", "stiffnesspoly", "damping", "dampingpoly", "frictionloss")
+    return any(getattr(m, f"tendon_{term}")[tendon].any() for term in terms)

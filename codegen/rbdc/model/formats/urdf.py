@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -71,10 +72,11 @@ class _Reader:
                 self._unused("robot", element)
         if not links:
             document.fail("the robot has no <link>", "describe at least two links and a joint", root)
-        joints = transmissions.given_to(joints)
+        joints, motors = transmissions.given_to(joints), transmissions.actuators(joints)
         self._closing_notes(joints)
         digest = hashlib.sha256(document.text).hexdigest()
-        return Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)
+        made = Description(name, tuple(links), tuple(joints), tuple(self.notes), document.file, digest)
+        return replace(made, actuators=motors)
 
     def _link(self, element: etree._Element) -> Link:
         inertia = None

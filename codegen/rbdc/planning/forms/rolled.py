@@ -19,8 +19,8 @@ class Rolled:
     name = ROLLED
 
     def plan(self, subject: Subject) -> Plan | None:
-        """The loops; None for functions that have none."""
-        if not subject.function.policy.rolled:
+        """The loops; None for functions that have none, and with springs or dry friction."""
+        if not subject.function.policy.rolled or not subject.model.only_damped:
             return None
         method, nest = rolled(subject.model, subject.function)
         printed = partial(_printed, subject.function.declaration, nest, method)

@@ -33,7 +33,7 @@ from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Scalar
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import Tangent, rate_of
 
@@ -155,7 +155,7 @@ def impulse_dynamics_derivatives(
     options = replace(options, gains=None)
     after, impulses = impulse_dynamics(model, q, v, restitution, options)
     change = [x - y for x, y in zip(after, v, strict=True)]
-    still = replace(model, gravity=Vector3.zero(), damped=False)
+    still = model.of_inertia()
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
     moved = _stepped(model, q)
     torque = rnea(still, moved, [0.0] * model.nv, change, external(model, moved, impulses, None))

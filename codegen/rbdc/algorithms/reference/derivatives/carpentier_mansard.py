@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from rbdc.algorithms.reference.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
+from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
@@ -48,7 +49,8 @@ def rnea_derivatives(
     dtau_dq = with_turning(model, q, fext, _backward_pass(model, placements, forces, by_q, True))
     dtau_dv = _backward_pass(model, placements, forces, by_v, False)
     dtau_dq, dtau_dv = (reduce_matrix(model, matrix) for matrix in (dtau_dq, dtau_dv))
-    return dtau_dq, plus_diagonal(dtau_dv, model.damping), crba(model, q, trace)
+    dtau_dq = plus_diagonal(dtau_dq, resistance_by_q(model))
+    return dtau_dq, plus_diagonal(dtau_dv, resistance_by_v(model, q, v)), crba(model, q, trace)
 
 
 def _forward_pass(

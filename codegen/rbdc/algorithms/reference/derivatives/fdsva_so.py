@@ -12,7 +12,7 @@ compares: as they stand (DTM), the outer ones by forward dynamics at rest withou
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
@@ -30,7 +30,7 @@ from rbdc.algorithms.reference.derivatives.tensors import (
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Scalar
 
 Outer = Callable[[Model, Sequence[Scalar], Matrix, Tensor], Tensor]
 """(model, q, -M^-1, A) -> -M^-1 A."""
@@ -47,7 +47,7 @@ def outer_by_matrix(model: Model, q: Sequence[Scalar], negative: Matrix, tensor:
 def outer_by_dynamics(model: Model, q: Sequence[Scalar], negative: Matrix, tensor: Tensor) -> Tensor:
     """-M^-1 A column by column, each by forward dynamics at rest without gravity (AZA, equation (50))."""
     del negative
-    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    weightless, rest = model.of_inertia(), [0.0] * model.nv
     size = range(model.nv)
     columns = [[aba(weightless, q, rest, [-tensor[i][j][k] for i in size]) for k in size] for j in size]
     return [[[columns[j][k][i] for k in size] for j in size] for i in size]
@@ -64,7 +64,7 @@ def inner_by_derivatives(model: Model, q: Sequence[Scalar], inertia: Tensor, mat
     (IDFOZA, equation (52)).
     """
     del inertia
-    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    weightless, rest = model.of_inertia(), [0.0] * model.nv
     pages = [rnea_derivatives(weightless, q, rest, column)[0] for column in transposed(matrix)]
     size = range(model.nv)
     return [[pages[j][i] for j in size] for i in size]

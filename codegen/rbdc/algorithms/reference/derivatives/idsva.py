@@ -25,6 +25,7 @@ from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Rates
+from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
 from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
@@ -132,7 +133,8 @@ def rnea_derivatives(
             trace(body.name, "rows and columns of dtau_dq, dtau_dv and M of this joint", f"d{dof}", values)
     dq = with_turning(model, q, fext, dq)
     by_q, by_v, by_a = (reduce_matrix(model, matrix) for matrix in (dq, dv, inertia))
-    return by_q, plus_diagonal(by_v, model.damping), plus_diagonal(by_a, model.armature)
+    by_q = plus_diagonal(by_q, resistance_by_q(model))
+    return by_q, plus_diagonal(by_v, resistance_by_v(model, q, v)), plus_diagonal(by_a, model.armature)
 
 
 def _entries(

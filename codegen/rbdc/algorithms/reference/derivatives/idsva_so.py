@@ -21,6 +21,7 @@ from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
+from rbdc.algorithms.reference.drives import resistance_by_vv
 from rbdc.algorithms.reference.rows import apart, picked, together
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import world_placements
@@ -91,6 +92,8 @@ def second_derivatives(
         for (tensor, i, j, k), x in entries.items():
             tensors[tensor][i][j][k] = x
     qq, vv, qv, mq = tensors
+    for i, x in enumerate(resistance_by_vv(model, q, v)):
+        vv[i][i][i] = vv[i][i][i] + x
     return qq if fixed is None else sum_of(qq, turning_twice(model, q, fixed)), vv, qv, mq
 
 

@@ -9,18 +9,19 @@ is the tangent of the recursion. Forward dynamics follows by Carpentier and Mans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.idsva import column_forces, subtrees
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass, with_drives, without_external
+from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
+from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_vector
 from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques, subtree_sums
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 
@@ -73,12 +74,10 @@ def rnea_vjp(
     if lacking is not None:
         full = [x for own in weights for x in own]
         by_q = [x + dot(full, column) for x, column in zip(by_q, transposed(lacking), strict=True)]
-    zero = [0.0] * model.nv
-    by_v, by_a = (
-        with_drives(model, reduce_vector(model, by_v), w, zero),
-        with_drives(model, reduce_vector(model, by_a), zero, w),
-    )
-    return reduce_vector(model, by_q), by_v, by_a
+    full = (reduce_vector(model, x) for x in (by_q, by_v, by_a))
+    slopes = resistance_by_q(model), resistance_by_v(model, q, v), model.armature
+    made = [_plus_product(x, slope, w) for x, slope in zip(full, slopes, strict=True)]
+    return made[0], made[1], made[2]
 
 
 def rnea_jvp(
@@ -141,13 +140,19 @@ def rnea_jvp(
         full = [x for own in steps for x in own]
         turned = reduce_vector(model, [dot(row, full) for row in lacking])
         torques = [x + y for x, y in zip(torques, turned, strict=True)]
-    return with_drives(model, torques, dv, da)
+    torques = _plus_product(torques, resistance_by_q(model), dq)
+    torques = _plus_product(torques, resistance_by_v(model, q, v), dv)
+    return _plus_product(torques, model.armature, da)
+
+
+def _plus_product(vector: Sequence[Scalar], diagonal: Sequence[Scalar], x: Sequence[Scalar]) -> Vector:
+    """The vector and a diagonal matrix times x."""
+    return [t if is_zero(d) else t + d * y for t, d, y in zip(vector, diagonal, x, strict=True)]
 
 
 def _inverse_inertia_product(model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace) -> Vector:
     """M(q)^-1 x: forward dynamics at rest without gravity."""
-    weightless = replace(model, gravity=Vector3.zero())
-    return aba(weightless, q, [0.0] * model.nv, x, trace=trace)
+    return aba(model.of_inertia(), q, [0.0] * model.nv, x, trace=trace)
 
 
 def aba_vjp(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
@@ -24,7 +25,7 @@ from rbdc.algorithms.reference.homogeneous import (
     trace_of_product,
     twist_of,
 )
-from rbdc.algorithms.reference.rnea import following, with_drives
+from rbdc.algorithms.reference.rnea import following
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
@@ -203,7 +204,7 @@ def inverse_dynamics_with_loads(
             axis = turning_axis(model, moving, i, moving.above(moving.t, i, IDENTITY))
             torque = plus(torque, times(-1.0, dot(carried.g[i], axis)))
         torques.append(torque)
-    return with_drives(model, reduce_vector(model, torques), v, a)
+    return with_drives(model, reduce_vector(model, torques), q, v, a)
 
 
 def inverse_dynamics(

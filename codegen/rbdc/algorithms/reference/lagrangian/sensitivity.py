@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
+from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
@@ -188,8 +189,8 @@ def sensitivities_with_loads(
     motions = kinematic_sensitivity(moving)
     by_q, by_v, by_a = torque_sensitivity(model, moving, motions, loads, carried)
     return (
-        reduce_matrix(model, by_q),
-        plus_diagonal(reduce_matrix(model, by_v), model.damping),
+        plus_diagonal(reduce_matrix(model, by_q), resistance_by_q(model)),
+        plus_diagonal(reduce_matrix(model, by_v), resistance_by_v(model, q, v)),
         plus_diagonal(reduce_matrix(model, by_a), model.armature),
     )
 

@@ -17,8 +17,8 @@ def save_model(model: Model, path: Path) -> str | None:
     pin: Any = pinocchio
     if model.coupled:
         return "coupled mimic joints: Pinocchio's own are not used here"
-    if any(model.damping):
-        return "viscous damping: Pinocchio's functions do not have it"
+    if any(model.damping) or not model.only_damped:
+        return "damping, springs or dry friction: Pinocchio's functions do not have them"
     made = pin.Model()
     made.name = "robot"
     made.gravity = pin.Motion(_array([*model.gravity.scalars(), 0.0, 0.0, 0.0]))
