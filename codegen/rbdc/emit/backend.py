@@ -57,18 +57,11 @@ class BatchPlan:
 
     samples: scalar programs of a kernel with one sample in each lane, of two the first without the optional
     input; of a function of a frame the steps of its climb. one_by_one: the batch is a loop all the same, and
-    the kernel is for blocks in lanes alone. large: it is a loop with so many results that they are written
-    past the caches where these cannot hold them.
+    the kernel is for blocks in lanes alone.
     """
 
     samples: tuple[Program, ...] = ()
     one_by_one: bool = False
-    large: bool = False
-
-    @property
-    def plain_loop(self) -> bool:
-        """Whether it is nothing but a loop over calls."""
-        return not self.samples and not self.large
 
 
 @dataclass(frozen=True)

@@ -68,17 +68,19 @@ class SecondOrder:
 class Comparison:
     """How comparisons and benchmarks treat a function.
 
-    derivative_of: the name of the function of which it is the matrices of derivatives. second_order:
-    of which it is the second ones. peers: by library the
-    names of its algorithms there, as its harness exports them. checks_only: the generated method is that of
-    the textbooks too, so that references check results and are not timed. benchmarked: `rbdc benchmark`
-    measures it unless told otherwise. headline: it has a tile at the top of the page.
+    derivative_of: the name of the function of which it is the matrices of derivatives. second_order: of
+    which it is the second ones. peers: by library the names of its algorithms there, as its harness exports
+    them. checks_only: the generated method is that of the textbooks too, so that references check results and
+    are not timed. through_passes: the name by which the reference that decides is timed on the joint-space
+    model too, as generated methods are. benchmarked: `rbdc benchmark` measures it unless told otherwise.
+    headline: it has a tile at the top of the page.
     """
 
     derivative_of: str | None = None
     second_order: SecondOrder | None = None
     peers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     checks_only: bool = False
+    through_passes: str = ""
     benchmarked: bool = False
     headline: bool = False
 

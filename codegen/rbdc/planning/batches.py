@@ -1,4 +1,4 @@
-"""The batch of a function: samples side by side or one by one, and whether results go past the caches."""
+"""The batch of a function: samples side by side or one by one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.passes.angles import gathered_calls
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
-from rbdc.planning.calibration import KERNEL_ALONG_PATHS, ROLLED
+from rbdc.planning.calibration import ROLLED
 from rbdc.planning.candidates import has_loops_along_paths, of_samples
 from rbdc.planning.forms.form import Plan, Subject
 from rbdc.planning.policy import (
@@ -21,7 +21,6 @@ from rbdc.planning.policy import (
     MOSTLY_COPIED,
     SECOND_ORDER_IN_LANES,
     WORTH_A_BATCH,
-    WORTH_PAST_CACHES,
 )
 from rbdc.planning.tracing import frame_step_programs
 
@@ -42,9 +41,8 @@ def batch_plan(subject: Subject, plan: Plan, *, side_by_side: bool = False) -> B
     """How several samples are computed beside the plan for one; `side_by_side`: by the kernels for several
     where single calls take less time too.
     """
-    made = BatchPlan(side_by_side_programs(subject, plan))
-    made = replace(made, one_by_one=not side_by_side and goes_one_by_one(subject.function, plan, made))
-    return replace(made, large=has_large_results(subject.function, plan, made))
+    batch = BatchPlan(side_by_side_programs(subject, plan))
+    return replace(batch, one_by_one=not side_by_side and goes_one_by_one(subject.function, plan, batch))
 
 
 def side_by_side_programs(subject: Subject, plan: Plan) -> tuple[Program, ...]:
@@ -81,13 +79,3 @@ def goes_one_by_one(function: Function, plan: Plan, batch: BatchPlan) -> bool:
         return {value.width for value in single.values} == FOUR_LIMBS
     numbers = sum(p.size for p in (*declaration.required, *declaration.outputs))
     return not gathered_calls(single) and cost(batch.samples[0]).operations < MOSTLY_COPIED * numbers
-
-
-def has_large_results(function: Function, plan: Plan, batch: BatchPlan) -> bool:
-    """Whether a batch that is a loop is worth writing past the caches where they cannot hold it."""
-    if batch.samples and not batch.one_by_one:
-        return False
-    if not (plan.kernels or plan.form == KERNEL_ALONG_PATHS):
-        return False
-    results = sum(p.size for p in function.declaration.outputs)
-    return results >= WORTH_PAST_CACHES * plan.cost.weight

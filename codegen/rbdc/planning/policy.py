@@ -102,11 +102,3 @@ with one (2.3 to 2.5) 1.00 to 1.13 and 0.30 to 0.51, joints of three freedoms (3
 0.6 to 0.66. On a Zen 4 core with AVX-512 `integrate` took 0.3 to 0.4 on arms, 0.7 to 1.0 on quadrupeds. A
 cart and pole's M (0.3 operations, but a cosine) takes 1.25 to 2.1 and 1.0 to 1.1.
 """
-
-WORTH_PAST_CACHES = 0.2
-"""With so many results for each operation a loop over samples writes them past the caches where a call has
-more of them than these hold. Measured on two humanoids, 2048 samples, ns a sample: the derivatives of inverse
-dynamics (0.3) 2915 in place of 4747 (clang) and 3167 in place of 4850 (gcc), where 2125 and 2264 are in the
-caches; those of forward dynamics (0.13) 7160 in place of 6714 and 7550 in place of 6909: there the caches
-write while the processor computes.
-"""

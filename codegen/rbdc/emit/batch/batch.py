@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import BatchPlan, FunctionSource
-from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables, past_view
+from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.csource import batch_view, figures, kernel_parts
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
@@ -78,24 +78,6 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
         forms=[view for _, view in views],
         entry=_lanes_entry(declaration, forms),
         batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
-        past=past_view(robot, declaration) if plan.large else None,
-    )
-
-
-def add_loop(source: FunctionSource, robot: str, version: str) -> None:
-    """Add the file with `<robot>_<name>_batch` where that is a loop over samples whose results are large."""
-    declaration, name = source.declaration, f"{robot}_{source.declaration.name}"
-    source.batch_files |= batch_headers(robot, version, declaration.scalar)
-    source.batch_files[f"{name}_batch.c"] = render(
-        "batch_loop.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        version=version,
-        lanes=declaration.scalar.lanes,
-        **declaration.scalar.words,
-        batch=batch_view(robot, declaration),
-        past=past_view(robot, declaration),
     )
 
 

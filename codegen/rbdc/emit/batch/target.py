@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import Backend, FunctionSource, Package, PlannedFunction
-from rbdc.emit.batch.batch import add_batch, add_loop
+from rbdc.emit.batch.batch import add_batch
 from rbdc.emit.batch.frames_batch import add_frames_batch
 
 
@@ -15,14 +15,12 @@ class BatchTarget(Backend):
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Add the kernel to functions that planning has programs of several samples for; the batch of others
-        is a loop, which C prints unless it has many results.
+        is a loop, which C prints.
         """
         plan = planned.batch
-        if plan.large and not plan.samples:
-            add_loop(source, package.robot, package.version)
-        elif not plan.samples:
+        if not plan.samples:
             return
-        elif planned.declaration.framed:
+        if planned.declaration.framed:
             add_frames_batch(source, package.robot, package.model, plan.samples, package.version)
         else:
             add_batch(source, package.robot, plan, package.version)

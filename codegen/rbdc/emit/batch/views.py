@@ -162,33 +162,6 @@ class Form:
         return f"({p.where_given(here, absent)})" if p in self.spared else here
 
 
-@dataclass(frozen=True)
-class PastView:
-    """Samples one by one whose results go past the caches by way of room for those of one sample.
-
-    entries: of all outputs; room: vectors that hold them. call: of sample i. outputs: for each the entry of
-    the room where it begins, its size, and where it belongs.
-    """
-
-    entries: int
-    room: int
-    call: str
-    outputs: list[tuple[int, int, str]]
-
-
-def past_view(robot: str, declaration: FunctionDeclaration) -> PastView:
-    """The view of the samples of a function one by one."""
-    places = {p: f"{p.name} + {p.size} * i" for p in (*declaration.inputs, *declaration.outputs)}
-    arrays = {p.name: p.where_given(places[p]) if p.optional else places[p] for p in declaration.inputs}
-    outputs, entries = [], 0
-    for p in declaration.outputs:
-        outputs.append((entries, p.size, places[p]))
-        arrays[p.name] = f"made + {entries}"
-        entries += p.size
-    room = -(-entries // declaration.scalar.lanes)
-    return PastView(entries, room, single_call(robot, declaration, arrays), outputs)
-
-
 def form_view(form: Form, *, blocks: bool = True) -> FormView:
     """The view of a form."""
     declaration, samples, spared = form.declaration, form.samples, form.spared

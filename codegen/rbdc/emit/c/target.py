@@ -19,7 +19,7 @@ class CTarget(Backend):
 
     def add_function(self, package: Package, planned: PlannedFunction, source: FunctionSource) -> None:
         """Print the function in the form of its plan."""
-        source.take(planned.plan.printed(package, planned.batch.plain_loop))
+        source.take(planned.plan.printed(package, not planned.batch.samples))
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
         """The library: all C, the header, CMakeLists.txt and README.md; the module, its stubs, and the
