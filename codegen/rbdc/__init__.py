@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rbdc.analysis.cones import friction_cone, wrench_cone
     from rbdc.errors import (
         DescriptionError,
         LoadError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "rbdc.analysis.cones": ("friction_cone", "wrench_cone"),
     "rbdc.errors": (
         "DescriptionError",
         "LoadError",
@@ -66,7 +68,9 @@ __all__ = [
     "Vector3",
     "__version__",
     "build",
+    "friction_cone",
     "load",
+    "wrench_cone",
 ]
 
 

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rbdc.algorithms.contacts import derivatives, dynamics
+from rbdc.algorithms.contacts import derivatives, dynamics, products
 from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace
-from rbdc.functions.inputs import acceleration, configuration, external_forces, generalised_force, velocity
+from rbdc.functions.inputs import (
+    acceleration,
+    configuration,
+    direction,
+    external_forces,
+    generalised_force,
+    velocity,
+)
 from rbdc.functions.record import Comparison, Differential, Function, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import total_rows, with_the_world
@@ -20,7 +27,13 @@ def contacts(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
     if not model.contacts:
         return []
-    return [*_kinematics(model), *_constrained(model), *_impacts(model), *_under_forces(model)]
+    return [
+        *_kinematics(model),
+        *_constrained(model),
+        *_products(model),
+        *_impacts(model),
+        *_under_forces(model),
+    ]
 
 
 def _rows(model: Model, name: str, meaning: str, *shape: int) -> Parameter:
@@ -128,9 +141,8 @@ def _function(
     to_solve: Evaluate | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
-    room, place = (
-        (derivatives, ".contacts.derivatives") if derivative_of else (dynamics, ".contacts.dynamics")
-    )
+    room = next(room for room in (dynamics, derivatives, products) if name in vars(room))
+    place = ".contacts.dynamics" if room is dynamics else ".contacts.derivatives"
     algorithm = getattr(room, name)
     return Function(
         FunctionDeclaration(name, summary, inputs, outputs),
@@ -139,7 +151,7 @@ def _function(
                 algorithm
             )
         },
-        preset="control" if derivative_of is None else "optimisation",
+        preset="control" if room is dynamics else "optimisation",
         requires=requires,
         differential=differential,
         to_solve=to_solve,
@@ -189,6 +201,36 @@ def _constrained(model: Model) -> list[Function]:
             requires=HELD,
             derivative_of="constrained_dynamics",
             to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
+        ),
+    ]
+
+
+def _products(model: Model) -> list[Function]:
+    """Products with the derivatives of constrained dynamics."""
+    q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
+    options, rows = _options(model, *CONTACT_OPTIONS), total_rows(model)
+    weights = (
+        Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
+        Parameter("w_forces", (rows,), "weights of the rows of the forces", Kind.CONTACT_FORCES),
+    )
+    by = "weighted sum of rows; one number for each direction"
+    directions = (direction(model, of.name) for of in (q, v, tau))
+    return [
+        _function(
+            "constrained_dynamics_vjp",
+            "Weighted sums of the rows of the derivatives of constrained dynamics: "
+            "w_ddq^T ddq_dx + w_forces^T forces_dx for x = q, v, tau.",
+            _ordered(q, v, tau, *weights, fext, *options),
+            *(_joints(model, f"w_d{x}", by) for x in ("q", "v", "tau")),
+            requires=HELD,
+        ),
+        _function(
+            "constrained_dynamics_jvp",
+            "Derivative of constrained dynamics in one direction.",
+            _ordered(q, v, tau, *directions, fext, *options),
+            _joints(model, "dddq", "change of ddq"),
+            _rows(model, "dforces", "change of the forces"),
+            requires=HELD,
         ),
     ]
 

@@ -23,7 +23,7 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Body, Model
-from rbdc.model.contacts import total_rows
+from rbdc.model.contacts import row_slices, total_rows
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
@@ -36,7 +36,7 @@ from rbdc.spatial.scalars import cos, sin
 CONSTANTS = "limb_constants"
 """The input array of the limbs' differing constants; packing makes numbers of it again."""
 
-APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE)
+APART = (Kind.PARAMETERS, Kind.PART, Kind.NOT_NEGATIVE, Kind.CONTACT_FORCES)
 """Kinds of inputs that are not over the joints."""
 
 WORTH_NESTING = 0.95
@@ -352,10 +352,20 @@ def _moves(
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
         moves |= _moved_rows(limbs.model, here, there)
+        for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
+            pairs = zip(*(_rows_of_contacts(limbs.model, body) for body in (here, there)), strict=False)
+            moves |= {(p.name, one): (p.name, other) for one, other in pairs}
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
     return moves
+
+
+def _rows_of_contacts(model: Model, index: int) -> list[int]:
+    """Rows of the contacts with the world of a body."""
+    rows = row_slices(model)
+    own = [c for c in model.contacts if c.second is None and c.first.body == index]
+    return [row for contact in own for row in range(rows[contact.name].start, rows[contact.name].stop)]
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.spatial import Motion, Placement, Scalar
+from rbdc.spatial import Force, Motion, Placement, Scalar
 from rbdc.spatial.quaternions import differentiate_translation, logarithm
 from rbdc.spatial.scalars import cos, sin, sqrt, where_less
 
@@ -34,6 +34,17 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
     twice = e.cross(once)
     fourth = e.cross(e.cross(twice))
     return step + once.scaled(0.5) + twice.scaled(alpha) + fourth.scaled(beta)
+
+
+def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
+    """The transpose of `rate_of_logarithm`: the force whose product with any step is that of `force` with the
+    rate, for ad(e)^T = -(e x*).
+    """
+    alpha, beta = _ratios(e.angular.dot(e.angular))
+    once = e.cross_force(force)
+    twice = e.cross_force(once)
+    fourth = e.cross_force(e.cross_force(twice))
+    return force - once.scaled(0.5) + twice.scaled(alpha) + fourth.scaled(beta)
 
 
 def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:

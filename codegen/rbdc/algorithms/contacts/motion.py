@@ -33,6 +33,7 @@ from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
 from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import motion_sum
 
 
@@ -182,7 +183,8 @@ class ContactMotion:
             apart = tree.velocity(one) - tree.velocity(two)
             spatial = tree.acceleration(one) - tree.acceleration(two) + apart.cross(tree.velocity(two))
             found = at(self.first.translation, spatial)
-        return self.rows(found + velocity.scaled(self.kd) + self.error().scaled(self.kp))
+        found = found + velocity.scaled(self.kd)
+        return self.rows(found if is_zero(self.kp) else found + self.error().scaled(self.kp))
 
     def _classical(self, body: int, frame: Placement) -> Vector3:
         """Classical acceleration of a body's point: a + w x v."""

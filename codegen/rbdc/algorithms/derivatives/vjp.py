@@ -44,13 +44,13 @@ def rnea_adjoint(
     tape = Tape()
     given_q, given_v, given_a = (tape.variables(x) for x in (q, v, a))
     constant = None if fext is None else [Force.of(tape.variables(f.scalars())) for f in fext]
-    both = _there_and_back(tape, trace)
+    both = there_and_back(tape, trace)
     bar = tape.adjoints(newton_euler(model, given_q, given_v, given_a, constant, both), w)
     by_q, by_v, by_a = ([bar(x) for x in given] for given in (given_q, given_v, given_a))
     return tangent_gradient(model, q, by_q), by_v, by_a
 
 
-def _there_and_back(tape: Tape, trace: Trace) -> Trace:
+def there_and_back(tape: Tape, trace: Trace) -> Trace:
     """A trace of recorded scalars: their values at once, their adjoints on the way back."""
 
     def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:

@@ -29,7 +29,7 @@ from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.algorithms.reference.rows import apart, unit_rows
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -141,6 +141,40 @@ def constrained_dynamics_derivatives(
     residuals = [by_q[1], by_v[1], [0.0] * len(forces)]
     found = systems(model, q, options, sides, residuals)
     return (*(_matrix(model, x) for x, _ in found), *(_matrix(model, f) for _, f in found))
+
+
+def constrained_dynamics_jvp(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *directions: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Vector, Vector]:
+    """Products of the matrices with the directions dq, dv, dtau: of ddq, of the forces."""
+    found = constrained_dynamics_derivatives(model, q, v, tau, fext, options)
+    one, two = (_sum_of_products(found[k : k + 3], directions) for k in (0, 3))
+    return one, two
+
+
+def _sum_of_products(matrices: Sequence[Matrix], vectors: Sequence[Sequence[Scalar]]) -> Vector:
+    products = ([dot(row, x) for row in m] for m, x in zip(matrices, vectors, strict=True))
+    return [_sum(entries) for entries in zip(*products, strict=True)]
+
+
+def constrained_dynamics_vjp(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    *weights: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+) -> tuple[Vector, ...]:
+    """Products of the weights w_ddq and w_forces with the matrices by q, by v and by tau."""
+    found = [transposed(m) for m in constrained_dynamics_derivatives(model, q, v, tau, fext, options)]
+    return (*(_sum_of_products(found[k::3], weights) for k in range(3)),)
 
 
 def impulse_dynamics_derivatives(
