@@ -316,11 +316,11 @@ def table_1(quick: bool, out: Path, **given: Any) -> None:
     claim, to the folder OUT/table-1, and the reports behind it beside it. Some ten minutes.
     """
     _, terminal, write = _report_modules()
-    from rbdc.report.studies.first_order import first_order, first_order_page
+    from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
 
     with Progress("table-1") as progress:
         report, reports = first_order(_options({**_DEFAULTS, **given}), quick, progress)
-    terminal.show_table_one(report["rows"])
+    terminal.show_table(table_one_table(report))
     terminal.show_claims(report["claims"])
     for behind in reports:
         write.write(behind, out / f"table-1-{behind['robot']['name']}")

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rbdc.report.present.colours import line_colours
-from rbdc.report.present.formatting import DASH
+from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
+from rbdc.report.present.tables import Table
 
 BODIES = "number of bodies N"
 MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")
@@ -39,7 +40,26 @@ def family_page(report: Mapping[str, Any]) -> str:
     )
     tables = [growth_table(function) for function in report["functions"]]
     tables += [crossing_table(function) for function in report["functions"]]
-    return study_page(heading, report, tables, [family_figure(report, name) for name in names])
+    tables = [times_over_sizes(report), *tables]
+    return study_page(
+        heading, report, tables, [family_figure(report, name) for name in names], "families.json"
+    )
+
+
+def times_over_sizes(report: Mapping[str, Any]) -> Table:
+    """Times by function, method and family over the sizes, with their exponents."""
+    sizes = sorted({entry["size"] for entry in report["entries"]})
+    rows = []
+    for function in report["functions"]:
+        name = function["name"]
+        for family, found in function["families"].items():
+            curves = {e["size"]: e["functions"] for e in report["entries"] if e["family"] == family}
+            for method, fit in found["time"].items():
+                figures = [curves.get(n, {}).get(name, {"methods": {}})["methods"].get(method) for n in sizes]
+                times = [DASH if one is None else nanoseconds(one["nanoseconds"]) for one in figures]
+                rows.append([f"{name}, {method}, {family}", *times, _number(fit, "exponent")])
+    head = ("function, method, family", *map(str, sizes), "exponent")
+    return Table("Time over the number of bodies", head, rows)
 
 
 def family_figure(

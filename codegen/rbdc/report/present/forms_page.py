@@ -9,7 +9,8 @@ from typing import Any
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import count, nanoseconds
 from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
+from rbdc.report.present.tables import Table
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
@@ -19,14 +20,14 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
         "Least time of a call in every form that a function has, and the form that is chosen.",
         [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
     )
-    tables = [_table(robot, list(rows)) for robot, rows in groupby(report["rows"], lambda r: r["robot"])]
+    tables = [forms_table(robot, list(rows)) for robot, rows in groupby(report["rows"], lambda r: r["robot"])]
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
     words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
-    return study_page(heading, report, tables, [Figure("Time over operations", words, plots)])
+    return study_page(heading, report, tables, [Figure("Time over operations", words, plots)], "forms.json")
 
 
-def _table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+def forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
     """A robot's times, the chosen form of each function marked."""
     compilers = list(dict.fromkeys(row["compiler"] for row in rows))
     cells: dict[tuple[str, str], list[str]] = {}

@@ -19,7 +19,8 @@ from rbdc.report.families import Family, branched, curves, families_report, micr
 from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
-from rbdc.report.present.study_page import Heading, Table, study_page
+from rbdc.report.present.study_page import Heading, study_page
+from rbdc.report.present.tables import Table
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.report.studies.printed_inverse import CORRECTIONS, inverse
 

@@ -10,7 +10,8 @@ from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.formatting import DASH
 from rbdc.report.present.plots import Line, Words, contours, grown
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
+from rbdc.report.present.tables import Table
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, TABLE_3, WRITTEN, found_growth, ratios
 from rbdc.report.studies.step_sizes import SECOND
 
