@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.options import takes
+from rbdc.cli.options import AS_JSON, takes
 from rbdc.cli.support import show_warnings
 from rbdc.options import READING, BuildOptions
 
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also the inertial parameters that torques determine.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@AS_JSON
 def info(
     description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.analysis.identifiability_summary import as_data as identified
-    from rbdc.analysis.identifiability_summary import show as show_identified
+    from rbdc.analysis.identifiability import identifiability_data, show_identifiability
     from rbdc.analysis.model_summary import as_data, show, show_branches, show_contacts, show_passes
     from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
@@ -51,7 +50,7 @@ def info(
         if with_branches:
             more["branches"] = asdict(branches_of(model))
         if with_base:
-            more["identifiability"] = identified(model)
+            more["identifiability"] = identifiability_data(model)
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
@@ -62,7 +61,7 @@ def info(
         if with_branches:
             show_branches(model)
         if with_base:
-            show_identified(identified(model))
+            show_identifiability(identifiability_data(model))
         show_warnings(warnings_of(model))
 
 
@@ -74,7 +73,7 @@ def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list
 
 
 @click.command("list", epilog="Example: rbdc list --json")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@AS_JSON
 def list_robots(as_json: bool) -> None:
     """List the robots that ship with rbdc; each name can be given in place of a path."""
     from rbdc.model import Model

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.present.tables import Table
 
 BODIES = "number of bodies N"
 MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")

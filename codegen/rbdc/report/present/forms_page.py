@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
 from rbdc.report.present.formatting import count, nanoseconds
 from rbdc.report.present.plots import Line, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.present.tables import Table
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.emit.render import render_html
 from rbdc.report.present.formatting import embedded
-from rbdc.report.present.tables import Table
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Tables of figures, as pages and the terminal show them alike."""
+"""Tables of reports and benchmarks, which pages and the terminal show alike."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from rbdc.analysis.tables import Cell, Table
 from rbdc.report.present.colours import of_method
 from rbdc.report.present.formatting import (
     DASH,
@@ -20,8 +20,6 @@ from rbdc.report.present.formatting import (
     ratio_words,
 )
 
-MOST_COLUMNS = 5
-"""Columns of a table that fit into the width of a phone."""
 BENCHMARKED = ("generated", "generated-gcc", "casadi", "cppadcodegen", "pinocchio-native", "pinocchio")
 """The entries of a benchmark, in their order."""
 METRICS = {"max_abs": " (40)", "rms_abs": " (41)", "max_rel": " (42)", "rms_rel": " (43)"}
@@ -42,54 +40,6 @@ COUNTS = {
 }
 """Figures of a method, with their headings."""
 PEAKS = ("of vector peak", "of scalar peak")
-
-
-class Cell(NamedTuple):
-    """The text of a cell, one below it, the colour of a dot before it, and what a pointer on it tells."""
-
-    text: str
-    below: str = ""
-    colour: str = ""
-    hint: str = ""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts under a title; the first column names the rows. words: headings of columns of
-    sentences. wrong: numbers of the rows whose results are.
-    """
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str | Cell]]
-    note: str = ""
-    words: Collection[str] = ()
-    wrong: Collection[int] = ()
-
-    @property
-    def stacked(self) -> bool:
-        """Whether it is too wide for a phone, which then has the cells of a row in lines."""
-        return len(self.head) > MOST_COLUMNS or bool(self.words)
-
-    @property
-    def headings(self) -> list[tuple[str, bool]]:
-        """Headings, and whether their columns hold sentences."""
-        return [(name, name in self.words) for name in self.head]
-
-    @property
-    def lines(self) -> list[tuple[bool, list[tuple[str, bool, Cell]]]]:
-        """Of every row whether it is wrong, and the cells, each with the heading of its column."""
-        rows = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
-        return [
-            (k in self.wrong, [(*head, cell) for head, cell in zip(self.headings, row, strict=True)])
-            for k, row in enumerate(rows)
-        ]
-
-    def only(self, *names: str) -> Table:
-        """The columns of some headings, in the order of the table."""
-        kept = [k for k, name in enumerate(self.head) if name in names]
-        rows = [[row[k] for k in kept] for row in self.rows]
-        return replace(self, head=[self.head[k] for k in kept], rows=rows)
 
 
 def least_time(method: Mapping[str, Any]) -> float:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table as Shown
-from rich.text import Text
-
+from rbdc.analysis.tables import Table, show_table, tell
 from rbdc.report.measure.results import Residue
 from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
-from rbdc.report.present.family_page import times_over_sizes
 from rbdc.report.present.formatting import (
     DASH,
     bandwidth_words,
@@ -24,32 +20,7 @@ from rbdc.report.present.formatting import (
 )
 from rbdc.report.present.forms_page import forms_table
 from rbdc.report.present.summary import summary
-from rbdc.report.present.tables import PEAKS, Table, batch_table, methods_table, times_table
-
-_WIDE = 120
-
-
-def _console(*, stderr: bool = False) -> Console:
-    terminal = Console(stderr=stderr)
-    return terminal if terminal.is_terminal else Console(width=_WIDE, stderr=stderr)
-
-
-def show_table(table: Table, *, stderr: bool = False) -> None:
-    """Show a table; numbers are to the right of their columns, names and sentences to the left."""
-    shown = Shown(title=Text(table.title), title_justify="left", caption_justify="left")
-    shown.caption = Text(table.note) if table.note else None
-    for k, (name, words) in enumerate(table.headings):
-        shown.add_column(name, justify="left" if words or k == 0 else "right", no_wrap=k == 0)
-    for wrong, cells in table.lines:
-        texts = (Text(f"{cell.text} {cell.below}".rstrip()) for *_, cell in cells)
-        shown.add_row(*texts, style="red" if wrong else None)
-    _console(stderr=stderr).print(shown)
-
-
-def tell(lines: Iterable[str], *, stderr: bool = False) -> None:
-    """Show sentences, each in a line of its own however long."""
-    for line in lines:
-        _console(stderr=stderr).print(Text(line), soft_wrap=True)
+from rbdc.report.present.tables import PEAKS, batch_table, methods_table, times_table
 
 
 def show(report: dict[str, Any]) -> None:
@@ -107,11 +78,6 @@ def show_benchmark(report: dict[str, Any]) -> None:
 def show_claims(claims: Sequence[Mapping[str, str]]) -> None:
     """Show the claims of an article with their verdicts."""
     tell(f"{claim['verdict']}: {claim['claim']}\n    {claim['found']}" for claim in claims)
-
-
-def show_families(report: Mapping[str, Any]) -> None:
-    """Show times over the sizes of families, with their exponents."""
-    show_table(times_over_sizes(report))
 
 
 def show_forms(report: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.options import Progress
 from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
 from rbdc.report.options import CompareOptions
@@ -14,7 +15,6 @@ from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.plots import grouped_bars, pattern
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.present.tables import Table
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}

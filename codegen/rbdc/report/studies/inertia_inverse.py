@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from rbdc.algorithms.reference.crba import crba
+from rbdc.analysis.tables import Table
 from rbdc.functions.catalogue import functions_of
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
@@ -20,7 +21,6 @@ from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
 from rbdc.report.present.study_page import Heading, study_page
-from rbdc.report.present.tables import Table
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 from rbdc.report.studies.printed_inverse import CORRECTIONS, inverse
 

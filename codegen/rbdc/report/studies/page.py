@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.report.measure.machine import machine
 from rbdc.report.present.plots import curve
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.present.tables import Table
 
 
 def sensitivity_page(report: dict[str, Any]) -> str:
