@@ -20,8 +20,7 @@ from rbdc.cli.build import build
 from rbdc.cli.clean import clean
 from rbdc.cli.compare import benchmark, compare
 from rbdc.cli.experiments import experiment
-from rbdc.cli.explain import explain
-from rbdc.cli.info import info, list_robots
+from rbdc.cli.info import explain, info, list_robots
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of
 from rbdc.cli.wheel import wheel
 from rbdc.model.options import THREE_NUMBERS

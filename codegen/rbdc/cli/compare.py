@@ -223,7 +223,7 @@ def _time_forms(robots: list[Entrant], options: CompareOptions, out: Path, *, as
     from rbdc.report.forms import measure_forms, wrong_choices
     from rbdc.report.present import files, terminal
     from rbdc.report.present.baseline import Verdict
-    from rbdc.report.present.forms_page import forms_page
+    from rbdc.report.present.family_page import forms_page
 
     with Progress("benchmark") as progress:
         report = measure_forms(robots, options, progress)

@@ -87,8 +87,8 @@ def sensitivity(quick: bool, out: Path) -> None:
     its claims, to the folder OUT/sensitivity, where the robot's package is built too. About a minute.
     """
     with needing_the_report():
-        from rbdc.report.studies.page import sensitivity_page
         from rbdc.report.studies.sensitivity import sensitivity as study
+        from rbdc.report.studies.sensitivity_claims import sensitivity_page
     _study("sensitivity", out, lambda p: study(out / "sensitivity", quick, p), sensitivity_page)
 
 

@@ -1,4 +1,6 @@
-"""Methods of our own generator: straight-line C, loops over the model, and other algorithms."""
+"""Methods of our own generator: straight-line C, loops over the model, and algorithms of the
+literature.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Kind
-from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.evaluation import Evaluate, on_model
 from rbdc.functions.record import SECOND, Function
+from rbdc.functions.references import references_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.model import Model
@@ -102,3 +105,14 @@ def _built(
     options = GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
     return of_files(model, made.files, made.sources[0], method, family, zeroed=zeroed)
+
+
+def by_the_papers(function: Function) -> dict[str, Evaluate]:
+    """The papers' recursions for a function, on the model with the links' frames of the description.
+
+    The generated methods where these are the textbook's too: references check their results and are not
+    timed.
+    """
+    if function.comparison.checks_only:
+        return dict(function.methods)
+    return {method: on_model(algorithm) for method, algorithm in references_of(function).items()}

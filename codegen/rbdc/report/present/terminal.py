@@ -10,6 +10,8 @@ from rbdc.analysis.tables import Table, show_table, tell
 from rbdc.report.measure.results import Residue
 from rbdc.report.options import CASADI, NOT_ASKED
 from rbdc.report.present.baseline import Verdict
+from rbdc.report.present.document import summary
+from rbdc.report.present.family_page import forms_table
 from rbdc.report.present.formatting import (
     DASH,
     bandwidth_words,
@@ -18,8 +20,6 @@ from rbdc.report.present.formatting import (
     nanoseconds,
     peak_words,
 )
-from rbdc.report.present.forms_page import forms_table
-from rbdc.report.present.summary import summary
 from rbdc.report.present.tables import PEAKS, batch_table, methods_table, times_table
 
 
