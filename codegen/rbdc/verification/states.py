@@ -1,6 +1,6 @@
 """States at which a module is verified: neutral, at right angles, at large angles and larger ones, at random
-within the joints' limits; and the questions that a package is asked, each function at states, and at places if
-it takes a frame.
+within the joints' limits; and the questions that a package is asked: each function at states, and at places
+if it takes a frame.
 """
 
 from __future__ import annotations

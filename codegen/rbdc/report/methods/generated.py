@@ -4,7 +4,6 @@ literature.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import rbdc
@@ -79,16 +78,6 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     source = function_source(ROBOT, entry.declaration, made, rbdc.__version__, method)
     files = render_library(model, ROBOT, [source], rbdc.__version__)
     return of_files(model, files, source, name, "analytical")
-
-
-def of_generated(model: Model, names: Sequence[str]) -> dict[str, str]:
-    """The C files of generated functions, without the library's header."""
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions())
-    return {
-        name: text
-        for name, text in made.files.items()
-        if name.endswith((".c", ".h")) and name != f"{ROBOT}.h"
-    }
 
 
 def _built(
