@@ -91,8 +91,9 @@ class Option(Generic[Value]):
 
 
 def options_of(owner: type) -> dict[str, Option[Any]]:
-    """The options of a class of options by the names of their fields, in order."""
-    return {field.name: getattr_static(owner, field.name) for field in fields(owner)}
+    """The options of a class of options by the names of their fields, in order; other fields are none."""
+    found = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
+    return {name: option for name, option in found.items() if isinstance(option, Option)}
 
 
 def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:

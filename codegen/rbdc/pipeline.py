@@ -331,7 +331,7 @@ def _verified(job: _Job, generated: Generated, native: Native, folder: Path) -> 
     """
     from rbdc.planning.fusion import parts_of
     from rbdc.verification.package import verify_package
-    from rbdc.verification.questions import Checked
+    from rbdc.verification.states import Checked
 
     if not job.options.verify:
         return None

@@ -11,7 +11,13 @@ from jinja2 import Environment, nodes
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 PAGE = (TEMPLATES / "README.md").read_text(encoding="utf-8")
-PAGES = ("benchmark.html.jinja", "explain.html.jinja", "report.html.jinja", "study.html.jinja")
+PAGES = (
+    "benchmark.html.jinja",
+    "explain.html.jinja",
+    "page.html.jinja",
+    "report.html.jinja",
+    "study.html.jinja",
+)
 """Those of reports; the package reads them elsewhere."""
 FILES = [path for path in sorted(TEMPLATES.glob("*.jinja")) if path.name not in PAGES]
 

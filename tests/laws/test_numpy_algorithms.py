@@ -26,7 +26,7 @@ from rbdc.algorithms.reference import centroidal, frames
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.coriolis import coriolis
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.manifold import difference, integrate
 from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.reference.regressor import torque_regressor

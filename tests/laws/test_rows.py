@@ -17,8 +17,8 @@ from rbdc.functions.evaluation import Part
 from rbdc.spatial import Scalar, Vector3
 from rbdc.verification.expected import References
 from rbdc.verification.package import TOLERANCES
-from rbdc.verification.questions import Checked, questions
 from rbdc.verification.rounded import REPLICAS, Rounded, Rounding, values_of
+from rbdc.verification.states import Checked, questions
 from tests.support import Array
 from tests.support_trees import random_inertia, random_tree
 

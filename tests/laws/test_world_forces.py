@@ -27,7 +27,7 @@ from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from rbdc.spatial import Force, Vector3
 from rbdc.verification.package import verify_package
-from rbdc.verification.questions import Checked
+from rbdc.verification.states import Checked
 from tests.laws import test_second_derivatives as second
 from tests.laws.test_derivatives import complex_step
 from tests.laws.test_lanes import creature

@@ -14,7 +14,7 @@ import yaml
 
 from rbdc import Model
 from rbdc.algorithms.reference.centroidal import centre_of_mass as com
-from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.errors import DescriptionError, RbdcError, UnsupportedError
 from rbdc.model.notes import warnings_of
 from rbdc.resources import resolve

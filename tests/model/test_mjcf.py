@@ -13,7 +13,7 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.emit.python.package import every_joint

@@ -12,7 +12,7 @@ import pytest
 
 from rbdc import Model
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.rnea import rnea
 from rbdc.errors import OptionError
 from rbdc.resources import resolve

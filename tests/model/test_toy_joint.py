@@ -23,7 +23,7 @@ from rbdc.algorithms.reference.centroidal import kinetic_energy, potential_energ
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.algorithms.reference.kinematics import forward_kinematics
+from rbdc.algorithms.reference.homogeneous import forward_kinematics
 from rbdc.algorithms.reference.rnea import nonlinear_effects, rnea
 from rbdc.errors import UnsupportedError
 from rbdc.functions.catalogue import presets, rollable

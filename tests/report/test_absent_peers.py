@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from rbdc.cli.commands import commands
 from rbdc.native.toolchain import find_compiler
 from rbdc.report.methods.peers import headers
-from rbdc.report.present.summary import summary
+from rbdc.report.present.document import summary
 from rbdc.report.studies import inertia_inverse
 
 SAID = "peer.cpp:3:1: error: out of order <&>"

@@ -7,8 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rbdc.report.accuracy.metrics import WRONG, WRONG_NUMERICAL, errors, tolerance
-from rbdc.report.accuracy.oracle import Reference
+from rbdc.report.accuracy.oracle import WRONG, WRONG_NUMERICAL, Reference, errors, tolerance
 
 
 def reference(*samples: list[float]) -> Reference:

@@ -29,8 +29,8 @@ from rbdc.planning.generation import Generated, GenerationOptions, generate
 from rbdc.report.measure.batch_worker import Bandwidth as Measurement
 from rbdc.report.measure.batch_worker import BatchMethod, BatchTimer, Samples, buffer_size
 from rbdc.report.measure.roofline import Bandwidth, bandwidth_library, timer_library
-from rbdc.report.methods import batch_assembly, batch_methods
-from rbdc.report.methods.batch_methods import LOOP, loop_over_peer
+from rbdc.report.methods import batch_assembly
+from rbdc.report.methods.batch_assembly import LOOP, loop_over_peer
 from rbdc.report.methods.contenders import compiled
 from rbdc.report.methods.records import Contender, FunctionRecord
 from rbdc.report.options import CompareOptions
@@ -62,7 +62,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """
     folder = tmp_path_factory.mktemp("batches")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(batch_methods, "generate", without_kernel)
+        patch.setattr(batch_assembly, "generate", without_kernel)
         result = run(
             "--batch",
             "--batch-samples",
@@ -208,8 +208,10 @@ def test_baselines_without_batches_are_good(measured: tuple[Path, Result]) -> No
 
 
 def test_a_wrong_batch_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def one_sample_late(model: Model, function: Function) -> batch_methods.Generated:
-        code = batch_methods.generated(model, function)
+    in_time = batch_assembly.generated
+
+    def one_sample_late(model: Model, function: Function) -> batch_assembly.Generated:
+        code = in_time(model, function)
         adapter = code.made.files["batch_adapter.c"]
         wrong = re.sub(r"_batch\(n, in\[0\]", "_batch(n - 1, in[0] + 2", adapter)
         assert wrong != adapter
@@ -299,7 +301,7 @@ def test_what_does_not_fit_is_left_out(tmp_path: Path, monkeypatch: pytest.Monke
 def test_bad_usage(tmp_path: Path) -> None:
     result = run("--batch", "--batch-samples", "0", "--out", str(tmp_path / "out"))
     assert result.exit_code == 2
-    assert "--batch-samples 0 is below 1" in result.stderr
+    assert "--batch-samples '0': it is less than 1" in result.stderr
 
 
 PEER = """

@@ -204,7 +204,7 @@ def test_cells_of_the_page_carry_the_headings_of_their_columns(pendulum: Path) -
     text = (pendulum / "report.html").read_text()
     table = text[text.index('<table class="stacked">') : text.index("</table>")]
     row = table[table.index("<tbody>") : table.index("</tr>", table.index("<tbody>"))]
-    assert re.findall(r"<th>([^<]*)</th>", table)[1:] == re.findall(r'data-head="([^"]*)"', row)
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", table) == re.findall(r'data-head="([^"]*)"', row)
     assert len(re.findall("<td", row)) == 20
 
 

@@ -24,7 +24,7 @@ from rbdc.model import WORLD, Model
 from rbdc.model.families import tree
 from rbdc.model.joints import Prismatic, Spherical
 from rbdc.report.studies.first_order import D_FD, D_ID, FD, FD_FD, FD_ID, PUBLISHED
-from rbdc.report.studies.printed_inverse import ADDED, CORRECTIONS, FIRST, LATER, inverse
+from rbdc.report.studies.inertia_inverse import ADDED, CORRECTIONS, FIRST, LATER, inverse
 from rbdc.report.studies.sensitivity import by_differences
 from rbdc.spatial import Force, Motion, Vector3
 from tests.support import Array

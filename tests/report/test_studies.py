@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.cli.commands import commands
-from rbdc.report.studies.page import sensitivity_page
 from rbdc.report.studies.sensitivity import SAMPLES, by_differences, by_the_paper, motion
+from rbdc.report.studies.sensitivity_claims import sensitivity_page
 from tests.support import Array, assert_close
 from tests.support_dh import random_tree, write
 

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rbdc.cli.commands import commands
-from rbdc.report.present.baseline import judge, judge_benchmark
-from rbdc.report.present.times import changes
+from rbdc.report.present.baseline import changes, judge, judge_benchmark
 
 QUICK = ("--peers", "casadi", "--seconds", "0.01", "--samples", "4", "--checked", "1", "--cflags", "-O0")
 

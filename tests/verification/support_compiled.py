@@ -22,7 +22,7 @@ from rbdc.processes import HelperEnded, helper
 from rbdc.verification.calls import Call, Callee
 from rbdc.verification.external_derivatives import derivatives
 from rbdc.verification.package import Compiled, verify_package
-from rbdc.verification.questions import Checked, asked, questions
+from rbdc.verification.states import Checked, asked, questions
 from tests.support import UNOPTIMISED, Array
 
 

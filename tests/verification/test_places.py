@@ -11,7 +11,7 @@ import pytest
 from rbdc import Model
 from rbdc.errors import VerificationError
 from rbdc.resources import resolve
-from rbdc.verification.questions import covering
+from rbdc.verification.states import covering
 from tests.support import slow_but
 from tests.verification.support_compiled import Text
 

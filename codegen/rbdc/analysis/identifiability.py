@@ -9,12 +9,18 @@ of Robots, chapter 9.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.algorithms.dynamics.regressor import PARAMETERS_PER_BODY, regressor_by_forces
+from rbdc.analysis.combinations import combinations
+from rbdc.analysis.constants import check, named
+from rbdc.analysis.tables import tell
+from rbdc.errors import UnsupportedError
 from rbdc.model import Model
+from rbdc.model.xml import shown
 from rbdc.runtime._arrays import random_configuration
 
 Array = NDArray[np.float64]
@@ -124,3 +130,69 @@ def _regressor(model: Model, seed: int) -> Array:
     rows = regressor_by_forces(model, list(q.T), list(v.T), list(a.T))
     entries = [np.broadcast_to(np.asarray(x, float), (count,)) for row in rows for x in row]
     return np.stack(entries).reshape(model.nv, size, count).transpose(2, 0, 1).reshape(-1, size)
+
+
+def identifiability_data(model: Model) -> dict[str, Any]:
+    """The base parameters as plain data: names of parameters, each combination by its terms and as a formula,
+    what no torque depends on, and the singular values between which the rank lies.
+    """
+    found = identifiability(model)
+    formulas, constants = _in_symbols(model) or ([found.words(c) for c in found.base], {})
+    dropped = found.singular_values[found.rank :]
+    return {
+        "parameters": len(found.names),
+        "rank": found.rank,
+        "base": [
+            {"formula": formula, "terms": [[found.names[c.leading], 1.0], *_named(found, c.terms)]}
+            for formula, c in zip(formulas, found.base, strict=True)
+        ],
+        "constants": constants,
+        "unseen": [found.names[k] for k in found.unseen],
+        "smallest_kept": found.singular_values[found.rank - 1] / found.singular_values[0],
+        "largest_dropped": dropped[0] / found.singular_values[0] if dropped else 0.0,
+    }
+
+
+def _named(found: Identifiability, terms: tuple[tuple[int, float], ...]) -> list[list[Any]]:
+    return [[found.names[k], factor] for k, factor in terms]
+
+
+def _in_symbols(model: Model) -> tuple[list[str], dict[str, float]] | None:
+    """The combinations with lengths as constants, for small robots."""
+    try:
+        check(model)
+    except UnsupportedError:
+        return None
+    exact = combinations(named(model))
+    if exact is None:
+        return None
+    names = identifiability(model).names
+    formulas = []
+    for leading, terms in exact[0]:
+        text = names[leading]
+        for k, factor in terms:
+            sign = "-" if factor.could_extract_minus_sign() else "+"
+            size = -factor if sign == "-" else factor
+            text += f" {sign} {'' if size == 1 else f'({size}) ' if size.is_Add else f'{size} '}{names[k]}"
+        formulas.append(text)
+    return formulas, {constant.name: constant.value for constant in exact[1]}
+
+
+def show_identifiability(data: dict[str, Any]) -> None:
+    """The summary that `identifiability_data` gives, on the terminal."""
+    tell(
+        [
+            f"of {data['parameters']} inertial parameters torques determine {data['rank']} combinations, "
+            f"and {len(data['unseen'])} do not matter by themselves or together; relative singular values "
+            f"{data['smallest_kept']:.2g} and {data['largest_dropped']:.2g}",
+            *(f"  {name} = {value:.15g}" for name, value in data["constants"].items()),
+            *(f"  {shown_whole(combination['formula'])}" for combination in data["base"]),
+        ]
+    )
+    if data["unseen"]:
+        tell([f"without effect: {', '.join(map(shown, data['unseen']))}"])
+
+
+def shown_whole(text: str) -> str:
+    """Text with names from a description, of any length, printable."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

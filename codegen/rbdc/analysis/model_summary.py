@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
 from rbdc.algorithms.momentum import total_mass
 from rbdc.analysis.mobility import mobility
+from rbdc.analysis.tables import Table, console, show_table, tell
 from rbdc.model import WORLD, Body, Frame, Model, branches_of
 from rbdc.model.contacts import row_slices
 from rbdc.model.notes import warnings_of
@@ -55,19 +54,19 @@ def _contacts(model: Model) -> list[dict[str, Any]]:
 
 def show_contacts(model: Model) -> None:
     """Show the contacts and loops on the terminal, and the ways to move that they leave."""
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=140)
-    table = Table("contact", "kind", "link", "held to", "rows")
+    rows = []
     for row in _contacts(model):
         one, two = [*row["links"], "the world"][:2]
         start, stop = row["rows"]
-        cells = (row["name"], row["kind"], one, two, _place(start, stop - start))
-        table.add_row(*(Text(shown(cell)) for cell in cells))
-    console.print(table)
+        rows.append([*map(shown, (row["name"], row["kind"], one, two)), _place(start, stop - start)])
+    head = ("contact", "kind", "link", "held to", "rows")
+    show_table(Table("", head, rows, words=head))
     found = mobility(model)
-    console.print(
-        f"{found.rows} rows of contacts, {found.rank} of them independent; {found.freedoms} of {model.nv} "
-        "degrees of freedom are left"
+    tell(
+        [
+            f"{found.rows} rows of contacts, {found.rank} of them independent; "
+            f"{found.freedoms} of {model.nv} degrees of freedom are left"
+        ]
     )
 
 
@@ -102,72 +101,57 @@ def _finite(x: float) -> float | None:
 
 def show(model: Model) -> None:
     """The tree of links and a table of the joints on the terminal."""
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=140)
-    console.print(
-        Text(
+    tell(
+        [
             f"{shown(model.name)}: nq {model.nq}, nv {model.nv}, {model.njoints} moving bodies, "
             f"{len(model.frames)} frames, "
             f"{total_mass(model):.6g} kg, of which {total_mass(model, with_base=False):.6g} kg move"
-        )
-    )
-    console.print(_tree(model))
-    table = Table("joint", "kind", "link", "q", "v", "lower", "upper", "velocity", "effort", "mass (kg)")
-    for body in model.bodies:
-        limits = body.limits
-        numbers = [
-            f"{x:.5g}"
-            for x in (limits.lower, limits.upper, limits.velocity, limits.effort, body.inertia.mass)
         ]
-        kind = (
-            body.joint.kind
-            if body.coupling is None
-            else f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
-        )
+    )
+    console().print(_tree(model))
+    rows = []
+    for body in model.bodies:
+        limits, kind = body.limits, body.joint.kind
+        if body.coupling is not None:
+            kind = f"follows {shown(model.bodies[body.coupling.leader].joint_name)}"
+        numbers = (limits.lower, limits.upper, limits.velocity, limits.effort, body.inertia.mass)
         places = [_place(body.index_q, body.joint.nq), _place(body.index_v, body.joint.nv)]
-        table.add_row(
-            *(Text(cell) for cell in [shown(body.joint_name), kind, shown(body.name), *places, *numbers])
-        )
-    console.print(table)
+        names = [shown(body.joint_name), kind, shown(body.name)]
+        rows.append([*names, *places, *(f"{x:.5g}" for x in numbers)])
+    head = ("joint", "kind", "link", "q", "v", "lower", "upper", "velocity", "effort", "mass (kg)")
+    show_table(Table("", head, rows, words=head))
 
 
 def show_passes(stages: Sequence[Stage], limbs: Sequence[Sequence[str]]) -> None:
     """Show what each model pass saves of the operations of joint-space functions, and the limbs that run side
     by side.
     """
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=140)
-    table = Table("pass", "what it does", title="operations after each pass", title_justify="left")
-    for name in stages[0].operations:
-        table.add_column(name, justify="right")
-        table.add_column("saved", justify="right")
-    before = stages[0].operations
+    head, rows, before = ["pass", "what it does"], [], stages[0].operations
+    for name in before:
+        head += [name, "saved"]
     for stage in stages:
         cells = [cell for name, n in stage.operations.items() for cell in (str(n), _saved(before[name], n))]
-        table.add_row(*(Text(cell) for cell in (stage.name, stage.meaning, *cells)))
+        rows.append([stage.name, stage.meaning, *cells])
         before = stage.operations
-    console.print(table)
-    for names in limbs:
-        console.print(
-            Text(
-                f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"
-            )
-        )
+    show_table(Table("operations after each pass", head, rows, words=head[:2]))
+    tell(
+        f"in {len(names)} lanes: the limbs that begin with {', '.join(shown(name) for name in names)}"
+        for names in limbs
+    )
     if not limbs:
-        console.print("no limbs are alike: nothing runs in lanes")
+        tell(["no limbs are alike: nothing runs in lanes"])
 
 
 def show_branches(model: Model) -> None:
     """Show the branches of the tree: the branch parent matrix Phi and the joint-branch connectivity matrix
     Psi of Zhakatayev, Rogovchenko and Paetzold, joints and branches from 1, the world 0.
     """
-    terminal, branches = Console(), branches_of(model)
-    console = terminal if terminal.is_terminal else Console(width=140)
-    table = Table("branch", "parent branch", "first joint", "last joint", "names")
+    branches, rows = branches_of(model), []
     for k, (parent, (first, last)) in enumerate(zip(branches.parents, branches.joints, strict=True), 1):
         ends = dict.fromkeys(shown(model.bodies[i - 1].joint_name) for i in (first, last))
-        table.add_row(*(Text(str(x)) for x in (k, parent, first, last, " ... ".join(ends))))
-    console.print(table)
+        rows.append([*map(str, (k, parent, first, last)), " ... ".join(ends)])
+    head = ("branch", "parent branch", "first joint", "last joint", "names")
+    show_table(Table("", head, rows, words=head))
 
 
 def _saved(before: int, after: int) -> str:

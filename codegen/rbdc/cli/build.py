@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.options import takes
+from rbdc.cli.options import AS_JSON, takes
 from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, show_warnings
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
@@ -45,7 +45,7 @@ class _Build(click.Command):
 )
 @click.argument("descriptions", nargs=-1, required=True, metavar="DESCRIPTION...")
 @takes()
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@AS_JSON
 def build(descriptions: tuple[str, ...], as_json: bool, **given: Any) -> None:
     """Generate and compile a module for each DESCRIPTION: a URDF file, or a robot that ships with rbdc.
 
@@ -139,8 +139,6 @@ def _refuse_same_names(descriptions: tuple[str, ...], options: BuildOptions) -> 
         names[name] = description
 
 
-_WIDE = 121
-"""Columns of a terminal that has room for everything."""
 _COLUMNS = {
     "operations": "operations",
     "additions": "add",
@@ -152,31 +150,26 @@ _COLUMNS = {
     "stack_bytes": "stack bytes",
     "batch_code_bytes": "batch bytes",
 }
+_WIDE = 121
+"""Columns of a terminal that has room for everything."""
+_LEFT_OUT = ("add", "mul", "div", "libm")
+"""Headings that narrower ones do without."""
 
 
 def _show(result: BuildResult) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
+    from rbdc.analysis.tables import Table, console, show_table, tell
 
     how = "unchanged, from the cache" if result.cached else "built"
     seconds = f"generation {result.generation_seconds:.2f} s, compiling {result.compile_seconds:.2f} s"
     verifying = "not verified" if result.errors is None else f"verifying {result.verification_seconds:.2f} s"
     detail = "" if result.cached else f" ({seconds}, {verifying})"
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=_WIDE)
-    left_out = () if console.width >= _WIDE else ("add", "mul", "div", "libm")
-    columns = {key: heading for key, heading in _COLUMNS.items() if heading not in left_out}
-    if any(figures.style != "unrolled" for figures in result.functions):
-        columns = {"style": "style", **columns}
+    columns = {"style": "style"} if any(f.style != "unrolled" for f in result.functions) else {}
+    columns |= _COLUMNS
     title = f"{result.directory}: {how} in {result.seconds:.2f} s{detail}"
-    table = Table("function", title=escape(title), title_justify="left")
-    table.columns[0].no_wrap = True
-    for heading in columns.values():
-        table.add_column(heading, justify="right")
-    for figures in result.functions:
-        table.add_row(figures.name, *(str(getattr(figures, name)) for name in columns))
-    console.print(table)
+    rows = [[f.name, *(str(getattr(f, name)) for name in columns)] for f in result.functions]
+    table = Table(title, ["function", *columns.values()], rows)
+    wide = console().width >= _WIDE
+    show_table(table.only(*(name for name in table.head if wide or name not in _LEFT_OUT)))
     if len(result.variants) > 1:
         sizes = ", ".join(f"{variant.name} {variant.code_bytes}" for variant in result.variants)
-        console.print(f"code bytes by variant: {sizes}", highlight=False)
+        tell([f"code bytes by variant: {sizes}"])

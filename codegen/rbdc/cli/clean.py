@@ -7,15 +7,14 @@ from pathlib import Path
 
 import click
 
+from rbdc.cli.options import AS_JSON, out
 from rbdc.cli.support import Failure
 
 
 @click.command(epilog="Example: rbdc clean --out generated --cache")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("generated"), show_default=True
-)
+@out("generated")
 @click.option("--cache", "with_cache", is_flag=True, help="Empty the cache of compiled code too.")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@AS_JSON
 def clean(out: Path, with_cache: bool, as_json: bool) -> None:
     """Remove the generated packages in --out, and all that killed processes left.
 

@@ -18,10 +18,9 @@ import click
 import rbdc
 from rbdc.cli.build import build
 from rbdc.cli.clean import clean
-from rbdc.cli.compare import benchmark, compare, experiment
-from rbdc.cli.explain import explain
-from rbdc.cli.info import info, list_robots
-from rbdc.cli.studies import inertia_inverse, second_order, sensitivity
+from rbdc.cli.compare import benchmark, compare
+from rbdc.cli.experiments import experiment
+from rbdc.cli.info import explain, info, list_robots
 from rbdc.cli.support import EXPECTED, Failure, Output, Stopped, discard_output, message_of
 from rbdc.cli.wheel import wheel
 from rbdc.model.options import THREE_NUMBERS
@@ -55,8 +54,6 @@ def commands() -> None:
 
 for command in (build, compare, benchmark, experiment, explain, info, list_robots, clean, wheel):
     commands.add_command(command)
-for study in (sensitivity, second_order, inertia_inverse):
-    experiment.add_command(study)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""rbdc info and rbdc list."""
+"""rbdc info, rbdc explain and rbdc list."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.options import takes
+from rbdc.cli.options import AS_JSON, takes
 from rbdc.cli.support import show_warnings
+from rbdc.errors import OptionError
 from rbdc.options import READING, BuildOptions
 
 if TYPE_CHECKING:
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also the inertial parameters that torques determine.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@AS_JSON
 def info(
     description: str, with_passes: bool, with_branches: bool, with_base: bool, as_json: bool, **given: Any
 ) -> None:
     """Show the tree, the joints, the degrees of freedom, the masses and the warnings of a DESCRIPTION."""
-    from rbdc.analysis.identifiability_summary import as_data as identified
-    from rbdc.analysis.identifiability_summary import show as show_identified
+    from rbdc.analysis.identifiability import identifiability_data, show_identifiability
     from rbdc.analysis.model_summary import as_data, show, show_branches, show_contacts, show_passes
     from rbdc.model import branches_of
     from rbdc.model.notes import warnings_of
@@ -51,7 +51,7 @@ def info(
         if with_branches:
             more["branches"] = asdict(branches_of(model))
         if with_base:
-            more["identifiability"] = identified(model)
+            more["identifiability"] = identifiability_data(model)
         click.echo(json.dumps({**data, **more}, indent=2))
     else:
         show(model)
@@ -62,7 +62,7 @@ def info(
         if with_branches:
             show_branches(model)
         if with_base:
-            show_identified(identified(model))
+            show_identifiability(identifiability_data(model))
         show_warnings(warnings_of(model))
 
 
@@ -74,7 +74,7 @@ def _passes(description: str, model: Model, options: BuildOptions) -> tuple[list
 
 
 @click.command("list", epilog="Example: rbdc list --json")
-@click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+@AS_JSON
 def list_robots(as_json: bool) -> None:
     """List the robots that ship with rbdc; each name can be given in place of a path."""
     from rbdc.model import Model
@@ -87,3 +87,38 @@ def list_robots(as_json: bool) -> None:
         return
     for name, model in rows:
         click.echo(f"{name:28} nq {model.nq:3}  nv {model.nv:3}")
+
+
+@click.command(epilog="Example: rbdc explain double_pendulum --neglect 1e-3")
+@click.argument("description")
+@takes(*READING)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "latex", "html"]),
+    default="text",
+    show_default=True,
+    help="How equations are written; html needs nothing but a browser.",
+)
+@click.option(
+    "--neglect",
+    type=float,
+    default=0.0,
+    show_default=True,
+    help="Take numbers of at most this share of the largest of their kind in a body as zero.",
+)
+def explain(description: str, form: str, neglect: float, **given: Any) -> None:
+    """Print the equations of motion of a small robot in closed form: M, C, g and tau over named constants.
+
+    Derived from the DESCRIPTION by Euler and Lagrange, with SymPy, apart from all that is generated. Robots
+    of up to four revolute and prismatic joints; --lock fixes some of a larger one's.
+    """
+    from rbdc.analysis.presentation import explain as explained
+    from rbdc.model.notes import warnings_of
+    from rbdc.pipeline import read
+
+    if not 0.0 <= neglect < 1.0:
+        raise OptionError(f"--neglect {neglect}: give a number from 0 to less than 1, as 1e-3")
+    model = read(description, BuildOptions(**given))
+    show_warnings(warnings_of(model))
+    click.echo(explained(model, form, neglect), nl=False)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from rbdc.errors import RbdcError
+from rbdc.errors import RbdcError, ToolchainError
 
 if TYPE_CHECKING:
     from rbdc.report.present.baseline import Verdict
@@ -162,4 +162,19 @@ def tell(
     else:
         show(report)
     show_verdict(verdict, stderr=show is None)
+    wrote(paths)
+
+
+def wrote(paths: Sequence[Path]) -> None:
+    """Say on standard error what was written."""
     click.echo(f"wrote {' and '.join(str(path) for path in paths)}", err=True)
+
+
+@contextmanager
+def needing_the_report() -> Iterator[None]:
+    """Imports of the report, or ToolchainError naming what must be installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        needed = "rbdc compare needs matplotlib: pip install 'rbdc[report]', or '.[report]' from a clone"
+        raise ToolchainError(f"{needed} ({error})") from error

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rbdc.cli.options import takes
+from rbdc.cli.options import out, takes
 from rbdc.cli.support import Progress, show_warnings
 from rbdc.options import BuildOptions
 
@@ -23,9 +23,7 @@ from rbdc.options import BuildOptions
     type=click.Path(path_type=Path),
     help="A file with the licence of the description; by default LICENSE, COPYING and NOTICE beside it.",
 )
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), default=Path("wheels"), show_default=True
-)
+@out("wheels")
 def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any) -> None:
     """Build a module for every x86-64 processor and pack it as a wheel, which needs NumPy and cffi only.
 

@@ -128,7 +128,7 @@ def _weighted(model: Model) -> list[Function]:
             ),
             {"adjoint": JointSpace(rnea_adjoint)},
             preset="optimisation",
-            references={"adjoint-idsva": ".derivatives.products:rnea_vjp"},
+            references={"idsva-weighted": ".derivatives.products:rnea_vjp"},
         ),
         Function(
             FunctionDeclaration(
@@ -145,7 +145,7 @@ def _weighted(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            references={"adjoint-idsva": ".derivatives.products:aba_vjp"},
+            references={"carpentier-mansard-weighted": ".derivatives.products:aba_vjp"},
         ),
     ]
 
@@ -163,7 +163,7 @@ def _directional(model: Model) -> list[Function]:
             ),
             {"tangent": JointSpace(rnea_tangent)},
             preset="optimisation",
-            references={"tangent-featherstone": ".derivatives.products:rnea_jvp"},
+            references={"idsva-times-direction": ".derivatives.products:rnea_jvp"},
         ),
         Function(
             FunctionDeclaration(
@@ -179,7 +179,7 @@ def _directional(model: Model) -> list[Function]:
             preset="optimisation",
             requires=FORWARD,
             policy=WITH_FORWARD_DYNAMICS,
-            references={"tangent-featherstone": ".derivatives.products:aba_jvp"},
+            references={"carpentier-mansard-times-direction": ".derivatives.products:aba_jvp"},
         ),
     ]
 

@@ -43,7 +43,7 @@ def _placements(model: Model) -> Function:
         ),
         {"products": on_model(_homogeneous)},
         preset="control",
-        references={"featherstone": "kinematics:forward_kinematics"},
+        references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
 

@@ -15,8 +15,7 @@ from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.compare import compare
 from rbdc.report.options import PEERS, CompareOptions
 from rbdc.report.present.baseline import BENCHMARK_SCHEMA
-from rbdc.report.present.document import document, wrong_results
-from rbdc.report.present.summary import summary
+from rbdc.report.present.document import document, summary, wrong_results
 
 METHODS = ("generated", *PEERS)
 """Methods of every function."""

@@ -23,7 +23,7 @@ from rbdc.pipeline import read
 from rbdc.planning.forms import chosen_plan, plans_of
 from rbdc.planning.forms.form import Subject
 from rbdc.report.accuracy.inputs import draw
-from rbdc.report.accuracy.metrics import WRONG
+from rbdc.report.accuracy.oracle import WRONG
 from rbdc.report.benchmark import COMPILERS, benchmarked
 from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.measure.machine import machine

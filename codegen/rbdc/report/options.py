@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count, takewhile
+from typing import Any
 
 from rbdc.errors import OptionError
+from rbdc.option_fields import COUNT, Option, Reading, names, number
 from rbdc.options import BuildOptions
 
 PINOCCHIO, NATIVE, CPPADCODEGEN, CASADI = "pinocchio", "pinocchio-native", "cppadcodegen", "casadi"
@@ -29,29 +31,47 @@ def peer_of(method: str) -> str | None:
     return next((p for p in PEERS if method.startswith(p) or method.endswith(f"-{p}")), None)
 
 
+def _seconds(given: Any) -> float:
+    value = number(given)
+    if not value > 0.0:
+        raise ValueError("give a time above 0")
+    return value
+
+
 @dataclass(frozen=True)
 class CompareOptions:
     """Options of a comparison.
 
-    build: model, compiler and flags, the same for every method of ours and for CasADi's C. functions: names,
-    None for all. methods: methods or families to keep, None for all. peers: those to measure against.
-    samples: number of inputs that are cycled while timing. checked: number of them that are compared with the
-    reference. seconds: approximate time spent on each function, all its methods together. at_rest: all inputs
-    but configurations are zero. also: further compilers, for the generated method alone. batch: largest
-    batch, None for no batches. every_form: the straight-line code of every algorithm of the catalogue, that
-    of the generated method too.
+    build: model, compiler and flags, the same for every method of ours and for CasADi's C. functions,
+    methods: None for all. at_rest: all inputs but configurations are zero. also: further compilers, for the
+    generated method alone. batch: largest batch, None for no batches. every_form: the straight-line code of
+    every algorithm of the catalogue, that of the generated method too.
     """
 
     build: BuildOptions = field(default_factory=BuildOptions)
-    functions: tuple[str, ...] | None = None
-    methods: tuple[str, ...] | None = None
-    peers: tuple[str, ...] = USUAL_PEERS
-    samples: int = 256
-    checked: int = 8
-    seconds: float = 1.5
+    functions: Option[tuple[str, ...] | None] = Option(
+        names("NAME,..."), None, "Comma-separated names of functions in place of the usual ones."
+    )
+    methods: Option[tuple[str, ...] | None] = Option(
+        names("NAME,..."),
+        None,
+        "Comma-separated methods or families (single, analytical, ad, numerical; peer: all methods of the "
+        "--peers); by default all.",
+    )
+    peers: Option[tuple[str, ...]] = Option(
+        names("NAME,..."),
+        USUAL_PEERS,
+        "Whom to measure against; absent ones are named. pinocchio is the library of its pip package; "
+        "pinocchio-native its best builds, which take minutes to compile, once.",
+    )
+    samples: Option[int] = Option(COUNT, 256, "Different inputs, cycled while timing.")
+    checked: Option[int] = Option(COUNT, 8, "How many of them are compared with the reference.")
+    seconds: Option[float] = Option(
+        Reading(_seconds, "NUMBER"), 1.5, "Timing of each function, all its methods together, about."
+    )
     at_rest: bool = False
     also: tuple[str, ...] = ()
-    batch: int | None = None
+    batch: Option[int | None] = Option(COUNT, None, "The largest batch.", "--batch-samples")
     every_form: bool = False
 
     def wants(self, method: str, family: str) -> bool:
@@ -84,11 +104,7 @@ class CompareOptions:
         for peer in self.peers:
             if peer not in PEERS:
                 raise OptionError(f"--peers: no peer {peer!a}; there are {', '.join(PEERS)}")
-        if self.samples < 1 or not 1 <= self.checked <= self.samples:
+        if self.checked > self.samples:
             raise OptionError(
                 f"--samples {self.samples}, --checked {self.checked}: give 1 <= checked <= samples"
             )
-        if self.batch is not None and self.batch < 1:
-            raise OptionError(f"--batch-samples {self.batch} is below 1")
-        if not self.seconds > 0.0:
-            raise OptionError(f"--seconds {self.seconds} is not above 0")

@@ -17,8 +17,7 @@ from rbdc.functions.record import Differential
 from rbdc.model import Model
 from rbdc.verification.casadi_calls import External, Matrix, given, inputs_of, matrix
 from rbdc.verification.charts import Chart, far_from_unit
-from rbdc.verification.questions import covering
-from rbdc.verification.states import sampled
+from rbdc.verification.states import covering, sampled
 
 Array = NDArray[np.floating[Any]]
 Evaluate = Callable[[FunctionDeclaration, Mapping[str, Array], tuple[int, ...]], list[Array]]

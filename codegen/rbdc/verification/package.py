@@ -21,12 +21,10 @@ from rbdc.functions.declarations import REFERENCES, FunctionDeclaration, Paramet
 from rbdc.model import Model
 from rbdc.model.xml import shown
 from rbdc.processes import HelperEnded, helper, uncollected
-from rbdc.verification.calls import Call, Callee, Way
+from rbdc.verification.calls import Call, Callee, Difference, Way
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.external_derivatives import Derivative, derivatives
-from rbdc.verification.past_caches import Difference
-from rbdc.verification.questions import Checked, Question, asked, questions
-from rbdc.verification.states import name_of_state
+from rbdc.verification.states import Checked, Question, asked, name_of_state, questions
 
 Array = NDArray[np.floating[Any]]
 

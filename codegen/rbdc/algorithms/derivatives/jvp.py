@@ -1,7 +1,7 @@
 """Derivatives in one direction by the cheapest recursions: inverse dynamics over dual numbers, and solves
 with M.
 
-`rbdc.algorithms.reference.derivatives.products` has the same in the papers' form. Here `rnea_tangent` runs
+`rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices. Here `rnea_tangent` runs
 `newton_euler` over values that carry their rates along, and forward dynamics follows by Carpentier and
 Mansard's equation (24), M being factored once for all its solves.
 """

@@ -1,10 +1,9 @@
 """Weighted sums of the rows of derivatives by the cheapest recursions: inverse dynamics forwards, then back
 over all of its steps.
 
-`rbdc.algorithms.reference.derivatives.products` has the same in the papers' form, by the subtrees' own
-quantities. Here `rnea_adjoint` runs `newton_euler` over scalars that remember what they were made
-of, and forward dynamics follows by Carpentier and Mansard's equation (24): the rows of -M^-1 dID weighted
-with w are those of -dID weighted with M^-1 w.
+`rbdc.algorithms.reference.derivatives.products` multiplies the papers' matrices. Here `rnea_adjoint` runs
+`newton_euler` over scalars that remember what they were made of, and forward dynamics follows by Carpentier
+and Mansard's equation (24): the rows of -M^-1 dID weighted with w are those of -dID weighted with M^-1 w.
 """
 
 from __future__ import annotations

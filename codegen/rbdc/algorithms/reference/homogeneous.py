@@ -1,12 +1,16 @@
-"""Homogeneous 4x4 matrices over abstract scalars, constant zeros left out of products."""
+"""Homogeneous 4x4 matrices over abstract scalars, constant zeros left out of products, and forward kinematics
+as a product of them: Craig, Introduction to Robotics, section 3.6.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.tools.linear import dot, transposed
+from rbdc.algorithms.tools.joint_coordinates import joint_positions
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
+from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
-from rbdc.model import Body
+from rbdc.model import WORLD, Body, Model
 from rbdc.spatial import Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
@@ -98,3 +102,13 @@ def inertia_matrix(inertia: RigidInertia) -> Matrix4:
     xx, xy, yy, xz, yz, zz = inertia.second_moments().scalars()
     x, y, z = inertia.first_moment.scalars()
     return [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]]
+
+
+def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+    """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
+    world: dict[int, Matrix4] = {WORLD: IDENTITY}
+    for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
+        fixed, moving = of_placement(body.placement), of_placement(body.joint.placement(own))
+        world[index] = product(world[body.parent], product(fixed, moving))
+        trace(body.name, "T = T_parent T_fixed T_joint(q)", f"T{index}", flat(world[index]))
+    return [flat(product(world[frame.body], of_placement(frame.placement))) for frame in model.frames]

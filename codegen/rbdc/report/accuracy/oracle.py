@@ -1,14 +1,16 @@
 """Reference results: the recursions of the literature on numbers of 40 digits.
 
 The reference shares no algorithm, compiled code, pass or emitter with the methods that are measured; see
-`rbdc.algorithms.reference`.
+`rbdc.algorithms.reference`. Errors of other results against them are by the metrics of Singh, Russell and
+Wensing, equations (40) to (43), over all outputs and samples, less the uncertainty of the inputs.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.numbers import with_numbers
 from rbdc.native import cache
+from rbdc.native.cache import own_code
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.spatial import Scalar
 
@@ -112,3 +115,100 @@ def concatenated(references: Sequence[Reference]) -> Reference:
     high = np.concatenate([r.high for r in references], axis=1)
     low = np.concatenate([r.low for r in references], axis=1)
     return Reference(high, low)
+
+
+WRONG = 1e-8
+"""Bound of a method's error relative to the sample's largest entry, beyond which the result is wrong."""
+WRONG_NUMERICAL = 1e-2
+"""Bound of the error of finite differences."""
+
+
+def tolerance(method: str) -> float:
+    """Largest admissible scaled error of a method, by its name."""
+    return WRONG_NUMERICAL if method.endswith(("-difference", "-diff-1", "-diff-2")) else WRONG
+
+
+@dataclass(frozen=True)
+class Errors:
+    """Errors of one method.
+
+    max_abs: largest |A - Aref| (40). rms_abs: its root mean square (41). max_rel: largest |A - Aref| /
+    max(|Aref|, 1) (42). rms_rel: its root mean square (43). scaled: largest error of a sample relative to the
+    sample's largest entry, less the known uncertainty; it does not depend on units and therefore decides
+    whether a result is wrong.
+    """
+
+    max_abs: float
+    rms_abs: float
+    max_rel: float
+    rms_rel: float
+    scaled: float
+
+    def data(self) -> dict[str, float | None]:
+        """The metrics by name for JSON; None for an infinite error, which JSON cannot express."""
+        return {name: x if np.isfinite(x) else None for name, x in asdict(self).items()}
+
+
+def errors(values: Array, reference: Reference, uncertain: Array | float = 0.0) -> Errors:
+    """The metrics of `values`, (samples, size), against the reference.
+
+    An entry that is not finite has an infinite error.
+
+    uncertain: the part of each entry's error, (samples, size), that `scaled` disregards.
+    """
+    difference = np.abs(reference.error(values))
+    difference = np.where(np.isfinite(difference), difference, np.inf)
+    relative = difference / np.maximum(np.abs(reference.high), 1.0)
+    largest = np.maximum(np.max(np.abs(reference.high), axis=1, initial=0.0), np.finfo(float).tiny)
+    beyond = np.max(np.maximum(difference - uncertain, 0.0), axis=1, initial=0.0)
+    return Errors(
+        float(np.max(difference, initial=0.0)),
+        _root_mean_square(difference),
+        float(np.max(relative, initial=0.0)),
+        _root_mean_square(relative),
+        float(np.max(beyond / largest, initial=0.0)),
+    )
+
+
+def _root_mean_square(x: Array) -> float:
+    return float(np.sqrt(np.mean(x * x))) if x.size else 0.0
+
+
+LAST_BIT = np.pi * 2.0**-52
+"""Spacing of doubles near pi (rad): joints are often mounted at half a turn, and no angle is known better."""
+
+
+class Judge:
+    """Errors of results of one function at given inputs, (samples, size) each, by name."""
+
+    def __init__(self, model: Model, function: Function, inputs: Mapping[str, Array]) -> None:
+        self._model, self._function, self._inputs = model, function, inputs
+
+    def errors(self, method: str, dtype: str, outputs: Sequence[Array]) -> Errors:
+        """The errors of a method from its outputs, (samples, size) each, of the first samples at least."""
+        values = np.concatenate(outputs, axis=1)
+        truth = self._truth.first(len(values))
+        found = errors(values, truth)
+        # The uncertainty costs a second reference; single precision is never called wrong.
+        if dtype != "float64" or found.scaled <= tolerance(method):
+            return found
+        return errors(values, truth, self._uncertainty[: len(values)])
+
+    @cached_property
+    def _truth(self) -> Reference:
+        return concatenated(reference(self._model, self._function, self._inputs, own_code()))
+
+    @cached_property
+    def _uncertainty(self) -> Array:
+        """The change of each entry of the results, (samples, size), by the last bit of every coordinate.
+
+        Terms that cancel leave such differences, and no method can avoid them.
+        """
+        model, moved = self._model, {name: x.copy() for name, x in self._inputs.items()}
+        euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]
+        indices = [index for k in euclidean for index in range(model.nq)[model.q_slice(k)]]
+        for name in [p.name for p in self._function.declaration.required if p.configuration]:
+            own = moved[name][:, indices]
+            moved[name][:, indices] = own + np.maximum(np.spacing(np.abs(own)), LAST_BIT)
+        there = concatenated(reference(model, self._function, moved, own_code()))
+        return np.abs((there.high - self._truth.high) + (there.low - self._truth.low))

@@ -1,4 +1,4 @@
-"""Timing of single calls: worker processes time all methods, interleaved, and return their results."""
+"""Timing of single calls and of batches: worker processes time all methods, interleaved."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from rbdc import processes
 from rbdc.errors import ToolchainError
 from rbdc.report.accuracy.inputs import inputs_of
-from rbdc.report.measure.roofline import Peak, peak_library, timer_library
-from rbdc.report.methods.records import Contender, FunctionRecord
+from rbdc.report.measure.roofline import Bandwidth, Peak, bandwidth_library, peak_library, timer_library
+from rbdc.report.methods.records import Batches, BatchMethod, Contender, FunctionRecord
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CompareOptions
 
@@ -125,3 +125,48 @@ def _best(peaks: Sequence[Mapping[str, Any]]) -> Peak:
         fused=peaks[0]["fused"],
         call=min(peak["call"] for peak in peaks),
     )
+
+
+def run_batches(
+    folder: Path,
+    functions: Sequence[FunctionRecord],
+    inputs: Mapping[str, Array],
+    options: CompareOptions,
+    tools: Toolchains,
+) -> Bandwidth:
+    """Time every method of every function's batches; keep its times and its outputs for the checked samples.
+
+    Returns the bandwidth of the memory. Raises ToolchainError with the output of the process where it failed.
+    """
+    pairs = [(one, one.batches) for one in functions if one.batches is not None]
+    job = {
+        "timer": str(timer_library(tools.compiler)),
+        "bandwidth": str(bandwidth_library(tools.compiler, tools.flags)),
+        "checked": options.checked,
+        "seconds": options.seconds,
+        "functions": [_batches_entry(one, batches, inputs) for one, batches in pairs],
+    }
+    times, outputs = in_a_process("rbdc.report.measure.batch_worker", folder, job, inputs)
+    for one, batches in pairs:
+        batches.times = times["functions"][one.name]
+        for method in batches.methods:
+            if method.peer is None:
+                batches.outputs[method.method] = outputs_of(one, method.method, outputs)
+    return Bandwidth(**times["bandwidth"])
+
+
+def _batches_entry(one: FunctionRecord, batches: Batches, inputs: Mapping[str, Array]) -> dict[str, Any]:
+    methods = [_batch_entry(method) for method in batches.methods]
+    return {**function_entry(one, inputs), "samples": batches.samples, "methods": methods}
+
+
+def _batch_entry(method: BatchMethod) -> dict[str, Any]:
+    peer = method.peer
+    return {
+        "method": method.method,
+        "library": str(method.library),
+        "call": method.call,
+        "stores": peer is None,
+        "dtype": method.dtype,
+        "peer": None if peer is None else {**loaded(peer), "fetch": None},
+    }

@@ -29,6 +29,7 @@ from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
+from rbdc.report.methods.generated import by_the_papers
 from rbdc.report.methods.implementation import (
     LIMIT,
     ROBOT,
@@ -38,7 +39,6 @@ from rbdc.report.methods.implementation import (
     too_large,
     without_optional,
 )
-from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.methods.records import Absent
 
 WEIGHTS = {"forward": 0.0, "reverse": 1.0, "auto": None}

@@ -21,6 +21,7 @@ from rbdc.report.methods.generated import (
     ZEROED,
     by_method,
     by_parameters,
+    by_the_papers,
     generated,
     rolled,
     single,
@@ -28,7 +29,6 @@ from rbdc.report.methods.generated import (
     zeroed,
 )
 from rbdc.report.methods.implementation import ENTRY, FAMILIES, Implementation
-from rbdc.report.methods.literature import by_the_papers
 from rbdc.report.methods.numerical_differentiation import numerical_methods
 from rbdc.report.methods.records import Absent, Contender, Figures
 from rbdc.report.methods.second_differentiation import second_methods

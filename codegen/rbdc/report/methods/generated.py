@@ -1,8 +1,9 @@
-"""Methods of our own generator: straight-line C, loops over the model, and other algorithms."""
+"""Methods of our own generator: straight-line C, loops over the model, and algorithms of the
+literature.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import rbdc
@@ -10,8 +11,9 @@ from rbdc.emit.c.csource import function_source
 from rbdc.emit.library import render_library
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import Kind
-from rbdc.functions.evaluation import Evaluate
+from rbdc.functions.evaluation import Evaluate, JointSpace, on_model
 from rbdc.functions.record import SECOND, Function
+from rbdc.functions.references import reference_of, references_of
 from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 from rbdc.ir.cost import cost
 from rbdc.model import Model
@@ -78,16 +80,6 @@ def by_method(model: Model, function: Function, method: str, evaluate: Evaluate)
     return of_files(model, files, source, name, "analytical")
 
 
-def of_generated(model: Model, names: Sequence[str]) -> dict[str, str]:
-    """The C files of generated functions, without the library's header."""
-    made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, GenerationOptions())
-    return {
-        name: text
-        for name, text in made.files.items()
-        if name.endswith((".c", ".h")) and name != f"{ROBOT}.h"
-    }
-
-
 def _built(
     model: Model,
     function: Function,
@@ -102,3 +94,17 @@ def _built(
     options = GenerationOptions(style, scalar=scalar)
     made = generate(model, ROBOT, names, rbdc.__version__, lambda _: None, options)
     return of_files(model, made.files, made.sources[0], method, family, zeroed=zeroed)
+
+
+def by_the_papers(function: Function) -> dict[str, Evaluate]:
+    """The papers' recursions for a function, on the model with the links' frames of the description, and,
+    where its record names that, the deciding one on the joint-space model.
+
+    The generated methods where these are the textbook's too: references check their results and are not
+    timed.
+    """
+    if function.comparison.checks_only:
+        return dict(function.methods)
+    made: dict[str, Evaluate] = {name: on_model(each) for name, each in references_of(function).items()}
+    through_passes = function.comparison.through_passes
+    return {**made, through_passes: JointSpace(reference_of(function))} if through_passes else made

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbdc.functions.record import Function
-from rbdc.report.accuracy.metrics import Errors
+from rbdc.report.accuracy.oracle import Errors
 
 BATCH_MEMORY = 2**30
 """Largest size of a batch's inputs and outputs, in bytes."""

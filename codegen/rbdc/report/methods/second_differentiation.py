@@ -29,13 +29,21 @@ from rbdc.ir.passes import optimise
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
-from rbdc.report.methods.generated import of_generated
+from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.methods.implementation import ROBOT, Implementation, adapter, prototypes, without_optional
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import cos, is_number, sin
 from rbdc.spatial.tangent import OuterTangent, Tangent, rate_of, tangents, value_of
 
-STEPS = {"bicomplex-step": 1e-20, "finite-diff-1": 10**-3.5, "finite-diff-2": 1e-5}
+STEPS = {
+    "finite-difference": 2.0**-26,
+    "central-difference": 2.0**-17,
+    "complex-step": 2.0**-300,
+    "bicomplex-step": 1e-20,
+    "finite-diff-1": 10**-3.5,
+    "finite-diff-2": 1e-5,
+}
+"""Steps of all methods that differentiate numerically."""
 BICOMPLEX, CHAIN_RULE = "bicomplex-step", "chain-rule"
 
 Make = Callable[[], Implementation]
@@ -83,12 +91,14 @@ def _outputs(declaration: FunctionDeclaration, second: SecondOrder) -> list[_Out
     return [_Output(p.name, *pair) for p, pair in zip(declaration.outputs, second.by, strict=True)]
 
 
-def _words(model: Model, declaration: FunctionDeclaration, base: str) -> dict[str, Any]:
+def words_of(model: Model, declaration: FunctionDeclaration, base: str, method: str) -> dict[str, Any]:
+    """Values that the templates of derivatives share: `base` is what is differentiated."""
     names = [p.name for p in declaration.inputs]
     return {
         "robot": ROBOT,
         "version": rbdc.__version__,
         "base": base,
+        "step": repr(STEPS.get(method)),
         "nq": model.nq,
         "nv": model.nv,
         "given": ", ".join(names),
@@ -101,13 +111,10 @@ def _words(model: Model, declaration: FunctionDeclaration, base: str) -> dict[st
 def _by_function(model: Model, function: Function, second: SecondOrder) -> Implementation:
     """Finite-Diff-1: of the function."""
     declaration = without_optional(function.declaration)
-    text = render(
-        "second_difference.c.jinja",
-        **_words(model, declaration, second.of),
-        step=repr(STEPS["finite-diff-1"]),
-        outputs=_outputs(declaration, second),
-    )
-    return _assembled(declaration, "finite-diff-1", second.of, text, _generated(model, second.of))
+    words = words_of(model, declaration, second.of, "finite-diff-1")
+    text = render("second_difference.c.jinja", **words, outputs=_outputs(declaration, second))
+    others = generated_functions(model, second.of)
+    return assembled(declaration, "finite-diff-1", second.of, text, others)
 
 
 def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Implementation:
@@ -115,13 +122,13 @@ def _by_derivatives(model: Model, function: Function, second: SecondOrder) -> Im
     declaration = without_optional(function.declaration)
     text = render(
         "difference_of_derivatives.c.jinja",
-        **_words(model, declaration, second.of),
+        **words_of(model, declaration, second.of, "finite-diff-2"),
         first=second.first,
-        step=repr(STEPS["finite-diff-2"]),
         by_q=_differences(declaration, second, 0),
         by_v=_differences(declaration, second, 1),
     )
-    return _assembled(declaration, "finite-diff-2", second.first, text, _generated(model, second.first))
+    others = generated_functions(model, second.first)
+    return assembled(declaration, "finite-diff-2", second.first, text, others)
 
 
 def _differences(declaration: FunctionDeclaration, second: SecondOrder, variable: int) -> list[_Difference]:
@@ -136,19 +143,22 @@ def _differences(declaration: FunctionDeclaration, second: SecondOrder, variable
     return made
 
 
-def _generated(model: Model, name: str) -> tuple[dict[str, str], list[FunctionDeclaration]]:
+def generated_functions(model: Model, name: str) -> tuple[dict[str, str], list[FunctionDeclaration]]:
     """The C of a generated function and of `integrate`, and what they declare."""
-    files, catalogue = of_generated(model, (name, INTEGRATE)), functions_of(model)
+    made = generate(model, ROBOT, (name, INTEGRATE), rbdc.__version__, lambda _: None, GenerationOptions())
+    files = {file: text for file, text in made.files.items() if file.endswith((".c", ".h"))}
+    catalogue = functions_of(model)
     return files, [catalogue[name].declaration, catalogue[INTEGRATE].declaration]
 
 
-def _assembled(
+def assembled(
     declaration: FunctionDeclaration,
     method: str,
     base: str,
     text: str,
     others: tuple[dict[str, str], list[FunctionDeclaration]],
 ) -> Implementation:
+    """A method by the text of its C, and by the files and declarations of the functions that it calls."""
     files, declarations = others
     files = {**files, f"{ROBOT}_{declaration.name}.c": text}
     files[f"{ROBOT}.h"] = prototypes([declaration, *declarations])
@@ -165,28 +175,35 @@ def _by_steps(model: Model, function: Function, second: SecondOrder, method: str
     bicomplex = method == BICOMPLEX
     name, scalar = ("bicomplex", COMPLEX) if bicomplex else ("chain_rule", DOUBLE)
     program = _bicomplex(model, base) if bicomplex else _chain_rule(model, base)
-    pieces = [_kernel(name, program, scalar), _kernel("rates", _rates(model), DOUBLE)]
-    kernel = ", ".join(
+    pieces = [kernel(name, program, scalar), kernel("rates", _rates(model), DOUBLE)]
+    signature = ", ".join(
         [f"const {scalar.name} *restrict {a.name}" for a in program.inputs]
         + [f"{scalar.name} *restrict {a.name}" for a in program.outputs]
     )
     text = render(
         "second_step.c.jinja",
-        **_words(model, declaration, second.of),
+        **words_of(model, declaration, second.of, method),
         summary="the bicomplex step, Im12 / h^2." if bicomplex else "the chain rule, step by step, twice.",
         name=name,
-        kernel=f"void {ROBOT}_{name}({kernel})",
+        kernel=f"void {ROBOT}_{name}({signature})",
         bicomplex=bicomplex,
-        step=repr(STEPS.get(method)),
         outputs=_outputs(declaration, second),
     )
     files = {file: content for piece in pieces for file, content in piece.files.items()}
-    return _assembled(declaration, method, second.of, text, (files, []))
+    return assembled(declaration, method, second.of, text, (files, []))
 
 
-def _kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
-    declaration = FunctionDeclaration(name, f"{name} of second derivatives.", (), (), scalar=scalar)
+def kernel(name: str, program: Program, scalar: ScalarType) -> FunctionSource:
+    """The C function of a program by its name."""
+    declaration = FunctionDeclaration(name, f"{name} of derivatives.", (), (), scalar=scalar)
     return kernel_source(ROBOT, declaration, program, rbdc.__version__)
+
+
+def recorded(
+    name: str, inputs: Sequence[tuple[str, Any]], outputs: Sequence[tuple[str, Sequence[Scalar]]]
+) -> Program:
+    """The program of outputs that were traced over symbols."""
+    return verify(optimise(verify(from_casadi(name, list(inputs), list(outputs)))))
 
 
 def _evaluated(model: Model, base: Function, inputs: Columns) -> Sequence[Scalar]:
@@ -209,7 +226,7 @@ def _bicomplex(model: Model, base: Function) -> Program:
         for p in base.declaration.required
     }
     result = [rate_of(x, Bicomplex) for x in _evaluated(model, base, given)]
-    return verify(optimise(verify(from_casadi("bicomplex", list(columns.items()), [("y", result)]))))
+    return recorded("bicomplex", list(columns.items()), [("y", result)])
 
 
 def _chain_rule(model: Model, base: Function) -> Program:
@@ -226,7 +243,7 @@ def _chain_rule(model: Model, base: Function) -> Program:
         rows = zip(*made[:3], mixed, strict=True)
         given[p.name] = [OuterTangent(Tangent(x, x1), Tangent(x2, x12)) for x, x1, x2, x12 in rows]
     result = [rate_of(rate_of(x, OuterTangent)) for x in _evaluated(model, base, given)]
-    return verify(optimise(verify(from_casadi("chain_rule", list(columns.items()), [("y", result)]))))
+    return recorded("chain_rule", list(columns.items()), [("y", result)])
 
 
 def _rates(model: Model) -> Program:
@@ -240,7 +257,7 @@ def _rates(model: Model) -> Program:
         ("d12", [rate_of(x) for x in moved]),
     ]
     inputs = [("q", q), ("first", first), ("then", then)]
-    return verify(optimise(verify(from_casadi("rates", inputs, outputs))))
+    return recorded("rates", inputs, outputs)
 
 
 class Bicomplex(Tangent):

@@ -1,14 +1,18 @@
-"""The page of a comparison over families: times, code, errors over the size; exponents and crossings."""
+"""The pages of curves: of a comparison over families times, code and errors over the size, with exponents and
+crossings; of forms time over operations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.report.present.colours import line_colours
-from rbdc.report.present.formatting import DASH
+from rbdc.report.present.formatting import DASH, count, nanoseconds
 from rbdc.report.present.plots import Line, grown
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
 
 BODIES = "number of bodies N"
 MEASURES = ("time of a call (\u00b5s)", "machine code (bytes)", "RMS relative error")
@@ -39,7 +43,26 @@ def family_page(report: Mapping[str, Any]) -> str:
     )
     tables = [growth_table(function) for function in report["functions"]]
     tables += [crossing_table(function) for function in report["functions"]]
-    return study_page(heading, report, tables, [family_figure(report, name) for name in names])
+    tables = [times_over_sizes(report), *tables]
+    return study_page(
+        heading, report, tables, [family_figure(report, name) for name in names], "families.json"
+    )
+
+
+def times_over_sizes(report: Mapping[str, Any]) -> Table:
+    """Times by function, method and family over the sizes, with their exponents."""
+    sizes = sorted({entry["size"] for entry in report["entries"]})
+    rows = []
+    for function in report["functions"]:
+        name = function["name"]
+        for family, found in function["families"].items():
+            curves = {e["size"]: e["functions"] for e in report["entries"] if e["family"] == family}
+            for method, fit in found["time"].items():
+                figures = [curves.get(n, {}).get(name, {"methods": {}})["methods"].get(method) for n in sizes]
+                times = [DASH if one is None else nanoseconds(one["nanoseconds"]) for one in figures]
+                rows.append([f"{name}, {method}, {family}", *times, _number(fit, "exponent")])
+    head = ("function, method, family", *map(str, sizes), "exponent")
+    return Table("Time over the number of bodies", head, rows)
 
 
 def family_figure(
@@ -107,3 +130,40 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
 
 def _number(fit: Mapping[str, Any] | None, key: str) -> str:
     return DASH if fit is None else f"{fit[key]:.2f}"
+
+
+def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
+    """The page; `wrong`: sentences about chosen forms that are not the fastest."""
+    heading = Heading(
+        "Forms of functions",
+        "Least time of a call in every form that a function has, and the form that is chosen.",
+        [f"{report['machine']['processor']}, one core; {', '.join(report['compilers'])}", *wrong],
+    )
+    tables = [forms_table(robot, list(rows)) for robot, rows in groupby(report["rows"], lambda r: r["robot"])]
+    compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
+    words = "A form whose points rise faster than its operations is fetched from far caches, or waits."
+    plots = [_rates(report["rows"], compiler) for compiler in compilers]
+    return study_page(heading, report, tables, [Figure("Time over operations", words, plots)], "forms.json")
+
+
+def forms_table(robot: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A robot's times, the chosen form of each function marked."""
+    compilers = list(dict.fromkeys(row["compiler"] for row in rows))
+    cells: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        mark = " (chosen)" if row["chosen"] else ""
+        line = cells.setdefault((row["function"], row["form"] + mark), [count(row["operations"])])
+        line.append(nanoseconds(row["nanoseconds"]))
+    head = ("function, form", "operations", *compilers)
+    return Table(robot, head, [[f"{function}, {form}", *line] for (function, form), line in cells.items()])
+
+
+def _rates(rows: Sequence[Mapping[str, Any]], compiler: str) -> str:
+    """Time over operations by one compiler, a line for each form."""
+    forms: dict[str, dict[int, float]] = {}
+    for row in rows:
+        if row["compiler"] == compiler and row["operations"]:
+            forms.setdefault(row["form"], {})[row["operations"]] = row["nanoseconds"]
+    colours = line_colours(list(forms))
+    lines = [Line(form, dict(sorted(points.items())), colours[form]) for form, points in forms.items()]
+    return grown(lines, compiler, "operations", "time of a call (ns)")

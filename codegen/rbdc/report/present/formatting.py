@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ def best_pinocchio(entries: Mapping[str, Any]) -> Any:
     return next((entries[peer] for peer in PINOCCHIOS if peer in entries), None)
 
 
-def shown_methods(function: dict[str, Any]) -> list[dict[str, Any]]:
+def shown_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The methods of the plots, fastest first; of the builds and algorithms of a peer only the fastest."""
     methods = sorted(function["methods"], key=lambda m: m["nanoseconds"]["minimum"])
     kept: list[dict[str, Any]] = []
@@ -52,7 +53,7 @@ def count(value: float | None) -> str:
     return DASH if value is None else f"{value:,}".replace(",", "\u202f")
 
 
-def compile_seconds(entry: dict[str, Any] | None) -> str:
+def compile_seconds(entry: Mapping[str, Any] | None) -> str:
     """The compile time of a method or an entry of a summary, in seconds."""
     return DASH if entry is None or entry["compile_seconds"] is None else f"{entry['compile_seconds']:.2f}"
 
@@ -62,18 +63,18 @@ def ratio_words(ratio: float) -> str:
     return f"{ratio:.3g}\u00d7"
 
 
-def percent(share: dict[str, float] | None, of: str) -> str:
+def percent(share: Mapping[str, float] | None, of: str) -> str:
     """A share of one of the peaks with three significant digits."""
     return DASH if share is None else f"{share[of]:.3g} %"
 
 
-def peak_shares(figures: dict[str, Any]) -> tuple[str, str]:
+def peak_shares(figures: Mapping[str, Any]) -> tuple[str, str]:
     """The shares of the vector and of the scalar peak, of a method, a point or an entry of a summary."""
     share = figures["peak_percent"]
     return percent(share, "vector"), percent(share, "scalar")
 
 
-def peak_words(peak: dict[str, Any]) -> str:
+def peak_words(peak: Mapping[str, Any]) -> str:
     """A sentence about the peaks of one core and the least time of a call."""
     rates = [f"{1e-9 * peak[name]:.3g}" for name in ("vector_flops_per_second", "scalar_flops_per_second")]
     how = "fused multiply-adds" if peak["fused"] else "multiplications and additions, for the flags fuse none"
@@ -83,19 +84,19 @@ def peak_words(peak: dict[str, Any]) -> str:
     return f"{vectors}, {rates[1]} in single numbers, by {how}{calling}"
 
 
-def bandwidth_words(bandwidth: dict[str, Any]) -> str:
+def bandwidth_words(bandwidth: Mapping[str, Any]) -> str:
     """A sentence about the memory bandwidth of one core."""
     rate, size = 1e-9 * bandwidth["bytes_per_second"], bandwidth["buffer_bytes"] // 2**20
     return f"one core moves {rate:.3g} GB/s, reading and writing a buffer of {size} MiB"
 
 
-def batch_methods(function: dict[str, Any]) -> list[dict[str, Any]]:
+def batch_methods(function: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The methods of a function's batches; none in reports without batches."""
     batch = function.get("batch")
     return [] if batch is None else list(batch["methods"])
 
 
-def batch_notes(batch: dict[str, Any]) -> list[str]:
+def batch_notes(batch: Mapping[str, Any]) -> list[str]:
     """Remarks on a function's batches: how they are computed, absent methods, and sizes left out."""
     lanes = batch["lanes"]
     work = "is a loop over samples" if lanes is None else f"computes {lanes} samples at a time"
@@ -112,7 +113,7 @@ def label_words(label: str) -> str:
     return PEER_WORDS.get(label, label.removeprefix("generated-"))
 
 
-def error_words(method: dict[str, Any] | None, metric: str) -> str:
+def error_words(method: Mapping[str, Any] | None, metric: str) -> str:
     """An error of a method; a dash for one that was not measured or not checked."""
     if method is None or method["errors"] is None:
         return DASH
@@ -120,6 +121,9 @@ def error_words(method: dict[str, Any] | None, metric: str) -> str:
     return "\u221e" if value is None else f"{value:.1e}"
 
 
-def embedded(json_text: str) -> str:
-    """JSON as it may stand in a script element of a page."""
-    return json_text.replace("<", "\\u003c")
+def embedded(report: Mapping[str, Any], file: str) -> dict[str, str]:
+    """Values of the foot of a page: what made the report, the file that it is in, and the report as JSON that
+    may stand in a script element.
+    """
+    data = json.dumps(report).replace("<", "\\u003c")
+    return {"generator": report.get("generator", "rbdc"), "file": file, "data": data}

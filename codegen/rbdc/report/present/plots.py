@@ -17,9 +17,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours, of_method
 from rbdc.report.present.formatting import nanoseconds, shown_methods
 
-BENCHMARKED = ("generated", "generated-gcc", "casadi", "cppadcodegen", "pinocchio-native", "pinocchio")
-"""The entries of a benchmark, in their order."""
-
 GENERATED = FAMILY_COLOURS["generated"]
 
 WIDE = 30.0
@@ -48,7 +45,7 @@ def logarithmic(values: Iterable[float]) -> bool:
     return bool(found) and max(found) > WIDE * min(found)
 
 
-def time_bars(function: dict[str, Any]) -> str:
+def time_bars(function: Mapping[str, Any]) -> str:
     """Bars of the minimum time, each with its time and its ratio to the generated code."""
     methods = shown_methods(function)
     own = next(m["nanoseconds"]["minimum"] for m in methods if m["method"] == "generated")
@@ -88,7 +85,7 @@ def _share_of_words(axes: Any) -> float:
     return min(0.9, 1.05 * float(widest / axes.get_window_extent().width))
 
 
-def time_dots(rows: Sequence[dict[str, Any]], labels: Sequence[str]) -> str:
+def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
     """The minimum times of one function, robot by robot on a logarithmic axis.
 
     rows: those of a benchmark. labels: entries of the rows that are shown.
@@ -120,7 +117,7 @@ def _show_nanoseconds(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def batch_curves(batch: dict[str, Any]) -> str:
+def batch_curves(batch: Mapping[str, Any]) -> str:
     """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
@@ -144,7 +141,7 @@ def batch_curves(batch: dict[str, Any]) -> str:
         return _svg(figure)
 
 
-def error_dots(function: dict[str, Any]) -> str | None:
+def error_dots(function: Mapping[str, Any]) -> str | None:
     """RMS and maximum relative error (equations 43 and 42) on a logarithmic axis; None if not checked."""
     methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]
     if not methods:
@@ -167,7 +164,7 @@ def error_dots(function: dict[str, Any]) -> str | None:
         return _svg(figure)
 
 
-def pattern(entry: dict[str, Any]) -> str:
+def pattern(entry: Mapping[str, Any]) -> str:
     """One derivative matrix by each method: zero is white, the rest coloured by its order of magnitude."""
     methods = [key for key in entry if key != "output"]
     with mpl.rc_context({**_STYLE, "axes.spines.top": True, "axes.spines.right": True}):
@@ -313,7 +310,7 @@ def _axes(rows: int) -> tuple[Figure, Any]:
     return figure, figure.subplots()
 
 
-def _label(axes: Any, methods: Sequence[dict[str, Any]]) -> None:
+def _label(axes: Any, methods: Sequence[Mapping[str, Any]]) -> None:
     axes.set_yticks(range(len(methods)), [m["method"] for m in methods])
     axes.set_ylim(len(methods) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

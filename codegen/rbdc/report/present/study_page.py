@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.emit.render import render_html
 from rbdc.report.present.formatting import embedded
-
-MOST_COLUMNS = 5
-"""Columns of a table that fit into the width of a phone."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table of texts under a title; the first column names the rows."""
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    note: str = ""
-
-    @property
-    def stacked(self) -> bool:
-        """Whether it has too many columns for a phone, which then has the cells of a row in lines."""
-        return len(self.head) > MOST_COLUMNS
-
-    @property
-    def lines(self) -> list[list[tuple[str, str]]]:
-        """The cells of every row beside the headings of their columns."""
-        return [list(zip(self.head, row, strict=True)) for row in self.rows]
 
 
 @dataclass(frozen=True)
@@ -53,19 +30,23 @@ class Heading:
 
 
 def study_page(
-    heading: Heading, report: Mapping[str, Any], tables: Sequence[Table], figures: Sequence[Figure]
+    heading: Heading,
+    report: Mapping[str, Any],
+    tables: Sequence[Table],
+    figures: Sequence[Figure],
+    file: str = "study.json",
 ) -> str:
     """The text of a self-contained page, which carries the report as JSON. Of the report the claims and
     `quick` are shown, where it has them.
     """
+    head = ("claim", "verdict", "found")
+    claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
+    said = [Table("What the article says", head, claims, words=head)] if claims else []
     return render_html(
         "study.html.jinja",
-        title=heading.title,
-        lead=heading.lead,
-        notes=heading.notes,
+        **vars(heading),
         quick=report.get("quick", False),
-        claims=report.get("claims", []),
-        tables=tables,
+        tables=[*said, *tables],
         figures=figures,
-        data=embedded(json.dumps(report)),
+        **embedded(report, file),
     )

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.options import Progress
 from rbdc.report.experiments import CENTRAL, DIFFERENCE, ROBOTS, ROWS, precision, table_one
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.colours import INK, line_colours
 from rbdc.report.present.formatting import DASH, nanoseconds
 from rbdc.report.present.plots import grouped_bars, pattern
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
 from rbdc.report.studies.claims import judged, listed, not_comparable, untried
 
 QUICK_ROBOTS = {"KUKA": ("cartpole", "fixed")}
@@ -82,10 +83,10 @@ def first_order_page(report: Mapping[str, Any]) -> str:
             "the article has means of C++ on a 2.2 GHz Core i7."
         ],
     )
-    return study_page(heading, report, [_table(report)], _figures(report))
+    return study_page(heading, report, [table_one_table(report)], _figures(report))
 
 
-def _table(report: Mapping[str, Any]) -> Table:
+def table_one_table(report: Mapping[str, Any]) -> Table:
     rows = []
     for row in report["rows"]:
         times = (row["generated"], row["rolled"], row["pinocchio"], row["paper"])

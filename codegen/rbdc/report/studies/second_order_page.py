@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rbdc.analysis.tables import Table
 from rbdc.report.families import code_bytes, curves
 from rbdc.report.present.colours import FAMILY_COLOURS, line_colours
 from rbdc.report.present.family_page import BODIES, crossing_table, family_curves, growth_table
 from rbdc.report.present.formatting import DASH
 from rbdc.report.present.plots import Line, Words, contours, grown
-from rbdc.report.present.study_page import Figure, Heading, Table, study_page
+from rbdc.report.present.study_page import Figure, Heading, study_page
 from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, TABLE_3, WRITTEN, found_growth, ratios
 from rbdc.report.studies.step_sizes import SECOND
 

@@ -1,0 +1,139 @@
+"""rbdc experiment: experiments of the literature, each by one command."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rbdc.cli.compare import comparison_options
+from rbdc.cli.options import out, takes
+from rbdc.cli.support import Progress, needing_the_report, wrote
+from rbdc.report.options import NATIVE, CompareOptions
+
+_QUICK = click.option("--quick", is_flag=True, help="Few, small and unoptimised cases: to see that it works.")
+_TIMING = ("peers", "samples", "seconds")
+_CHECKED = 4
+"""Inputs that are compared with the reference."""
+
+
+@click.group()
+def experiment() -> None:
+    """Experiments of the literature, each by one command."""
+
+
+@experiment.command("table-1", epilog="Example: rbdc experiment table-1 --out reports")
+@takes(*_TIMING, of=CompareOptions, peers=(NATIVE,))
+@takes("compiler")
+@_QUICK
+@out("reports")
+def table_1(quick: bool, out: Path, **given: Any) -> None:
+    """Carpentier and Mansard (2018): times of rnea, aba, their derivatives and minverse on an arm, a
+    quadruped, a humanoid.
+
+    Writes study.json and study.html, with Table I and Figs. 2 and 3 from our own data and a verdict on each
+    claim, to the folder OUT/table-1, and the reports behind it beside it. Some ten minutes.
+    """
+    with needing_the_report():
+        from rbdc.analysis.tables import show_table
+        from rbdc.report.present.files import write
+        from rbdc.report.present.page import page
+        from rbdc.report.studies.first_order import first_order, first_order_page, table_one_table
+
+    options, behind = comparison_options({**given, "checked": _CHECKED}), list[dict[str, Any]]()
+
+    def measure(progress: Callable[[str], None]) -> dict[str, Any]:
+        report, reports = first_order(options, quick, progress)
+        behind.extend(reports)
+        return report
+
+    show_table(table_one_table(_study("table-1", out, measure, first_order_page)))
+    for report in behind:
+        write(report, page(report), out / f"table-1-{report['robot']['name']}", "report")
+
+
+@experiment.command(epilog="Example: rbdc experiment precision hyq --root-joint free-flyer")
+@click.argument("description", default="hyq")
+@takes("root_joint", root_joint="free-flyer")
+@takes(*_TIMING, of=CompareOptions)
+@takes("compiler")
+@out("reports")
+def precision(description: str, out: Path, **given: Any) -> None:
+    """Section V-B: the derivatives by q and v that each method gives at rest without gravity: exactly 0."""
+    with needing_the_report():
+        from rbdc.report.experiments import precision as measure
+        from rbdc.report.present.files import write
+        from rbdc.report.present.page import page
+        from rbdc.report.present.terminal import show_precision
+
+    from rbdc.emit.names import module_name
+
+    with Progress(description) as progress:
+        residues, report = measure(description, comparison_options({**given, "checked": _CHECKED}), progress)
+    show_precision(residues)
+    folder = out / f"precision-{module_name(Path(description).stem)}"
+    wrote(write(report, page(report), folder, "report"))
+
+
+@experiment.command(epilog="Example: rbdc experiment sensitivity --out reports")
+@_QUICK
+@out("reports")
+def sensitivity(quick: bool, out: Path) -> None:
+    """Zhakatayev, Rogovchenko and Paetzold (2023): torque sensitivities of a human with 43 joints.
+
+    Writes study.json and study.html, with the article's Figs. 4-6 from our own data and a verdict on each of
+    its claims, to the folder OUT/sensitivity, where the robot's package is built too. About a minute.
+    """
+    with needing_the_report():
+        from rbdc.report.studies.sensitivity import sensitivity as study
+        from rbdc.report.studies.sensitivity_claims import sensitivity_page
+    _study("sensitivity", out, lambda p: study(out / "sensitivity", quick, p), sensitivity_page)
+
+
+@experiment.command("second-order", epilog="Example: rbdc experiment second-order --out reports")
+@_QUICK
+@out("reports")
+def second_order(quick: bool, out: Path) -> None:
+    """Singh, Russell and Wensing (2023): second derivatives of chains and trees by every method.
+
+    Writes study.json and study.html, with the article's Table III and its figures from our own data and a
+    verdict on each of its claims, to the folder OUT/second-order. About a quarter of an hour.
+    """
+    with needing_the_report():
+        from rbdc.report.studies.second_order import second_order as study
+        from rbdc.report.studies.second_order_page import second_order_page
+    _study("second-order", out, lambda progress: study(quick, progress), second_order_page)
+
+
+@experiment.command("inertia-inverse", epilog="Example: rbdc experiment inertia-inverse --out reports")
+@_QUICK
+@out("reports")
+def inertia_inverse(quick: bool, out: Path) -> None:
+    """Carpentier (2018): the inverse of M, direct beside Cholesky's factorisation, over the number of bodies.
+
+    Writes study.json and study.html, with a verdict on each of the article's claims, to the folder
+    OUT/inertia-inverse. Some five minutes.
+    """
+    with needing_the_report():
+        from rbdc.report.studies.inertia_inverse import inertia_inverse as study
+        from rbdc.report.studies.inertia_inverse import inertia_inverse_page
+    _study("inertia-inverse", out, lambda progress: study(quick, progress), inertia_inverse_page)
+
+
+def _study(
+    name: str,
+    folder: Path,
+    measure: Callable[[Callable[[str], None]], dict[str, Any]],
+    page: Callable[[dict[str, Any]], str],
+) -> dict[str, Any]:
+    """Measure, show the claims with their verdicts, and write both files to `folder`/`name`; the report."""
+    from rbdc.report.present.files import write
+    from rbdc.report.present.terminal import show_claims
+
+    with Progress(name) as progress:
+        report = measure(progress)
+    show_claims(report["claims"])
+    wrote(write(report, page(report), folder / name, "study"))
+    return report

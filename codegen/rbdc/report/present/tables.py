@@ -1,0 +1,150 @@
+"""Tables of reports and benchmarks, which pages and the terminal show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rbdc.analysis.tables import Cell, Table
+from rbdc.report.present.colours import of_method
+from rbdc.report.present.formatting import (
+    DASH,
+    best_pinocchio,
+    compile_seconds,
+    count,
+    decimal_nanoseconds,
+    error_words,
+    label_words,
+    nanoseconds,
+    peak_shares,
+    ratio_words,
+)
+
+BENCHMARKED = ("generated", "generated-gcc", "casadi", "cppadcodegen", "pinocchio-native", "pinocchio")
+"""The entries of a benchmark, in their order."""
+METRICS = {"max_abs": " (40)", "rms_abs": " (41)", "max_rel": " (42)", "rms_rel": " (43)"}
+"""Errors, and their equations in Singh, Russell and Wensing."""
+TIMES = {
+    "minimum": "min ns",
+    "median": "median ns",
+    "cold_minimum": "cold min ns",
+    "cold_median": "cold median ns",
+}
+COUNTS = {
+    "operations": "operations",
+    "flops": "flop",
+    "statements": "statements",
+    "text_bytes": "C text, bytes",
+    "code_bytes": "code, bytes",
+    "stack_bytes": "stack, bytes",
+}
+"""Figures of a method, with their headings."""
+PEAKS = ("of vector peak", "of scalar peak")
+
+
+def least_time(method: Mapping[str, Any]) -> float:
+    """The least time of a call of a method of a report (ns)."""
+    return float(method["nanoseconds"]["minimum"])
+
+
+def methods_table(function: Mapping[str, Any]) -> Table:
+    """All figures of the methods of a function, fastest first."""
+    methods = sorted(function["methods"], key=least_time)
+    errors = [metric.replace("_", " ") + equation for metric, equation in METRICS.items()]
+    head = ["method", "times generated", *TIMES.values(), *COUNTS.values(), *PEAKS, "compile s", *errors]
+    rows = [
+        [
+            Cell(method["method"], colour=of_method(method)),
+            f"{function['ratios'].get(method['method'], 1.0):.3g}",
+            *(decimal_nanoseconds(method["nanoseconds"][key]) for key in TIMES),
+            *(count(method[key]) for key in COUNTS),
+            *peak_shares(method),
+            compile_seconds(method),
+            *(error_words(method, metric) for metric in METRICS),
+            method["algorithm"],
+        ]
+        for method in methods
+    ]
+    wrong = [k for k, method in enumerate(methods) if method["right"] is False]
+    return Table(function["name"], [*head, "algorithm"], rows, words=["algorithm"], wrong=wrong)
+
+
+def batch_table(function: Mapping[str, Any]) -> Table:
+    """Times of a sample by method and size of the batch."""
+    rows = [
+        [
+            Cell(method["method"], colour=of_method(method)),
+            str(point["samples"]),
+            *(decimal_nanoseconds(point[key]) for key in ("nanoseconds", "median")),
+            *peak_shares(point),
+            f"{point['bandwidth_percent']:.3g} %",
+            method["of"],
+        ]
+        for method in function["batch"]["methods"]
+        for point in method["points"]
+    ]
+    head = ["method", "samples", "min ns", "median ns", *PEAKS, "of bandwidth", "calls"]
+    return Table(function["name"], head, rows, words=["calls"])
+
+
+def entry_heading(label: str) -> str:
+    """The heading of an entry of a benchmark: generated code by the first compiler or another, or a peer."""
+    words = label_words(label)
+    return f"generated, {words}" if label.startswith("generated-") else words
+
+
+def times_table(title: str, by: str, rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
+    """Times of generated code and of peers with their ratios, and figures of the generated code, of rows of
+    a benchmark. by: "robot" or "function", which names the rows.
+    """
+    lines = []
+    for row in rows:
+        own, theirs = row["entries"]["generated"], best_pinocchio(row["entries"])
+        lines.append(
+            [
+                row[by],
+                *(_time(row["entries"].get(label)) for label in labels),
+                *(count(own[name]) for name in ("operations", "flops", "code_bytes")),
+                *peak_shares(own),
+                *(error_words(entry, "rms_rel") for entry in (own, theirs)),
+            ]
+        )
+    head = [by, *map(entry_heading, labels), "operations", "flop", "code, bytes", *PEAKS]
+    wrong = [k for k, row in enumerate(rows) if any(e["right"] is False for e in row["entries"].values())]
+    return Table(title, [*head, "rms rel", "Pinocchio's"], lines, wrong=wrong)
+
+
+def _time(entry: Mapping[str, Any] | None) -> str | Cell:
+    """The time, and its ratio unless it is that of the generated code."""
+    if entry is None:
+        return DASH
+    ratio = "" if entry["method"] == "generated" else ratio_words(entry["ratio"])
+    return Cell(nanoseconds(entry["minimum_nanoseconds"]), ratio, hint=entry["method"])
+
+
+def accuracy_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> Table:
+    """Errors of generated code and of Pinocchio, and seconds of compilation, robot by robot."""
+    metrics = [metric.replace("_", " ") for metric in METRICS]
+    head = ["robot", *metrics, *(f"Pinocchio's {metric}" for metric in metrics)]
+    lines = []
+    for row in rows:
+        both = (row["entries"]["generated"], best_pinocchio(row["entries"]))
+        errors = [error_words(entry, metric) for entry in both for metric in METRICS]
+        seconds = [compile_seconds(row["entries"].get(label)) for label in labels]
+        lines.append([row["robot"], *errors, *seconds])
+    return Table("", [*head, *(f"{entry_heading(label)}, s" for label in labels)], lines)
+
+
+def glance_table(report: Mapping[str, Any], names: Sequence[str]) -> Table:
+    """Of every robot the ratios of Pinocchio and CasADi, function by function."""
+    lines: list[list[str | Cell]] = []
+    for label, one in report["robots"].items():
+        own = {row["function"]: row["entries"] for row in report["rows"] if row["robot"] == label}
+        entries = [own.get(name, {}) for name in names]
+        ratios = [Cell(_ratio(best_pinocchio(e)), _ratio(e.get("casadi"))) for e in entries]
+        lines.append([Cell(label, one["robot"]["root_joint"]), str(one["robot"]["nv"]), *ratios])
+    return Table("", ["robot", "nv", *names], lines)
+
+
+def _ratio(entry: Mapping[str, Any] | None) -> str:
+    return DASH if entry is None else ratio_words(entry["ratio"])
