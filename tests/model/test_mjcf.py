@@ -131,7 +131,12 @@ def state(model: Model, seed: int) -> tuple[Array, Array, Array]:
     return np.array(q, dtype=float), rng.normal(size=model.nv), rng.normal(size=model.nv)
 
 
-DRIVES = {"damping": "include", "springs": "include", "friction": "include", "friction_width": 0.2}
+DRIVES: dict[str, Any] = {
+    "damping": "include",
+    "springs": "include",
+    "friction": "include",
+    "friction_width": 0.2,
+}
 
 
 def friction(peer: Peer, q: Array, v: Array) -> Array:
@@ -264,7 +269,7 @@ def test_the_actuation_matrix_is_mujocos(tmp_path: Path) -> None:
     assert module.actuator_names == ("actuator0", "pull", "actuator3", "actuator4")
     assert_close(module.actuation @ data.actuator_force[[0, 1, 3, 4]], data.qfrc_actuator)
     assert "1 actuators act by forces that depend on q" in " ".join(module.warnings)
-    header = Path(module.__file__).with_name("scene.h").read_text()
+    header = Path(str(module.__file__)).with_name("scene.h").read_text()
     assert f"#define SCENE_ACTUATION {{{', '.join(repr(float(x)) for x in module.actuation.flat)}}}" in header
 
 
@@ -372,14 +377,15 @@ def test_drives_by_other_laws_are_left_out_or_refused(term: str, tmp_path: Path)
     (tmp_path / "scene.xml").write_text(text)
     model = Model.from_file(tmp_path / "scene.xml")
     assert f"--{term} include" in " ".join(note.message for note in model.notes)
+    included: dict[str, Any] = {term: "include"}
     with pytest.raises(UnsupportedError, match=f'joint "h" has {what}.*--{term} report'):
-        Model.from_file(tmp_path / "scene.xml", **{term: "include"})
+        Model.from_file(tmp_path / "scene.xml", **included)
 
 
 def test_friction_is_smooth(tmp_path: Path) -> None:
     """What MuJoCo has as frictionloss is the bound of the force; at rest there is none."""
     (tmp_path / "scene.xml").write_text(scene(JOINT.replace('ref="30"', 'frictionloss=".4"')))
-    given = {"friction": "include", "friction_width": 0.1}
+    given: dict[str, Any] = {"friction": "include", "friction_width": 0.1}
     smooth, plain = (Model.from_file(tmp_path / "scene.xml", **own) for own in (given, {}))
     for speed, share in ((0.0, 0.0), (0.1, 0.5**0.5), (-0.1, -(0.5**0.5)), (1e3, 1.0)):
         force = rnea(smooth, [0.3], [speed], [0.2])[0] - rnea(plain, [0.3], [speed], [0.2])[0]

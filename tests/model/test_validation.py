@@ -344,7 +344,7 @@ def test_damping_and_friction_are_counted() -> None:
     )
     assert [note.message for note in validate(description)] == [
         "2 joints have damping; rnea does not include it (--damping include does)",
-        "1 joint has friction; rnea does not include it, for it jumps where a joint stops",
+        "1 joint has friction; rnea does not include it (--friction include does)",
     ]
 
 

@@ -1,7 +1,7 @@
 """Reading of descriptions into a validated kinematic tree."""
 
 from rbdc.model.branches import Branches, branches_of
-from rbdc.model.description import Description, Joint, Limits, Link, Mimic, Note
+from rbdc.model.description import Description, DriveTerm, Joint, Limits, Link, Mimic, Note
 from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "ContactKind",
     "Coupling",
     "Description",
+    "DriveTerm",
     "Frame",
     "Joint",
     "Limits",

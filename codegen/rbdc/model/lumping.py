@@ -206,13 +206,17 @@ def _in_floats(description: Description) -> Description:
         link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia))
         for link in description.links
     ]
+    drives: dict[str, dict[str, Any]] = {
+        joint.name: {name: float(getattr(joint, name)) for name in DRIVE_NUMBERS}
+        for joint in description.joints
+    }
     joints = [
         replace(
             joint,
             placement=_placement_in_floats(joint.placement),
             axis=Vector3.of([float(x) for x in joint.axis.scalars()]),
             limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
-            **{name: float(getattr(joint, name)) for name in DRIVE_NUMBERS},
+            **drives[joint.name],
             mimic=joint.mimic
             and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
         )

@@ -236,9 +236,18 @@ class Model:
         return self._along_joints(self._counting(DriveTerm.DAMPING, "damping"), _squared)
 
     @property
-    def friction(self) -> list[Scalar]:
-        """The dry friction that counts (nv; N, N m), a follower's by its multiplier without the sign."""
-        return self._along_joints(self._counting(DriveTerm.FRICTION, "friction"), _magnitude)
+    def friction(self) -> list[list[tuple[Scalar, Scalar]]]:
+        """The dry friction that counts, for each direction of v: of a joint, and of each that follows it, the
+        force (N, N m) and its width (m/s, rad/s).
+        """
+        terms: list[list[tuple[Scalar, Scalar]]] = [[] for _ in range(self.nv)]
+        numbers = self._counting(DriveTerm.FRICTION, "friction")
+        for body, number in zip(self.bodies, numbers, strict=True):
+            factor = 1.0 if body.coupling is None else _magnitude(body.coupling.multiplier)
+            if not (is_zero(number) or is_zero(factor)):
+                for k in range(body.index_v, body.index_v + body.joint.nv):
+                    terms[k].append((factor * number, self.friction_width / factor))
+        return terms
 
     @property
     def stiffness(self) -> list[Scalar]:

@@ -30,7 +30,7 @@ _TERMS = {
     DriveTerm.SPRINGS: ("stiffness", "a spring"),
     DriveTerm.FRICTION: ("friction", "friction"),
 }
-"""Of each term of a joint's drive the number that it has, and what messages call it."""
+"""By term of a joint's drive the number that it has, and what messages call it."""
 
 Named = TypeVar("Named", Link, Joint)
 

@@ -15,7 +15,7 @@ differs from it by a width, it is exact in lanes of vectors and its derivatives 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
@@ -67,45 +67,35 @@ def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[V
         if not is_zero(stiffness):
             terms[k].append(stiffness * q[position_of(model, k)] + preload[k])
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
-        if not (is_zero(friction) or is_zero(rate)):
-            terms[k].append(friction * rate * (1.0 / sqrt(_squared(model, rate))))
+        for force, width in () if is_zero(rate) else friction:
+            terms[k].append(force * rate * (1.0 / sqrt(rate * rate + width * width)))
     return terms
 
 
 def resistance_by_v(model: Model, v: Sequence[Scalar]) -> Vector:
     """dr/dv along the diagonal (nv); dr/dq is `Model.stiffness`."""
-    width = model.friction_width * model.friction_width
-
-    def slope(friction: Scalar, rate: Scalar) -> Scalar:
-        square = _squared(model, rate)
-        return friction * width * (1.0 / (square * sqrt(square)))
-
-    return [d + x for d, x in zip(model.damping, _of_friction(model, v, slope), strict=True)]
+    slopes = list(model.damping)
+    for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
+        for force, width in friction:
+            square = rate * rate + width * width
+            slopes[k] = slopes[k] + force * width * width * (1.0 / (square * sqrt(square)))
+    return slopes
 
 
 def resistance_by_vv(model: Model, v: Sequence[Scalar]) -> Vector:
     """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
-    width = model.friction_width * model.friction_width
-
-    def curvature(friction: Scalar, rate: Scalar) -> Scalar:
-        square = _squared(model, rate)
-        return -3.0 * width * friction * rate * (1.0 / (square * square * sqrt(square)))
-
-    return _of_friction(model, v, curvature)
+    curvatures: Vector = [0.0] * model.nv
+    for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
+        for force, width in friction:
+            square = rate * rate + width * width
+            factor = -3.0 * force * width * width
+            curvatures[k] = curvatures[k] + factor * rate * (1.0 / (square * square * sqrt(square)))
+    return curvatures
 
 
 def position_of(model: Model, k: int) -> int:
     """The entry of q of a joint with one coordinate, by its entry of v."""
     return next(body.index_q for body in model.bodies if body.index_v == k and body.coupling is None)
-
-
-def _of_friction(model: Model, v: Sequence[Scalar], formula: Callable[[Scalar, Scalar], Scalar]) -> Vector:
-    friction = zip(model.friction, v, strict=True)
-    return [0.0 if is_zero(force) else formula(force, rate) for force, rate in friction]
-
-
-def _squared(model: Model, rate: Scalar) -> Scalar:
-    return rate * rate + model.friction_width * model.friction_width
 
 
 def _product(factor: Scalar, rate: Scalar) -> Vector:

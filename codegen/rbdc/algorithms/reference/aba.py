@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.crba import crba
-from rbdc.algorithms.reference.drives import resistance
-from rbdc.algorithms.reference.rnea import rnea, without_external
+from rbdc.algorithms.reference.rnea import resistance, rnea, without_external
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal, transposed

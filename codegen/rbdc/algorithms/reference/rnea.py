@@ -1,5 +1,9 @@
 """Recursive Newton-Euler algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 5.1;
 Carpentier and Mansard (2018), Algorithm 1. External forces in the inertial frame: Caron's tutorial.
+
+Drives of joints, joint by joint: armature and damping of Featherstone, section 9.6, linear springs, and dry
+friction by the smooth sign x / sqrt(x^2 + w^2) of a rate x. A joint that follows another has forces by its
+own coordinate, which then act on its leader. Derivatives are those of dual numbers.
 """
 
 from __future__ import annotations
@@ -7,8 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rbdc.algorithms.reference.drives import with_drives
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities
+from rbdc.algorithms.tools.joint_coordinates import (
+    dof_table,
+    joint_positions,
+    joint_velocities,
+    reduce_vector,
+)
 from rbdc.algorithms.tools.kinematics import (
     body_velocities,
     joint_placements,
@@ -16,8 +24,12 @@ from rbdc.algorithms.tools.kinematics import (
     world_placements,
 )
 from rbdc.algorithms.trace import Trace, silent
-from rbdc.model import WORLD, Model
+from rbdc.model import WORLD, Body, DriveTerm, Model
 from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial.scalars import is_zero, sqrt
+from rbdc.spatial.tangent import OuterTangent, rate_of, tangents
+
+Vector = list[Scalar]
 
 
 def rnea(
@@ -103,3 +115,73 @@ def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -
     if fext is None or not model.world_forces:
         return fext
     return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
+
+
+def with_drives(
+    model: Model, torques: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
+) -> Vector:
+    """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
+    inertial = (0.0 if is_zero(k) else k * x for k, x in zip(model.armature, a, strict=True))
+    terms = zip(torques, inertial, resistance(model, q, v), strict=True)
+    return [torque + inertia + resisting for torque, inertia, resisting in terms]
+
+
+def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+    """r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along motions."""
+    forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]
+    return reduce_vector(model, forces)
+
+
+def resistance_by_q(model: Model) -> Vector:
+    """dr/dq along the diagonal (nv): a spring is linear."""
+    included = DriveTerm.SPRINGS in model.drive_terms
+    own = (body.stiffness if included else 0.0 for body in model.bodies for _ in range(body.joint.nv))
+    return _along_diagonal(model, list(own))
+
+
+def resistance_by_v(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+    """dr/dv along the diagonal (nv)."""
+    slopes: Vector = []
+    for body, x, rate in _joints(model, q, v):
+        moving = tangents(rate, [1.0] * len(rate))
+        slopes += [rate_of(force) for force in _forces(model, body, x, moving)]
+    return _along_diagonal(model, slopes)
+
+
+def resistance_by_vv(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+    """d2r/dv2 along the diagonal of the tensor over all degrees of freedom of the tree."""
+    curvatures: Vector = []
+    for body, x, rate in _joints(model, q, v):
+        once = tangents(rate, [1.0] * len(rate))
+        twice = [OuterTangent(y, 1.0) for y in once]
+        forces = _forces(model, body, x, twice)
+        curvatures += [rate_of(rate_of(force, OuterTangent)) for force in forces]
+    return curvatures
+
+
+def _joints(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
+) -> list[tuple[Body, Sequence[Scalar], Sequence[Scalar]]]:
+    return list(zip(model.bodies, joint_positions(model, q), joint_velocities(model, v), strict=True))
+
+
+def _forces(model: Model, body: Body, x: Sequence[Scalar], rates: Sequence[Scalar]) -> Vector:
+    """Forces that a joint resists with along each of its directions, by its own coordinates."""
+    forces: Vector = [0.0] * len(rates)
+    if DriveTerm.DAMPING in model.drive_terms:
+        forces = [0.0 if is_zero(body.damping) else body.damping * rate for rate in rates]
+    if DriveTerm.SPRINGS in model.drive_terms and not is_zero(body.stiffness):
+        forces[0] = forces[0] + body.stiffness * (x[0] - body.spring_rest)
+    if DriveTerm.FRICTION in model.drive_terms and not is_zero(body.friction):
+        width = model.friction_width
+        signs = [0.0 if is_zero(rate) else rate / sqrt(rate * rate + width * width) for rate in rates]
+        forces = [force + body.friction * sign for force, sign in zip(forces, signs, strict=True)]
+    return forces
+
+
+def _along_diagonal(model: Model, full: Sequence[Scalar]) -> Vector:
+    """The diagonal of G^T D G, that of D being over the full tree."""
+    result: Vector = [0.0] * model.nv
+    for (column, factor, _), number in zip(dof_table(model), full, strict=True):
+        result[column] = result[column] + (factor * factor * number if model.coupled else number)
+    return result

@@ -33,7 +33,8 @@ def goes_along_paths(model: Model) -> bool:
     joints = [b.joint for b in (others if is_free_root(model) else [first, *others])]
     if sum(j.nv for j in joints) < FEWEST or (is_free_root(model) and any(b.parent == WORLD for b in others)):
         return False
-    numbers = (*model.armature, *model.damping, *model.stiffness, *model.friction)
+    friction = (x for terms in model.friction for term in terms for x in term)
+    numbers = (*model.armature, *model.damping, *model.stiffness, *friction)
     known = all((j.nv == 1 and j.in_lanes) or j.axis_by_axis for j in joints)
     return known and all(map(is_number, numbers))
 

@@ -187,12 +187,12 @@ def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> lis
             for k, x in enumerate(values)
             if x != 0.0
         ]
-    width = scalar.literal(model.friction_width * model.friction_width)
-    for k, x in enumerate(model.friction):
-        if x != 0.0:
-            square, force = f"(v[{k}] * v[{k}] + {width})", scalar.literal(float(x))
+    for k, terms in enumerate(model.friction):
+        for force, width in terms:
+            numerator, least = scalar.literal(float(force * width * width)), scalar.literal(width * width)
+            square = f"(v[{k}] * v[{k}] + {least})"
             root = f"{scalar.function('sqrt')}({square})"
-            lines.append(f"{outputs[1]}[{k * model.nv + k}] += {force} * {width} / ({square} * {root});")
+            lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
     return lines
 
 

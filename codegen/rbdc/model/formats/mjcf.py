@@ -36,7 +36,7 @@ _SITE = 6
 
 _ROUNDING = 1e-15
 _EVEN = 1e-12
-"""What directions of a joint may differ by, of the largest."""
+"""Share of the largest number by which those of a joint's directions may differ."""
 
 WORLD_LINK = "world"
 """MuJoCo's name of the body 0."""

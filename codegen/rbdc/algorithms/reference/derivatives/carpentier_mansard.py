@@ -13,8 +13,13 @@ from collections.abc import Sequence
 from rbdc.algorithms.reference.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
-from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
-from rbdc.algorithms.reference.rnea import body_forces, forward_pass, without_external
+from rbdc.algorithms.reference.rnea import (
+    body_forces,
+    forward_pass,
+    resistance_by_q,
+    resistance_by_v,
+    without_external,
+)
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros

@@ -21,7 +21,7 @@ from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import turning_twice
 from rbdc.algorithms.reference.derivatives.idsva_so_operators import Operators, Pair, Products, Rates
 from rbdc.algorithms.reference.derivatives.tensors import Tensor, reduce_tensor, rows_of, sum_of, zero_tensor
-from rbdc.algorithms.reference.drives import resistance_by_vv
+from rbdc.algorithms.reference.rnea import resistance_by_vv
 from rbdc.algorithms.reference.rows import apart, picked, together
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, joint_velocities
 from rbdc.algorithms.tools.kinematics import world_placements

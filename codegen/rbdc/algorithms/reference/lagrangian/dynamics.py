@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rbdc.algorithms.reference.drives import with_drives
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
@@ -25,7 +24,7 @@ from rbdc.algorithms.reference.homogeneous import (
     trace_of_product,
     twist_of,
 )
-from rbdc.algorithms.reference.rnea import following
+from rbdc.algorithms.reference.rnea import following, with_drives
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from rbdc.algorithms.reference.derivatives.external_forces import turning
 from rbdc.algorithms.reference.derivatives.tensors import matrix_sum
-from rbdc.algorithms.reference.drives import resistance_by_q, resistance_by_v
 from rbdc.algorithms.reference.homogeneous import (
     IDENTITY,
     ZERO,
@@ -32,7 +31,7 @@ from rbdc.algorithms.reference.lagrangian.dynamics import (
     generalised_force,
     turning_axis,
 )
-from rbdc.algorithms.reference.rnea import following
+from rbdc.algorithms.reference.rnea import following, resistance_by_q, resistance_by_v
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
