@@ -100,8 +100,8 @@ SCENES = {
 
 
 class Peer:
-    """MuJoCo's model without constraints, of which dry friction is one, and the module's way to its
-    coordinates.
+    """MuJoCo's model without constraints, of which dry friction is one, and without the forces that rbdc
+    leaves out; and the module's way to its coordinates.
     """
 
     def __init__(self, model: Model, path: Path) -> None:
@@ -111,6 +111,9 @@ class Peer:
         self.data = mj.MjData(self.model)
         self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_CONSTRAINT)
         self.model.opt.disableflags |= int(mj.mjtDisableBit.mjDSBL_ACTUATION)
+        self.model.opt.density = self.model.opt.viscosity = 0.0
+        for force in ("body_gravcomp", "tendon_stiffness", "tendon_damping"):
+            getattr(self.model, force)[:] = 0.0
         self.converter = Converter(every_joint(model), model.nq, model.nv, np.dtype(float))
 
     def inverse(self, q: Array, v: Array, a: Array) -> Array:
