@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, TypeAlias
 
 from rbdc.spatial.scalars import Scalar
 
@@ -165,6 +165,10 @@ class Force(SpatialVector):
     """A spatial force [linear f; angular n]."""
 
     __slots__ = ()
+
+
+Forces: TypeAlias = Sequence[Force]
+"""A force for each body."""
 
 
 class Motion(SpatialVector):
