@@ -77,7 +77,7 @@ REPORT_ORDER = [
     ["methods"],
     ["measure"],
     ["present"],
-    ["compare", "benchmark_suite"],
+    ["compare"],
     ["benchmark", "experiments", "families"],
     ["forms"],
     ["studies"],

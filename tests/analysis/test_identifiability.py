@@ -11,9 +11,8 @@ from click.testing import CliRunner
 
 from rbdc import Model
 from rbdc.algorithms.reference.regressor import torque_regressor
-from rbdc.analysis.combinations import combinations
 from rbdc.analysis.constants import named
-from rbdc.analysis.identifiability import identifiability
+from rbdc.analysis.identifiability import combinations, identifiability
 from rbdc.cli.commands import commands
 from rbdc.resources import resolve
 from tests.support import Array, assert_close

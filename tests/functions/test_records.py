@@ -31,8 +31,12 @@ NAMING: dict[str, set[str]] = {
     "planning/calibration.py": {"minverse", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
-    "report/studies/second_order_claims.py": {"aba_second_derivatives"},
-    "report/studies/step_sizes.py": {"rnea", "rnea_derivatives", "rnea_second_derivatives"},
+    "report/studies/second_order.py": {"rnea"},
+    "report/studies/second_order_claims.py": {
+        "aba_second_derivatives",
+        "rnea_derivatives",
+        "rnea_second_derivatives",
+    },
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
 }
 """Files that may quote functions, and which: a member of descriptions, measurements that planning rests

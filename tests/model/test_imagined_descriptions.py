@@ -42,15 +42,15 @@ def holds(model: Model) -> None:
 
 
 STRATEGIES: dict[str, tuple[st.SearchStrategy[Model], int]] = {
-    "noise": (noisy_robots(SMALL), 3),
-    "chains": (chains(), 3),
-    "trees": (trees(), 3),
+    "noise": (noisy_robots(SMALL), 2),
+    "chains": (chains(), 1),
+    "trees": (trees(), 1),
     "mirrored": (mirrored(), 1),
-    **{f"{name}, chains": (chains(scales), 2) for name, scales in SCALES.items()},
-    **{f"{name}, trees": (trees(scales), 2) for name, scales in SCALES.items()},
+    **{f"{name}, chains": (chains(scales), 1) for name, scales in SCALES.items()},
+    **{f"{name}, trees": (trees(scales), 1) for name, scales in SCALES.items()},
 }
 """By name, with the number of examples that are looked at in any case."""
-MANY = 2
+MANY = 3
 """Times as many where there is time."""
 
 
@@ -60,7 +60,7 @@ def test_every_function_is_that_of_the_description(name: str) -> None:
     _all_hold(strategy, examples)
 
 
-@pytest.mark.parametrize("name", slow_but(STRATEGIES, (), ("noise",)))
+@pytest.mark.parametrize("name", slow_but(STRATEGIES, (), ("noise", "chains", "trees")))
 def test_every_function_is_that_of_many_descriptions(name: str) -> None:
     strategy, examples = STRATEGIES[name]
     _all_hold(strategy, MANY * examples)

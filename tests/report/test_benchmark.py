@@ -18,9 +18,8 @@ from referencing import Registry, Resource
 from rbdc.cli.commands import commands
 from rbdc.errors import OptionError
 from rbdc.native.toolchain import find_compiler
-from rbdc.report import benchmark_suite as suite
-from rbdc.report.benchmark import benchmarked
-from rbdc.report.benchmark_suite import SUITE, entrants
+from rbdc.report import benchmark as suite
+from rbdc.report.benchmark import SUITE, benchmarked, entrants
 from rbdc.report.present.baseline import judge_benchmark
 from rbdc.report.present.benchmark_page import benchmark_page
 from rbdc.resources import resolve, robot_names

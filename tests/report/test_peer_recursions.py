@@ -19,8 +19,7 @@ from rbdc.native.toolchain import find_compiler
 from rbdc.report.benchmark import METHODS
 from rbdc.report.methods import casadi_methods
 from rbdc.report.methods.casadi_methods import ad_methods, of_casadi
-from rbdc.report.methods.generated import by_the_papers
-from rbdc.report.methods.implementation import Implementation
+from rbdc.report.methods.implementation import Implementation, by_the_papers
 from rbdc.report.methods.peers import assembly, cppadcodegen
 from rbdc.report.methods.toolchains import Toolchains
 from rbdc.report.options import CPPADCODEGEN, NATIVE, NOT_ASKED, PEERS, CompareOptions

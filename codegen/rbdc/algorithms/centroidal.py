@@ -18,7 +18,6 @@ Compare Wensing and Orin (2016); Carpentier and Mansard (2018) for the derivativ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
@@ -31,7 +30,17 @@ from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Coupling, Limits, Model
 from rbdc.model.joints import FreeFlyer
-from rbdc.spatial import Force, Inertia, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import (
+    Force,
+    Inertia,
+    MomentInertia,
+    Motion,
+    Placement,
+    RigidInertia,
+    Scalar,
+    Scalars,
+    Vector3,
+)
 
 ROOT = FreeFlyer()
 
@@ -54,28 +63,24 @@ def on_free_root(model: Model) -> Model:
     return replace(model, bodies=tuple(bodies), gravity=Vector3.zero(), nq=sizes["nq"], nv=sizes["nv"])
 
 
-def _at_rest(model: Model, q: Sequence[Scalar], *rates: Sequence[Scalar]) -> list[list[Scalar]]:
+def _at_rest(model: Model, q: Scalars, *rates: Scalars) -> list[list[Scalar]]:
     """q and its rates behind those of the root, which rests."""
     del model
     return [[*ROOT.neutral(), *q], *([0.0] * ROOT.nv + list(rate) for rate in rates)]
 
 
-def momentum_rate(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Force:
+def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
     """F and N (N, N m): the rate of the momentum about the world's origin."""
     given = _at_rest(model, q, v, a)
     return Force.of(newton_euler(on_free_root(model), given[0], given[1], given[2], trace=trace)[: ROOT.nv])
 
 
-def com_acceleration(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The acceleration (m/s^2) of the centre of mass of all links: F over their mass. Test: Pinocchio."""
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
-def centre_of_moving_links(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Vector3:
+def centre_of_moving_links(model: Model, q: Scalars, trace: Trace = silent) -> Vector3:
     """Their centre of mass in the world (m)."""
     factor = 1.0 / total_mass(model, with_base=False)
     _, moment = subtree_moments(model, joint_placements(model, q, trace), factor, trace)
@@ -83,7 +88,7 @@ def centre_of_moving_links(model: Model, q: Sequence[Scalar], trace: Trace = sil
 
 
 def centroidal_momentum_derivative(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
     """hdot (6; N, N m): the rate of the momentum of the moving links about their centre of mass, world axes,
     linear part first. Test: Pinocchio.
@@ -114,7 +119,7 @@ class About:
 
 
 def centroidal_dynamics_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """dh_dq (in the tangent space), dhdot_dq, dhdot_dv and dhdot_da = A (6, nv each) of h = A v about the
     centre of mass and of its rate. Test: differences, Pinocchio.
@@ -136,7 +141,7 @@ def centroidal_dynamics_derivatives(
     return dh_dq, about.moved(rows[0], force), about.moved(rows[1], None), about.moved(rows[2], None)
 
 
-def _momentum_by_q(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace) -> Matrix:
+def _momentum_by_q(model: Model, q: Scalars, v: Scalars, trace: Trace) -> Matrix:
     """d[P; L]/dq (6, nv) about the world's origin."""
     placements = joint_placements(model, q, trace)
     velocities, rates = body_velocities(model, v, placements, trace), joint_velocities(model, v)

@@ -12,22 +12,18 @@ over the joints i above that of k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.frames import express, frame_columns, frame_matrix
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Motion, Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
 """A pivot of A below this part of its diagonal entry is 0 but for rounding."""
 
 
-def relative_jacobian(
-    model: Model, q: Sequence[Scalar], frame: int, other: int, reference: str = "LOCAL"
-) -> Matrix:
+def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv) with J v the spatial velocity of a frame relative to another, in the coordinates of the
     frame's reference. Joints that carry both move neither. Test: the difference of both Jacobians in WORLD.
     """
@@ -41,7 +37,7 @@ def relative_jacobian(
 
 
 def manipulability_gradient(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
     """w, and dw/dq (nv) in the tangent space; both zero where J has not six independent rows, as where fewer
     than six degrees of freedom carry the frame.
@@ -89,7 +85,7 @@ def _solved(columns: Matrix, determinant: Scalar) -> tuple[Scalar, Matrix]:
     return determinant, [_substituted(a, pivots, column) for column in columns]
 
 
-def _substituted(lower: Matrix, pivots: Sequence[Scalar], right: Sequence[Scalar]) -> list[Scalar]:
+def _substituted(lower: Matrix, pivots: Scalars, right: Scalars) -> list[Scalar]:
     """x with L D L^T x = right."""
     x = list(right)
     for i in range(len(x)):

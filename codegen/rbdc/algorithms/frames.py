@@ -8,19 +8,17 @@ frame's placement in the world, which turns LOCAL into WORLD (X acts on the colu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
 
 def frame_step(
-    model: Model, index: int, q: Sequence[Scalar], x: Placement, trace: Trace = silent
+    model: Model, index: int, q: Scalars, x: Placement, trace: Trace = silent
 ) -> tuple[list[Motion], Placement]:
     """One step up: the columns X^-1 S of joint `index`, and the frame's placement in the parent of that
     joint.
@@ -32,7 +30,7 @@ def frame_step(
     return columns, placement.compose(x)
 
 
-def frame_columns(model: Model, q: Sequence[Scalar], frame: int) -> tuple[dict[int, list[Motion]], Placement]:
+def frame_columns(model: Model, q: Scalars, frame: int) -> tuple[dict[int, list[Motion]], Placement]:
     """LOCAL Jacobian columns of each body that carries the frame, nearest first, and the frame's placement in
     the world.
     """
@@ -55,7 +53,7 @@ def express(motion: Motion, world: Placement, reference: str) -> Motion:
     raise OptionError(f"reference {reference!r} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
 
 
-def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
+def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity (m/s, rad/s)."""
     columns, world = frame_columns(model, q, frame)
     return frame_matrix(
@@ -75,9 +73,7 @@ def frame_matrix(model: Model, columns: dict[int, list[Motion]]) -> Matrix:
     return reduce_columns(model, rows)
 
 
-def frame_velocity(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Motion:
+def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """The frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
     columns, world = frame_columns(model, q, frame)
     rates, velocity = joint_velocities(model, v), Motion.zero()
@@ -88,7 +84,7 @@ def frame_velocity(
 
 
 def frame_jacobian_time_derivative(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """dJ/dt (6, nv): with V_i the velocity of the body that a joint carries, its columns s change by V_i x s
     as the world sees them, and less by U x s in coordinates that move by U: the frame's velocity for LOCAL,
@@ -117,9 +113,7 @@ def _as_seen(velocity: Motion, relative: Motion, reference: str) -> Motion:
     return -relative if reference == "LOCAL" else Motion(-relative.linear, velocity.angular)
 
 
-def frame_drift(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Motion:
+def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
     """(dJ/dt) v: the rate of the frame's velocity, in the coordinates of the reference, without joint
     accelerations. Test: the product.
     """
@@ -136,12 +130,7 @@ def frame_drift(
 
 
 def frame_acceleration(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    frame: int,
-    reference: str = "LOCAL",
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
     """The frame's spatial acceleration, without gravity: with s_i = X^-1 S qdot of joint i and d_i the sum of
     s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.

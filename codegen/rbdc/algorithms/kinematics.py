@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import AnyRotation, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import AnyRotation, Placement, Rotation, Scalar, Scalars, Vector3
 from rbdc.spatial.axis_rotations import RotationProduct
 
 
@@ -50,7 +50,7 @@ def free_root(model: Model) -> int | None:
     return roots[0] if len(roots) == 1 and model.bodies[roots[0]].joint.free else None
 
 
-def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
+def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
     """The placement of every frame (link) in the world; inverse kinematics tests it against finite
     differences of velocity.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rbdc.algorithms.tools.linear import dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 
 
-def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> list[Scalar]:
     """q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions come out
     normalised.
     """
@@ -21,13 +21,13 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Tr
     return result
 
 
-def configuration_rate(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """dq/dt (nq) at velocity v, linear in v. Test: the derivative of `integrate` (q, t v) at t = 0."""
     q_at, v_at = model.q_slice, model.v_slice
     return _joint_by_joint(model, model.nq, q_at, lambda joint, k: joint.rate(q[q_at(k)], v[v_at(k)]))
 
 
-def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
+def tangent_gradient(model: Model, q: Scalars, gradient: Scalars) -> list[Scalar]:
     """From the gradient by the entries of q (nq) that by steps in the tangent space (nv): the transpose of
     `configuration_rate`.
     """
@@ -37,14 +37,12 @@ def tangent_gradient(model: Model, q: Sequence[Scalar], gradient: Sequence[Scala
     )
 
 
-def _transposed_rate(joint: JointType, q: Sequence[Scalar], gradient: Sequence[Scalar]) -> list[Scalar]:
+def _transposed_rate(joint: JointType, q: Scalars, gradient: Scalars) -> list[Scalar]:
     units = ([1.0 if k == j else 0.0 for k in range(joint.nv)] for j in range(joint.nv))
     return [dot(gradient, joint.rate(q, unit)) for unit in units]
 
 
-def difference(
-    model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The dv (nv) with q0 (+) dv = q1; zero, not NaN, where q0 = q1."""
     q_at, v_at = model.q_slice, model.v_slice
     result = _joint_by_joint(
@@ -68,7 +66,7 @@ def _joint_by_joint(
 def _announce(
     model: Model,
     place: Callable[[int], slice],
-    result: Sequence[Scalar],
+    result: Scalars,
     turning: tuple[str, str],
     added: str,
     trace: Trace,

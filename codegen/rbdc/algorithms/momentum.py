@@ -19,7 +19,7 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, 
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Symmetric3, Vector3
+from rbdc.spatial import MomentInertia, Motion, Placement, RigidInertia, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.transforms import Rows
 from rbdc.spatial.vectors import AXES
@@ -122,7 +122,7 @@ def resting_moment(model: Model, factor: Scalar) -> Vector3:
     return model.base_inertia.first_moment.scaled(factor) + model.resting.first_moment.scaled(factor)
 
 
-def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def centre_of_mass(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The centre of mass of all links, the fixed base's too, in the world (m). Test: as
     `rbdc.algorithms.reference.centroidal` has it.
     """
@@ -131,7 +131,7 @@ def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> 
     return (resting_moment(model, factor) + moment).scalars()
 
 
-def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts. Test: its gradient is
     the torque of gravity.
     """
@@ -139,7 +139,7 @@ def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return [-model.gravity.dot(resting_moment(model, 1.0) + moment)]
 
 
-def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `centre_of_mass` (m/s). Test: its derivative along v."""
     placements = joint_placements(model, q, trace)
     moments, _ = subtree_moments(model, placements, share_of_mass(model), trace)
@@ -155,7 +155,7 @@ def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Ma
     return reduce_columns(model, transposed(columns))
 
 
-def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes. Test: the sum of the momenta of all bodies.
     """
@@ -207,9 +207,7 @@ def _about_centre(inertia: RigidInertia) -> Symmetric3:
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 
-def kinetic_energy(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def kinetic_energy(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """v^T M v / 2 (J), body by body: m u.u / 2 + h.(u x w) + w.J w / 2 of linear velocity u and angular
     velocity w; and of motors K qdot^2 / 2.
     """

@@ -6,16 +6,14 @@ origin's velocity) and w it has the kinetic energy m u.u / 2 + h.(u x w) + w.J w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 
 
-def static_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """Y (3, 4 nbodies) with Y (m, m c, body by body) = the first moment of the moving links in the world
     (kg m). Test: Pinocchio.
     """
@@ -26,9 +24,7 @@ def static_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return transposed(columns)
 
 
-def kinetic_energy_regressor(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J), their motors left out.
     Test: Pinocchio.
     """
@@ -42,7 +38,7 @@ def kinetic_energy_regressor(
     return result
 
 
-def potential_energy_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def potential_energy_regressor(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J). Test: Pinocchio."""
     result: list[Scalar] = []
     for placement in world_placements(model, q, trace):

@@ -10,15 +10,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalars
 
-Trace: TypeAlias = Callable[[str, str, str, Sequence[Scalar]], None]
+Trace: TypeAlias = Callable[[str, str, str, Scalars], None]
 """trace(section, formula, symbol, values): `section` names the body, `symbol` is a C identifier stem such as
 "v3".
 """
 
 
-def silent(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+def silent(section: str, formula: str, symbol: str, values: Scalars) -> None:
     """The trace that keeps nothing."""
 
 

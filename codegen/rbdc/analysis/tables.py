@@ -50,7 +50,7 @@ class Table:
 
     @property
     def lines(self) -> list[tuple[bool, list[tuple[str, bool, Cell]]]]:
-        """Of every row whether it is wrong, and the cells, each with the heading of its column."""
+        """Rows: whether one is wrong, and its cells, each with the heading of its column."""
         rows = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in self.rows]
         return [
             (k in self.wrong, [(*head, cell) for head, cell in zip(self.headings, row, strict=True)])

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.options import AS_JSON, takes
-from rbdc.cli.support import EXPECTED, Failure, Progress, message_of, show_warnings
+from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Progress, message_of, show_warnings, takes
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 
-from rbdc.cli.options import AS_JSON, out
-from rbdc.cli.support import Failure
+from rbdc.cli.support import AS_JSON, Failure, out
 
 
 @click.command(epilog="Example: rbdc clean --out generated --cache")

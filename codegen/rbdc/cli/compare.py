@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.options import AS_JSON, out, takes
-from rbdc.cli.support import Failure, Progress, needing_the_report, tell, wrote
+from rbdc.cli.support import AS_JSON, Failure, Progress, needing_the_report, out, takes, tell, wrote
 from rbdc.errors import OptionError
 from rbdc.option_fields import options_of
 from rbdc.options import READING, BuildOptions
 from rbdc.report.options import BEST_PEERS, CompareOptions
 
 if TYPE_CHECKING:
-    from rbdc.report.benchmark_suite import Entrant
+    from rbdc.report.benchmark import Entrant
 
 _gate_time = click.option(
     "--gate-time",
@@ -192,8 +191,7 @@ def benchmark(
         from rbdc.report.present import files, terminal
         from rbdc.report.present.benchmark_page import benchmark_page
     from rbdc.report.benchmark import benchmark as measure
-    from rbdc.report.benchmark import wrong_in_any
-    from rbdc.report.benchmark_suite import entrants
+    from rbdc.report.benchmark import entrants, wrong_in_any
     from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
 
     chosen, options = entrants(robots, root_joint), comparison_options(given)

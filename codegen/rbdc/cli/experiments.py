@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from rbdc.cli.compare import comparison_options
-from rbdc.cli.options import out, takes
-from rbdc.cli.support import Progress, needing_the_report, wrote
+from rbdc.cli.support import Progress, needing_the_report, out, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
 _QUICK = click.option("--quick", is_flag=True, help="Few, small and unoptimised cases: to see that it works.")

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rbdc.cli.options import AS_JSON, takes
-from rbdc.cli.support import show_warnings
+from rbdc.cli.support import AS_JSON, show_warnings, takes
 from rbdc.errors import OptionError
 from rbdc.options import READING, BuildOptions
 

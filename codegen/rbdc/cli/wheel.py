@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from rbdc.cli.options import out, takes
-from rbdc.cli.support import Progress, show_warnings
+from rbdc.cli.support import Progress, out, show_warnings, takes
 from rbdc.options import BuildOptions
 
 

@@ -1,21 +1,24 @@
-"""rbdc benchmark: one comparison for each robot, one after the other, and one report of all."""
+"""rbdc benchmark: its robots, one comparison for each, one after the other, and one report of all."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 
 import rbdc
+from rbdc.emit.names import module_name
 from rbdc.errors import OptionError, RbdcError
 from rbdc.functions.catalogue import known
 from rbdc.options import Progress
-from rbdc.report.benchmark_suite import Entrant
 from rbdc.report.compare import compare
 from rbdc.report.options import PEERS, CompareOptions
 from rbdc.report.present.baseline import BENCHMARK_SCHEMA
 from rbdc.report.present.document import document, summary, wrong_results
+from rbdc.resources import resolve, robot_names
 
 METHODS = ("generated", *PEERS)
 """Methods of every function."""
@@ -94,3 +97,97 @@ def wrong_in_any(report: dict[str, Any]) -> tuple[list[str], list[str]]:
         ]
 
     return lines(("generated",)), lines(("ad", "peer"))
+
+
+WHOLE = "suite"
+"""Word of the command line that stands for all of `SUITE`."""
+
+PACKAGE = "example-robot-data"
+"""Pip package with descriptions that do not ship with rbdc."""
+
+SUITE: dict[str, tuple[str, str | None]] = {
+    "kuka_iiwa": ("fixed", None),
+    "ur5": ("fixed", None),
+    "hyq": ("free-flyer", None),
+    "atlas": ("free-flyer", None),
+    "talos": ("free-flyer", "talos_data/robots/talos_full_v2.urdf"),
+    "icub": ("free-flyer", "icub_description/robots/icub.urdf"),
+    "solo12": ("free-flyer", None),
+    "anymal_b": ("free-flyer", None),
+}
+"""Root joint and file in `PACKAGE` by name; without a file the robot ships with rbdc or must be given."""
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A robot of the benchmark.
+
+    description: file, None where there is none. reason: of that absence. stands_for: name in `SUITE` with
+    which the label begins.
+    """
+
+    label: str
+    root_joint: str
+    description: Path | None = None
+    reason: str = ""
+    stands_for: str | None = None
+
+
+def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
+    """The robots of the command line; no words stand for the whole suite.
+
+    A description replaces the robot of the suite with whose name its own begins. root_joint: of the robots
+    that are named one by one. Raises OptionError for a word that is neither a description nor a name, and
+    where two robots would have one label.
+    """
+    given = [
+        of_suite(word, root_joint) if word in SUITE else _given(word, root_joint)
+        for word in words
+        if word != WHOLE
+    ]
+    chosen = given
+    if WHOLE in words or not words:
+        chosen = [
+            one for name in SUITE for one in [g for g in given if g.stands_for == name] or [of_suite(name)]
+        ]
+        chosen += [one for one in given if one.stands_for is None]
+    twice = [label for label, count in Counter(one.label for one in chosen).items() if count > 1]
+    if twice:
+        raise OptionError(f"two robots would both be called {twice[0]}; benchmark them apart")
+    return chosen
+
+
+def of_suite(name: str, root_joint: str | None = None) -> Entrant:
+    """A robot of the suite, or the reason of its absence, with its usual root joint or the given one."""
+    usual, file = SUITE[name]
+    if file is not None:
+        path = _packaged(file)
+        reason = (
+            "" if path else f"its description comes with the pip package {PACKAGE}: pip install {PACKAGE}"
+        )
+    else:
+        path = resolve(name) if name in robot_names() else None
+        reason = (
+            ""
+            if path
+            else f"its description does not ship with rbdc: rbdc benchmark {WHOLE} path/to/{name}.urdf"
+        )
+    return Entrant(name, root_joint or usual, path, reason, name)
+
+
+def _given(word: str, root_joint: str | None) -> Entrant:
+    path = resolve(word)
+    label = module_name(path.stem)
+    stands_for = next((name for name in SUITE if label.startswith(name)), None)
+    known = "fixed" if stands_for is None else SUITE[stands_for][0]
+    return Entrant(label, root_joint or known, path, stands_for=stands_for)
+
+
+def _packaged(file: str) -> Path | None:
+    """A description of `PACKAGE`; None where that is not installed or has no such file."""
+    try:
+        listed = distribution(PACKAGE).files or []
+    except PackageNotFoundError:
+        return None
+    found = [Path(str(entry.locate())) for entry in listed if entry.as_posix().endswith(f"/robots/{file}")]
+    return next((path for path in found if path.is_file()), None)

@@ -1,18 +1,22 @@
-"""Comparisons over families of mechanisms of many sizes: serial chains, trees with a branching factor."""
+"""Comparisons over families of mechanisms of many sizes, serial chains and trees with a branching
+factor; how figures grow with the size: exponents, and sizes at which another method takes over.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import exp, log
 from typing import Any
+
+import numpy as np
 
 import rbdc
 from rbdc.errors import OptionError
 from rbdc.model.families import BINARY, MOST_BODIES, SERIAL, depth, tree
 from rbdc.options import Progress
 from rbdc.report.compare import compare
-from rbdc.report.measure.scaling import crossings, growth
 from rbdc.report.options import CompareOptions
 from rbdc.report.present.document import document
 
@@ -196,3 +200,58 @@ def _grown(function: str, entries: Sequence[Mapping[str, Any]]) -> dict[str, Any
 def _growth(points: Mapping[int, float]) -> dict[str, Any] | None:
     found = growth(points)
     return None if found is None else asdict(found)
+
+
+FEWEST = 3
+"""Points below which no exponent is given: a line through two says nothing of the fit."""
+
+
+@dataclass(frozen=True)
+class Growth:
+    """log y = exponent log x + constant by least squares, natural logarithms.
+
+    Singh, Russell and Wensing, Table III, with x the number of bodies and y in microseconds.
+    """
+
+    exponent: float
+    constant: float
+    points: int
+
+
+def growth(points: Mapping[int, float]) -> Growth | None:
+    """The growth of positive values over sizes; None for fewer than `FEWEST`."""
+    kept = {size: y for size, y in points.items() if y > 0.0}
+    if len(kept) < FEWEST:
+        return None
+    slope, constant = np.polyfit(np.log(list(kept)), np.log(list(kept.values())), 1)
+    return Growth(float(slope), float(constant), len(kept))
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """From about `size` bodies on `faster` takes less time than `slower`, which did before."""
+
+    size: float
+    faster: str
+    slower: str
+
+
+def crossings(curves: Mapping[str, Mapping[int, float]]) -> list[Crossing]:
+    """Where two methods' curves over the same sizes cross, by straight lines between logarithms."""
+    names, found = list(curves), []
+    for k, one in enumerate(names):
+        for other in names[k + 1 :]:
+            sizes = sorted(set(curves[one]) & set(curves[other]))
+            found += _between(one, other, sizes, [log(curves[one][n] / curves[other][n]) for n in sizes])
+    return sorted(found, key=lambda crossing: crossing.size)
+
+
+def _between(one: str, other: str, sizes: Sequence[int], leads: Sequence[float]) -> list[Crossing]:
+    """The crossings of two methods by the logarithm of their ratio at each size."""
+    found = []
+    for n, m, before, after in zip(sizes, sizes[1:], leads, leads[1:], strict=False):
+        if before * after < 0.0:
+            share = before / (before - after)
+            size = exp(log(n) + share * (log(m) - log(n)))
+            found.append(Crossing(size, *((one, other) if after < 0.0 else (other, one))))
+    return found

@@ -24,8 +24,7 @@ from rbdc.planning.forms import chosen_plan, plans_of
 from rbdc.planning.forms.form import Subject
 from rbdc.report.accuracy.inputs import draw
 from rbdc.report.accuracy.oracle import WRONG
-from rbdc.report.benchmark import COMPILERS, benchmarked
-from rbdc.report.benchmark_suite import Entrant
+from rbdc.report.benchmark import COMPILERS, Entrant, benchmarked
 from rbdc.report.measure.machine import machine
 from rbdc.report.measure.timing import run
 from rbdc.report.methods.contenders import compiled

@@ -10,14 +10,15 @@ Conventions, stated once for the whole package:
 """
 
 from rbdc.spatial.inertias import ArticulatedInertia, Inertia, MomentInertia, RigidInertia
-from rbdc.spatial.scalars import Scalar
+from rbdc.spatial.scalars import Scalar, Scalars
 from rbdc.spatial.transforms import AnyRotation, Placement, Rotation
-from rbdc.spatial.vectors import Force, Motion, Symmetric3, Vector3
+from rbdc.spatial.vectors import Force, Forces, Motion, Symmetric3, Vector3
 
 __all__ = [
     "AnyRotation",
     "ArticulatedInertia",
     "Force",
+    "Forces",
     "Inertia",
     "MomentInertia",
     "Motion",
@@ -25,6 +26,7 @@ __all__ = [
     "RigidInertia",
     "Rotation",
     "Scalar",
+    "Scalars",
     "Symmetric3",
     "Vector3",
 ]

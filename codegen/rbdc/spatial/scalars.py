@@ -15,6 +15,9 @@ import numpy as np
 Scalar: TypeAlias = Any
 """Anything with ``+ - * /``; see the package docstring."""
 
+Scalars: TypeAlias = Sequence[Scalar]
+"""A vector of scalars: a configuration, velocities, torques."""
+
 
 def is_number(x: Scalar) -> bool:
     """True for a plain constant, which may decide what is computed (a symbolic scalar may not)."""

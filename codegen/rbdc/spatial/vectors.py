@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self, TypeAlias
 
 from rbdc.spatial.scalars import Scalar
 
@@ -126,69 +127,54 @@ class Symmetric3:
 
 
 @dataclass(frozen=True, slots=True)
-class Force:
-    """A spatial force [linear f; angular n]."""
+class SpatialVector:
+    """Six scalars, the linear ones first: of a motion or of a force, which do not add up with each other."""
 
     linear: Vector3
     angular: Vector3
 
-    @staticmethod
-    def zero() -> Force:
+    @classmethod
+    def zero(cls) -> Self:
         """The constant zero."""
-        return Force(Vector3.zero(), Vector3.zero())
+        return cls(Vector3.zero(), Vector3.zero())
 
-    @staticmethod
-    def of(values: Sequence[Scalar]) -> Force:
+    @classmethod
+    def of(cls, values: Sequence[Scalar]) -> Self:
         """From six scalars, linear part first."""
-        return Force(Vector3.of(values[:3]), Vector3.of(values[3:]))
+        return cls(Vector3.of(values[:3]), Vector3.of(values[3:]))
 
-    def __add__(self, other: Force) -> Force:
-        return Force(self.linear + other.linear, self.angular + other.angular)
+    def __add__(self, other: Self) -> Self:
+        return type(self)(self.linear + other.linear, self.angular + other.angular)
 
-    def __sub__(self, other: Force) -> Force:
-        return Force(self.linear - other.linear, self.angular - other.angular)
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(self.linear - other.linear, self.angular - other.angular)
 
-    def __neg__(self) -> Force:
-        return Force(-self.linear, -self.angular)
+    def __neg__(self) -> Self:
+        return type(self)(-self.linear, -self.angular)
 
-    def scaled(self, factor: Scalar) -> Force:
-        """factor times the force."""
-        return Force(self.linear.scaled(factor), self.angular.scaled(factor))
+    def scaled(self, factor: Scalar) -> Self:
+        """The factor times the vector."""
+        return type(self)(self.linear.scaled(factor), self.angular.scaled(factor))
 
     def scalars(self) -> list[Scalar]:
         """Six scalars, linear part first."""
         return self.linear.scalars() + self.angular.scalars()
 
 
-@dataclass(frozen=True, slots=True)
-class Motion:
+class Force(SpatialVector):
+    """A spatial force [linear f; angular n]."""
+
+    __slots__ = ()
+
+
+Forces: TypeAlias = Sequence[Force]
+"""A force for each body."""
+
+
+class Motion(SpatialVector):
     """A spatial motion [linear v; angular w]."""
 
-    linear: Vector3
-    angular: Vector3
-
-    @staticmethod
-    def zero() -> Motion:
-        """The constant zero."""
-        return Motion(Vector3.zero(), Vector3.zero())
-
-    @staticmethod
-    def of(values: Sequence[Scalar]) -> Motion:
-        """From six scalars, linear part first."""
-        return Motion(Vector3.of(values[:3]), Vector3.of(values[3:]))
-
-    def __add__(self, other: Motion) -> Motion:
-        return Motion(self.linear + other.linear, self.angular + other.angular)
-
-    def __sub__(self, other: Motion) -> Motion:
-        return Motion(self.linear - other.linear, self.angular - other.angular)
-
-    def __neg__(self) -> Motion:
-        return Motion(-self.linear, -self.angular)
-
-    def scaled(self, factor: Scalar) -> Motion:
-        """factor times the motion."""
-        return Motion(self.linear.scaled(factor), self.angular.scaled(factor))
+    __slots__ = ()
 
     def dot(self, force: Force) -> Scalar:
         """Power of `force` along this motion."""
@@ -203,10 +189,6 @@ class Motion:
         """v x* f of Featherstone: rate of a force vector fixed in a frame that moves at this velocity."""
         w = self.angular
         return Force(w.cross(force.linear), w.cross(force.angular) + self.linear.cross(force.linear))
-
-    def scalars(self) -> list[Scalar]:
-        """Six scalars, linear part first."""
-        return self.linear.scalars() + self.angular.scalars()
 
 
 def motion_sum(columns: Iterable[Motion], factors: Iterable[Scalar]) -> Motion:

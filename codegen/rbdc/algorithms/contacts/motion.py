@@ -21,7 +21,6 @@ the last two at p1. Rows are along the axes of the one frame; `local` says those
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rbdc.algorithms.contacts.logarithm import logarithm_of
@@ -32,7 +31,7 @@ from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Contact, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import motion_sum
 
@@ -60,11 +59,7 @@ class TreeMotion:
 
 
 def tree_motion(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar] | None = None,
-    a: Sequence[Scalar] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars | None = None, a: Scalars | None = None, trace: Trace = silent
 ) -> TreeMotion:
     """The motion of the bodies at q (nq), v and a (nv), zeros where they are not given."""
     joints = joint_placements(model, q, trace)

@@ -13,7 +13,7 @@ e' = Jlog(e) J q'.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.contacts.dynamics import Solution, residuals, solution, with_contact_forces
@@ -27,7 +27,7 @@ from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Forces, Motion, Scalar, Scalars
 from rbdc.spatial.adjoint import Tape
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import rate_of, tangents
@@ -40,7 +40,7 @@ Values = Callable[[Vector, Vector, Trace], Vector]
 
 
 def _torques_and_residual(
-    model: Model, found: Solution, fext: Sequence[Force] | None, options: ContactOptions
+    model: Model, found: Solution, fext: Forces | None, options: ContactOptions
 ) -> Values:
     """T and r, but for the logarithms in it, under the accelerations and forces of a solution."""
 
@@ -80,11 +80,11 @@ def _logarithms(tree: TreeMotion, options: ContactOptions) -> list[_Logarithm]:
 
 def constrained_dynamics_jvp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *directions: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *directions: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
@@ -107,11 +107,11 @@ def constrained_dynamics_jvp(
 
 def constrained_dynamics_vjp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *weights: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *weights: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:

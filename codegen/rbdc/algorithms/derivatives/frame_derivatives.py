@@ -15,18 +15,16 @@ In WORLD and LOCAL_WORLD_ALIGNED the step moves the coordinates as well: X m cha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.frames import express, frame_columns, frame_matrix
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalars, Vector3
 from rbdc.spatial.vectors import motion_sum
 
 
 def frame_velocity_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix]:
     """dv_dq, dv_dv (6, nv) of `frame_velocity`, in the tangent space of q."""
     columns, world = frame_columns(model, q, frame)
@@ -42,12 +40,7 @@ def frame_velocity_derivatives(
 
 
 def frame_acceleration_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    frame: int,
-    reference: str = "LOCAL",
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
     """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`, in the tangent space of q."""
     columns, world = frame_columns(model, q, frame)

@@ -21,7 +21,7 @@ from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 Vectors = tuple[Vector, Vector, Vector]
@@ -29,12 +29,12 @@ Vectors = tuple[Vector, Vector, Vector]
 
 def rnea_hessian_product(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
     """The rates of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) in the direction dq, dv, da. Test:
@@ -50,12 +50,12 @@ def rnea_hessian_product(
 
 def aba_hessian_product_by_factors(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
     """The rates of w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) in the direction dq, dv, dtau, with
@@ -68,12 +68,12 @@ def aba_hessian_product_by_factors(
 
 def aba_hessian_product_by_articulated_bodies(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vectors:
     """Products with the Hessian of forward dynamics, by the articulated-body algorithm."""
@@ -85,9 +85,9 @@ def aba_hessian_product_by_articulated_bodies(
 
 def _forward(
     model: Model,
-    point: Sequence[Sequence[Scalar]],
-    weights_and_direction: Sequence[Sequence[Scalar]],
-    fext: Sequence[Force] | None,
+    point: Sequence[Scalars],
+    weights_and_direction: Sequence[Scalars],
+    fext: Forces | None,
     trace: Trace,
     solve: Solve,
 ) -> Vectors:
@@ -105,5 +105,5 @@ def _forward(
     return [-x for x in _rates(by_q)], [-x for x in _rates(by_v)], [-x for x in turned]
 
 
-def _rates(values: Sequence[Scalar]) -> Vector:
+def _rates(values: Scalars) -> Vector:
     return [rate_of(x) for x in values]

@@ -6,14 +6,12 @@ For weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalars
 from rbdc.spatial.scalars import is_zero
 
 Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -21,11 +19,11 @@ Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 
 def rnea_hessian_vector(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
@@ -41,11 +39,11 @@ def rnea_hessian_vector(
 
 def aba_hessian_vector(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Blocks:
     """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq. Test: the tensors."""
@@ -53,7 +51,7 @@ def aba_hessian_vector(
     return qq, vv, qv, qt
 
 
-def _contracted(tensor: Matrix, w: Sequence[Scalar]) -> Matrix:
+def _contracted(tensor: Matrix, w: Scalars) -> Matrix:
     """sum_i w_i T_ijk of the rows nv i + j of a tensor."""
     size = len(w)
     result: Matrix = [[0.0] * size for _ in range(size)]

@@ -8,8 +8,6 @@ Mansard's equation (24), M being factored once for all its solves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import (
     accelerations,
@@ -21,7 +19,7 @@ from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Force, Forces, Scalar, Scalars
 from rbdc.spatial.tangent import rate_of, tangents, value_of
 
 Vector = list[Scalar]
@@ -29,13 +27,13 @@ Vector = list[Scalar]
 
 def rnea_tangent(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    da: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    dq: Scalars,
+    dv: Scalars,
+    da: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """dtau_dq dq + dtau_dv dv + dtau_da da (nv). Test: the same product of `rnea_derivatives`."""
@@ -46,7 +44,7 @@ def rnea_tangent(
     return [rate_of(x) for x in torque]
 
 
-def without_rates(fext: Sequence[Force] | None) -> list[Force] | None:
+def without_rates(fext: Forces | None) -> list[Force] | None:
     """External forces as dual numbers; they are constant."""
     return None if fext is None else [Force.of(tangents(f.scalars(), [0.0] * 6)) for f in fext]
 
@@ -54,7 +52,7 @@ def without_rates(fext: Sequence[Force] | None) -> list[Force] | None:
 def values_and_rates(trace: Trace) -> Trace:
     """The trace of dual numbers that announces their values, then their rates."""
 
-    def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+    def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
         trace(section, f"rate of {formula}", f"d{symbol}", [rate_of(x) for x in values])
 
@@ -63,13 +61,13 @@ def values_and_rates(trace: Trace) -> Trace:
 
 def aba_tangent_by_factors(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dq: Scalars,
+    dv: Scalars,
+    dtau: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv) with M = L^T D L. Test: the same product of
@@ -83,13 +81,13 @@ def aba_tangent_by_factors(
 
 def aba_tangent_by_articulated_bodies(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    dq: Sequence[Scalar],
-    dv: Sequence[Scalar],
-    dtau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    dq: Scalars,
+    dv: Scalars,
+    dtau: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """The products with the articulated-body algorithm, whose inertias serve for both."""

@@ -60,7 +60,17 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, MomentInertia, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import (
+    Force,
+    Forces,
+    MomentInertia,
+    Motion,
+    Placement,
+    RigidInertia,
+    Scalar,
+    Scalars,
+    Vector3,
+)
 
 
 @dataclass(frozen=True)
@@ -101,10 +111,10 @@ class Row:
 
 def rnea_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
     *,
     root_columns: bool = True,
@@ -171,12 +181,7 @@ def rnea_derivatives(
 
 
 def _forward_pass(
-    model: Model,
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    placements: Sequence[Placement],
-    trace: Trace,
+    model: Model, v: Scalars, a: Scalars, fext: Forces | None, placements: Sequence[Placement], trace: Trace
 ) -> tuple[list[Carried], list[Motion], list[Force]]:
     """The motion carried to each body, its velocity with a free root's linear one zero, the force that moves
     it.
@@ -245,7 +250,7 @@ def doubled(inertia: RigidInertia) -> MomentInertia:
     )
 
 
-def _directions(model: Model, index: int, own: Carried, rate: Sequence[Scalar]) -> list[Direction]:
+def _directions(model: Model, index: int, own: Carried, rate: Scalars) -> list[Direction]:
     """psidot, psiddot and psidot + sdot of each degree of freedom of a joint."""
     joint, spin = model.bodies[index].joint, Spin.of(own.w, own.alpha)
     joint_velocity = joint.motion(rate)
@@ -275,7 +280,7 @@ def _root_columns(
     row: Row,
     own: Carried,
     velocity: Motion,
-    rate: Sequence[Scalar],
+    rate: Scalars,
 ) -> None:
     """The columns of a free root in one row; see the module's docstring."""
     f, n = row.r.linear, row.r.angular

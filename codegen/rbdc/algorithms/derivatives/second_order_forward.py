@@ -10,24 +10,17 @@ of inverse dynamics.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.derivatives.forward_derivatives import derivatives_by_factors
 from rbdc.algorithms.derivatives.second_order import rnea_second_derivatives
 from rbdc.algorithms.dynamics.forward_dynamics import by_factors
 from rbdc.algorithms.tools.linear import Matrix, dot
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalar, Scalars
 
 
 def aba_second_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k). Test:
     the reference.

@@ -8,7 +8,7 @@ and Mansard's equation (24): the rows of -M^-1 dID weighted with w are those of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import (
@@ -21,7 +21,7 @@ from rbdc.algorithms.manifold import tangent_gradient
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Force, Forces, Scalar, Scalars
 from rbdc.spatial.adjoint import Tape, value_of
 
 Vector = list[Scalar]
@@ -30,11 +30,11 @@ Solve = Callable[[Vector], Vector]
 
 def rnea_adjoint(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: the same products of
@@ -52,7 +52,7 @@ def rnea_adjoint(
 def there_and_back(tape: Tape, trace: Trace) -> Trace:
     """A trace of recorded scalars: their values at once, their adjoints on the way back."""
 
-    def record(section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
+    def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
         tape.watch(
             values,
@@ -64,11 +64,11 @@ def there_and_back(tape: Tape, trace: Trace) -> Trace:
 
 def aba_adjoint_by_factors(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau (nv each) with M = L^T D L. Test: the same products of
@@ -81,11 +81,11 @@ def aba_adjoint_by_factors(
 
 def aba_adjoint_by_articulated_bodies(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """The products with the articulated-body algorithm."""
@@ -95,11 +95,11 @@ def aba_adjoint_by_articulated_bodies(
 
 def _aba_adjoint(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None,
     trace: Trace,
     solve: Solve,
 ) -> tuple[Vector, Vector, Vector]:

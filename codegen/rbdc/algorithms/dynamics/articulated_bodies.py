@@ -11,7 +11,7 @@ from rbdc.algorithms.tools.joint_coordinates import joint_velocities
 from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -33,9 +33,9 @@ def articulated_accelerations(
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
     bias_forces: Sequence[Force],
-    tau: Sequence[Scalar],
+    tau: Scalars,
     trace: Trace = silent,
-    reference: Sequence[Scalar] | None = None,
+    reference: Scalars | None = None,
 ) -> list[Scalar]:
     """ddq (nv) of bodies that move by a = X a_parent + S qddot and need I a + p, with p the bias forces; the
     world accelerates by -g. `reference` is added to what comes out.
@@ -84,7 +84,7 @@ def _force_pass(
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
     bias_forces: Sequence[Force],
-    torques: Sequence[Sequence[Scalar]],
+    torques: Sequence[Scalars],
     trace: Trace,
 ) -> list[list[Scalar]]:
     """u = tau - S^T pA of each joint, the bias forces pA from the leaves to the root."""
@@ -113,8 +113,8 @@ def _acceleration_pass(
     model: Model,
     placements: Sequence[Placement],
     joints: Sequence[ArticulatedJoint],
-    u: Sequence[Sequence[Scalar]],
-    reference: Sequence[Sequence[Scalar]],
+    u: Sequence[Scalars],
+    reference: Sequence[Scalars],
     trace: Trace,
 ) -> list[Scalar]:
     """a' = X a_parent; qddot = D^-1 u - (U D^-1)^T a'; a = a' + S qddot; of each joint reference + qddot.

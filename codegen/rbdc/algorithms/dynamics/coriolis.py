@@ -17,7 +17,7 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, 
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CoriolisFactor:
         return self.rows[0].x + self.rows[1].y + self.rows[2].z
 
 
-def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
     """C(q, v) (nv, nv) with C v + g = nle(q, v) and Mdot - 2 C skew-symmetric (both tested)."""
     placements = joint_placements(model, q, trace)
     velocities = body_velocities(model, v, placements, trace)

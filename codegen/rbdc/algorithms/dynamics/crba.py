@@ -11,10 +11,10 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Placement, RigidInertia, Scalar
+from rbdc.spatial import Placement, RigidInertia, Scalars
 
 
-def crba(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def crba(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """M(q) (nv, nv), both triangles. Tested: symmetric, positive definite, columns rnea(q, 0, e_k) - g(q)."""
     placements = joint_placements(model, q, trace)
     inertia = reduce_matrix(

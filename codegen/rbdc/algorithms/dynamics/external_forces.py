@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from rbdc.algorithms.kinematics import free_root, in_one_frame
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Placement
+from rbdc.spatial import Force, Forces, Placement
 
 
 def without_external(
     model: Model,
     placements: Sequence[Placement],
     forces: list[Force],
-    fext: Sequence[Force] | None,
+    fext: Forces | None,
     trace: Trace = silent,
 ) -> list[Force]:
     """The forces that joints have to give: those that move the bodies less the external ones, if any.

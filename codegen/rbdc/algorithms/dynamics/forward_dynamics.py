@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from rbdc.algorithms.dynamics.articulated_bodies import articulated, articulated_accelerations
@@ -14,19 +14,14 @@ from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.tools.linear import Factorisation
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 
 
 def by_factors(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
     """ddq = M^-1 (tau - bias) with sparse M = L^T D L: cheapest on arms, and the way with coupled mimic
     joints.
@@ -35,12 +30,7 @@ def by_factors(
 
 
 def by_articulated_bodies(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
     """ddq by articulated bodies, the bias forces being wrenches of inverse dynamics at reference
     accelerations.
@@ -63,9 +53,7 @@ def by_articulated_bodies(
     return articulated_accelerations(still, placements, joints, wrenches, tau, trace, reference)
 
 
-def inverse_inertia_product(
-    model: Model, q: Sequence[Scalar], x: Sequence[Scalar], trace: Trace = silent
-) -> Vector:
+def inverse_inertia_product(model: Model, q: Scalars, x: Scalars, trace: Trace = silent) -> Vector:
     """M(q)^-1 x: what forces x alone do to articulated bodies at rest without gravity."""
     if model.coupled:
         return Factorisation(crba(model, q, trace)).solve(x)
@@ -77,10 +65,10 @@ def inverse_inertia_product(
 
 def accelerations(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None,
     trace: Trace,
     solve: Callable[[Vector], Vector],
 ) -> Vector:

@@ -41,7 +41,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements, joint_torques
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -81,12 +81,7 @@ class Spin:
 
 
 def newton_euler(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
     """tau (nv; N, N m) at q (nq), v (nv; m/s, rad/s) and a (nv; m/s^2, rad/s^2).
 
@@ -100,25 +95,19 @@ def newton_euler(
     return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a, trace)
 
 
-def nonlinear_effects(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def nonlinear_effects(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """C(q, v) v + g(q), and what drives resist (nv): inverse dynamics at zero acceleration."""
     return newton_euler(model, q, v, [0.0] * model.nv, trace=trace)
 
 
-def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def gravity_torque(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """g(q) (nv): inverse dynamics at rest, without springs."""
     model = replace(model, drive_terms=())
     return newton_euler(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
 def forward_pass(
-    model: Model,
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    placements: Sequence[Placement],
-    trace: Trace = silent,
+    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace = silent
 ) -> list[Force]:
     """The wrench that moves each body, the world accelerating by -g: a = R^T (a_parent + U_parent P) and the
     joint's own terms.
@@ -127,7 +116,7 @@ def forward_pass(
 
 
 def reference_pass(
-    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+    model: Model, v: Scalars, placements: Sequence[Placement], trace: Trace = silent
 ) -> tuple[list[Force], list[Scalar]]:
     """Wrenches at joint accelerations (nv) of our choosing, and those: forward dynamics is the rest from
     there, whatever they are.
@@ -149,7 +138,7 @@ def reference_pass(
 
 def _forward(
     model: Model,
-    v: Sequence[Scalar],
+    v: Scalars,
     seconds: Sequence[list[Scalar] | None],
     placements: Sequence[Placement],
     trace: Trace,
@@ -173,7 +162,7 @@ def _forward(
 
 def body_motions(
     model: Model,
-    v: Sequence[Scalar],
+    v: Scalars,
     seconds: Sequence[list[Scalar] | None],
     placements: Sequence[Placement],
     trace: Trace = silent,

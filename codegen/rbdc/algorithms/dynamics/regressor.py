@@ -18,7 +18,7 @@ from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.joint_space import JointSpaceBody
-from rbdc.spatial import Force, Motion, Placement, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Motion, Placement, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
 
@@ -36,9 +36,7 @@ costs work, not accuracy.
 """
 
 
-def regressor_by_forces(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Matrix:
+def regressor_by_forces(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a) (tested), pi the stacked parameters of the moving bodies:
     the ten forces of each body go up the tree, past joints on parallel axes in one step.
     """
@@ -68,9 +66,7 @@ def regressor_by_forces(
     )
 
 
-def regressor_by_axes(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Matrix:
+def regressor_by_axes(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with the axes of the joints above carried down to each body, not its ten forces up.
 
     Less work on arms.
@@ -106,7 +102,7 @@ def _is_parallel(model: Model, index: int) -> bool:
 
 
 def _motions(
-    model: Model, v: Sequence[Scalar], a: Sequence[Scalar], placements: Sequence[Placement], trace: Trace
+    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace
 ) -> list[BodyMotion]:
     """The motions of the bodies, the world accelerating by -g."""
     return [motion for motion, _, _ in body_motions(model, v, joint_velocities(model, a), placements, trace)]
@@ -137,7 +133,7 @@ def body_regressor(motion: BodyMotion) -> list[Force]:
 
 
 def regressor_of_chosen_frames(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Matrix:
     """`regressor_by_forces` on a joint-space model, for parameters in the bodies' own frames."""
     found = [list(row) for row in regressor_by_forces(model, q, v, a, trace)]

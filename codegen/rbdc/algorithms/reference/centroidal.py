@@ -6,7 +6,6 @@ matrix.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.crba import composite_inertias
@@ -16,7 +15,7 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, 
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -26,7 +25,7 @@ def total_mass(model: Model, *, with_base: bool = True) -> Scalar:
     return moving + model.base_inertia.mass if with_base else moving
 
 
-def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: Trace = silent) -> Vector3:
+def first_moment(model: Model, q: Scalars, *, with_base: bool, trace: Trace = silent) -> Vector3:
     """Sum of m c in the world (kg m)."""
     moment = model.base_inertia.first_moment if with_base else Vector3.zero()
     for body, placement in zip(model.bodies, world_placements(model, q, trace), strict=True):
@@ -35,12 +34,12 @@ def first_moment(model: Model, q: Sequence[Scalar], *, with_base: bool, trace: T
     return moment
 
 
-def centre_of_mass(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def centre_of_mass(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """Centres of mass of every link, the fixed base's too, in the world (m)."""
     return first_moment(model, q, with_base=True, trace=trace).scaled(1.0 / total_mass(model)).scalars()
 
 
-def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Force]:
+def momentum_columns(model: Model, q: Scalars, trace: Trace = silent) -> list[Force]:
     """For each degree of freedom the spatial momentum of its subtree at unit rate, about the world's origin,
     world axes.
     """
@@ -54,7 +53,7 @@ def momentum_columns(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     ]
 
 
-def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def com_jacobian(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """J (3, nv) with J v the velocity of `centre_of_mass` (m/s); the linear momentum divided by the whole
     mass.
     """
@@ -63,7 +62,7 @@ def com_jacobian(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Ma
     return reduce_columns(model, transposed(columns))
 
 
-def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def centroidal_momentum_matrix(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """A (6, nv): A v is the momentum of the moving links, linear rows first, about their centre of mass,
     world axes.
     """
@@ -74,9 +73,7 @@ def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar], trace: Trace =
     return reduce_columns(model, transposed([column.scalars() for column in shifted]))
 
 
-def kinetic_energy(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def kinetic_energy(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """v^T M v / 2 (J)."""
     velocities = body_velocities(model, v, joint_placements(model, q, trace), trace)
     total: Scalar = 0.0
@@ -87,14 +84,12 @@ def kinetic_energy(
     return [0.5 * total]
 
 
-def potential_energy(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def potential_energy(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """-g . sum of m c (J), zero for masses at the world's origin; every link counts."""
     return [-model.gravity.dot(first_moment(model, q, with_base=True, trace=trace))]
 
 
-def momentum_rate(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Force:
+def momentum_rate(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
     """The rate of the momentum of the moving links about the world's origin (N, N m): the sum of the forces
     I a + v x* I v of the bodies, seen from the world.
     """
@@ -108,15 +103,13 @@ def momentum_rate(
     return total
 
 
-def com_acceleration(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def com_acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> list[Scalar]:
     """The acceleration of `centre_of_mass` (m/s^2). Test: the derivative of its velocity along a motion."""
     return momentum_rate(model, q, v, a, trace).linear.scaled(1.0 / total_mass(model)).scalars()
 
 
 def centroidal_momentum_derivative(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> list[Scalar]:
     """The rate of A v (6; N, N m): Orin, Goswami and Lee (2013)."""
     com = first_moment(model, q, with_base=False, trace=trace).scaled(

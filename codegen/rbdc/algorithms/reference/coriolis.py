@@ -15,7 +15,6 @@ no torsion, nabla_v e_j - nabla_e_j v = [v, e_j]: with tau of inverse dynamics
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from rbdc.algorithms.reference.rnea import rnea
@@ -24,11 +23,11 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, transposed,
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.joints import JointType
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 
-def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def coriolis(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Matrix:
     """C(q, v) (nv, nv), its columns side by side in one evaluation. Tests: C v + g = nle(q, v), Mdot - 2 C is
     skew-symmetric.
     """
@@ -41,7 +40,7 @@ def coriolis(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trac
     return [[0.5 * x for x in apart(rate_of(torque), model.nv)] for torque in torques]
 
 
-def _brackets(model: Model, v: Sequence[Scalar]) -> Matrix:
+def _brackets(model: Model, v: Scalars) -> Matrix:
     """[v, e_j] for each direction j (nv, nv)."""
     brackets = zeros(model.nv, model.nv)
     for index, body in enumerate(model.bodies):
@@ -52,7 +51,7 @@ def _brackets(model: Model, v: Sequence[Scalar]) -> Matrix:
     return brackets
 
 
-def _brackets_of(joint: JointType, rate: Sequence[Scalar]) -> Matrix:
+def _brackets_of(joint: JointType, rate: Scalars) -> Matrix:
     """The coordinates of v x s in the motion subspace, for each of its columns s."""
     subspace, motion = joint.subspace(), joint.motion(rate)
     columns = [s.scalars() for s in subspace]

@@ -5,22 +5,18 @@ by Jacobi's formula.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.frames import carriers, matrix_of, viewpoint
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_vector
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import sqrt, where_less
 
 SINGULAR = 2.0**-46
 """A pivot below this part of its diagonal entry is 0 but for rounding."""
 
 
-def relative_jacobian(
-    model: Model, q: Sequence[Scalar], frame: int, other: int, reference: str = "LOCAL"
-) -> Matrix:
+def relative_jacobian(model: Model, q: Scalars, frame: int, other: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first: J v is the velocity of `frame` relative to `other`, seen from the
     viewpoint of `frame`. Test: that identity.
     """
@@ -34,7 +30,7 @@ def relative_jacobian(
 
 
 def manipulability_gradient(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[list[Scalar], list[Scalar]]:
     """w, and by each direction k of the tangent space w times the sum over the columns J_i that a step along
     k carries along of (A^-1 J_i) . (J_k x J_i). Zero where J has not six independent rows.

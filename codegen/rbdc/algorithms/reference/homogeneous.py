@@ -4,14 +4,12 @@ as a product of them: Craig, Introduction to Robotics, section 3.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.tools.joint_coordinates import joint_positions
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import WORLD, Body, Model
-from rbdc.spatial import Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Placement, RigidInertia, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 Matrix4 = list[list[Scalar]]
@@ -41,7 +39,7 @@ def product(a: Matrix4, b: Matrix4) -> Matrix4:
     return [[dot(row, column) for column in columns] for row in a]
 
 
-def applied(a: Matrix4, x: Sequence[Scalar]) -> Vector4:
+def applied(a: Matrix4, x: Scalars) -> Vector4:
     """A x."""
     return [dot(row, x) for row in a]
 
@@ -104,7 +102,7 @@ def inertia_matrix(inertia: RigidInertia) -> Matrix4:
     return [[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]]
 
 
-def forward_kinematics(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def forward_kinematics(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """World placements of all frames (frames, 16), each the 4x4 matrix [R p; 0 1] row by row (m)."""
     world: dict[int, Matrix4] = {WORLD: IDENTITY}
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):

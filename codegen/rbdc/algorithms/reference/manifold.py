@@ -10,13 +10,13 @@ scalars only, for sides are taken by comparison.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import UnsupportedError
 from rbdc.model import Model
 from rbdc.model.joints import FreeFlyer, JointType, Planar, Spherical
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 
 NEAR_ZERO = 1e-6
@@ -25,7 +25,7 @@ NEAR_ZERO = 1e-6
 Vector = list[Scalar]
 
 
-def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> Vector:
     """q (+) dv (nq): the configuration that the constant velocity dv reaches in unit time. Test: the matrix
     exponential.
     """
@@ -38,7 +38,7 @@ def integrate(model: Model, q: Sequence[Scalar], dv: Sequence[Scalar], trace: Tr
     return result
 
 
-def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> Vector:
     """The dv (nv) with q0 (+) dv = q1 (m, rad). Test: that identity; zero where q0 = q1."""
     result: Vector = [0.0] * model.nv
     for index, body in enumerate(model.bodies):
@@ -49,19 +49,19 @@ def difference(model: Model, q0: Sequence[Scalar], q1: Sequence[Scalar], trace: 
     return result
 
 
-def _integrated(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+def _integrated(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     if joint.euclidean:
         return [x + dx for x, dx in zip(q, dv, strict=True)]
     return _of(_EXPONENTIALS, joint)(joint, q, dv)
 
 
-def _difference(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+def _difference(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     if joint.euclidean:
         return [x1 - x0 for x0, x1 in zip(q0, q1, strict=True)]
     return _of(_LOGARITHMS, joint)(joint, q0, q1)
 
 
-_Map = Callable[[JointType, Sequence[Scalar], Sequence[Scalar]], Vector]
+_Map = Callable[[JointType, Scalars, Scalars], Vector]
 
 
 def _of(maps: dict[type[JointType], _Map], joint: JointType) -> _Map:
@@ -70,7 +70,7 @@ def _of(maps: dict[type[JointType], _Map], joint: JointType) -> _Map:
     return maps[type(joint)]
 
 
-def _spherical_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+def _spherical_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     """q exp(w), with the rotation vector w."""
     w = Vector3.of(dv)
     t2 = w.dot(w)
@@ -78,7 +78,7 @@ def _spherical_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[S
     return _on_the_side_of(q, _unit(_product(q, [*half, _cosine(0.25 * t2)])))
 
 
-def _free_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+def _free_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     """p + R V(w) v with V = 1 + (1 - cos t)/t^2 [w] + (t - sin t)/t^3 [w]^2, and the rotation."""
     v, w = Vector3.of(dv[:3]), Vector3.of(dv[3:])
     t2 = w.dot(w)
@@ -88,7 +88,7 @@ def _free_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar
     return [*position.scalars(), *_spherical_exponential(joint, q[3:], dv[3:])]
 
 
-def _planar_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scalar]) -> Vector:
+def _planar_exponential(joint: JointType, q: Scalars, dv: Scalars) -> Vector:
     """p + R V(t) v with V = [sin t, cos t - 1; 1 - cos t, sin t] / t, and the rotation as a unit vector."""
     x, y, c, s = q
     t = dv[2]
@@ -98,7 +98,7 @@ def _planar_exponential(joint: JointType, q: Sequence[Scalar], dv: Sequence[Scal
     return [x + c * dx - s * dy, y + s * dx + c * dy, *_unit(turned)]
 
 
-def _spherical_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+def _spherical_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     """The rotation vector of q0^-1 q1, at most half a turn long."""
     x, y, z, w = q0
     *vector, real = _unit(_product([-x, -y, -z, w], q1))
@@ -108,7 +108,7 @@ def _spherical_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Sc
     return axis.scaled(side * 2.0 / _sinc(half * half)).scalars()
 
 
-def _free_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+def _free_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     """V(w)^-1 R0^T (p1 - p0) with V^-1 = 1 - [w]/2 + (1 - (t/2) cot(t/2))/t^2 [w]^2, and the rotation vector
     w.
     """
@@ -130,14 +130,14 @@ def logarithm_of_placement(placement: Placement) -> Motion:
     return Motion(p - turned.scaled(0.5) + w.cross(turned).scaled(_cotangent_rest(w.dot(w))), w)
 
 
-def _half_angle_over_sine(half: Sequence[Scalar], c: Scalar) -> Scalar:
+def _half_angle_over_sine(half: Scalars, c: Scalar) -> Scalar:
     """u / sin u of the sine times the axis and the cosine of u."""
     s2 = sum((x * x for x in half), 0.0)
     sine = sqrt(where_less(s2, 1e-20, 1.0, s2))
     return where_less(s2, 1e-20, 1.0, atan2(sine, c) / sine)
 
 
-def _planar_logarithm(joint: JointType, q0: Sequence[Scalar], q1: Sequence[Scalar]) -> Vector:
+def _planar_logarithm(joint: JointType, q0: Scalars, q1: Scalars) -> Vector:
     """V(t)^-1 R0^T (p1 - p0) with V^-1 = (t/2) [cot(t/2), 1; -1, cot(t/2)], and the angle t."""
     c, s = q0[2:]
     dx, dy = q1[0] - q0[0], q1[1] - q0[1]
@@ -159,7 +159,7 @@ _LOGARITHMS: dict[type[JointType], _Map] = {
 }
 
 
-def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
+def _product(a: Scalars, b: Scalars) -> Vector:
     """The quaternion a b."""
     ax, ay, az, aw = a
     bx, by, bz, bw = b
@@ -171,13 +171,13 @@ def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Vector:
     ]
 
 
-def _unit(entries: Sequence[Scalar]) -> Vector:
+def _unit(entries: Scalars) -> Vector:
     """A vector divided by its length."""
     length = sqrt(sum((x * x for x in entries), 0.0))
     return [x / length for x in entries]
 
 
-def _on_the_side_of(q: Sequence[Scalar], other: Sequence[Scalar]) -> Vector:
+def _on_the_side_of(q: Scalars, other: Scalars) -> Vector:
     """The quaternion or its negative, the same rotation: the one nearer to q."""
     side = where_less(sum((x * y for x, y in zip(q, other, strict=True)), 0.0), 0.0, -1.0, 1.0)
     return [side * x for x in other]

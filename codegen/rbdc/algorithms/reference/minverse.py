@@ -14,11 +14,11 @@ from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar
+from rbdc.spatial import Force, Motion, Placement, Scalars
 from rbdc.spatial.vectors import motion_sum
 
 
-def minverse(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def minverse(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """M(q)^-1 (nv, nv), both triangles. Test: its product with crba(q) is the identity.
 
     With coupled mimic joints, which the recursion does not know, it is the inverse of the reduced M by L^T D

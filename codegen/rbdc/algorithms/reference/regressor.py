@@ -5,15 +5,13 @@ Atkeson, An and Hollerbach (1986): the wrench of Newton and Euler with a link's 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.rnea import forward_pass
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_columns
 from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Scalars, Symmetric3, Vector3
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS = 10
@@ -22,9 +20,7 @@ PARAMETERS = 10
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 
-def torque_regressor(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Matrix:
+def torque_regressor(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
     """Y (nv, 10 nbodies) with Y pi = rnea(q, v, a), pi the stacked parameters of the moving bodies. Test:
     that identity.
     """
@@ -58,7 +54,7 @@ def unit_wrenches(velocity: Motion, acceleration: Motion) -> list[Force]:
     return [Force(p, zero), *moments, *(Force(zero, j @ alpha + w.cross(j @ w)) for j in _UNIT_INERTIAS)]
 
 
-def static_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> Matrix:
+def static_regressor(model: Model, q: Scalars, trace: Trace = silent) -> Matrix:
     """Y (3, 4 nbodies) with Y (m, m c) = the first moment of the moving links in the world (kg m)."""
     columns = []
     for placement in world_placements(model, q, trace):
@@ -67,9 +63,7 @@ def static_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return transposed(columns)
 
 
-def kinetic_energy_regressor(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def kinetic_energy_regressor(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the kinetic energy of the moving links (J): v.I_k v / 2 of each
     unit parameter.
     """
@@ -82,7 +76,7 @@ def kinetic_energy_regressor(
     return result
 
 
-def potential_energy_regressor(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def potential_energy_regressor(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """y (10 nbodies) with y . parameters = the potential energy of the moving links (J)."""
     result: list[Scalar] = []
     for placement in world_placements(model, q, trace):

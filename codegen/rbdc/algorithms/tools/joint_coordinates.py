@@ -8,14 +8,12 @@ Body Dynamics Algorithms, chapter 3.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 
 
-def joint_positions(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+def joint_positions(model: Model, q: Scalars) -> list[list[Scalar]]:
     """Each joint's configuration; a follower's is multiplier * q_leader + offset."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
@@ -25,7 +23,7 @@ def joint_positions(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
     return result
 
 
-def joint_velocities(model: Model, v: Sequence[Scalar]) -> list[list[Scalar]]:
+def joint_velocities(model: Model, v: Scalars) -> list[list[Scalar]]:
     """Each joint's velocity (or acceleration): the rows of G v."""
     result: list[list[Scalar]] = []
     for index, body in enumerate(model.bodies):
@@ -59,7 +57,7 @@ def full_size(model: Model) -> int:
     return sum(body.joint.nv for body in model.bodies)
 
 
-def reduce_vector(model: Model, full: Sequence[Scalar]) -> list[Scalar]:
+def reduce_vector(model: Model, full: Scalars) -> list[Scalar]:
     """G^T x of a vector over all degrees of freedom of the full tree; the vector itself where nothing is
     coupled.
     """

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self, TypeVar
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_vector
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar
+from rbdc.spatial import Force, Motion, Placement, Scalar, Scalars
 
 
 class Sum(Protocol):
@@ -23,7 +23,7 @@ class Sum(Protocol):
 Quantity = TypeVar("Quantity", bound=Sum)
 
 
-def joint_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
+def joint_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
     """lambda(i)_M_i = X_T(i) X_J(q_i): each body's frame in its parent's."""
     placements = []
     for index, (body, own) in enumerate(zip(model.bodies, joint_positions(model, q), strict=True)):
@@ -33,7 +33,7 @@ def joint_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
     return placements
 
 
-def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Placement]:
+def world_placements(model: Model, q: Scalars, trace: Trace = silent) -> list[Placement]:
     """0_M_i: each body's frame in the world."""
     world: list[Placement] = []
     for index, (body, placement) in enumerate(zip(model.bodies, joint_placements(model, q), strict=True)):
@@ -43,7 +43,7 @@ def world_placements(model: Model, q: Sequence[Scalar], trace: Trace = silent) -
 
 
 def body_velocities(
-    model: Model, v: Sequence[Scalar], placements: Sequence[Placement], trace: Trace = silent
+    model: Model, v: Scalars, placements: Sequence[Placement], trace: Trace = silent
 ) -> list[Motion]:
     """v_i = X v_parent + S qdot, in each body's own frame (m/s, rad/s), from the joints' placements."""
     velocities: list[Motion] = []

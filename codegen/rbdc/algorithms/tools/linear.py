@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 
 Matrix = list[list[Scalar]]
@@ -25,7 +23,7 @@ def flat(matrix: Matrix) -> list[Scalar]:
     return [entry for row in matrix for entry in row]
 
 
-def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+def dot(a: Scalars, b: Scalars) -> Scalar:
     """The inner product of two vectors, without the terms that are zero whatever the inputs are."""
     total: Scalar = 0.0
     for x, y in zip(a, b, strict=True):
@@ -34,7 +32,7 @@ def dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total
 
 
-def plus_diagonal(matrix: Matrix, diagonal: Sequence[Scalar]) -> Matrix:
+def plus_diagonal(matrix: Matrix, diagonal: Scalars) -> Matrix:
     """A square matrix with a diagonal added, in place."""
     for k, x in enumerate(diagonal):
         if not is_zero(x):
@@ -61,11 +59,11 @@ class Factorisation:
                 for j in (j for j in nonzero if j <= i):
                     work[i][j] = work[i][j] - self.lower[k][i] * work[k][j]
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x with A x = b: L^T y = b, then D, then L."""
         return self.lowered(self.scaled(self.raised(b)))
 
-    def raised(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def raised(self, b: Scalars) -> list[Scalar]:
         """y with L^T y = b."""
         y = list(b)
         for k in reversed(range(self.size)):
@@ -74,11 +72,11 @@ class Factorisation:
                     y[i] = y[i] - self.lower[k][i] * y[k]
         return y
 
-    def scaled(self, y: Sequence[Scalar]) -> list[Scalar]:
+    def scaled(self, y: Scalars) -> list[Scalar]:
         """D^-1 y."""
         return [entry * pivot for entry, pivot in zip(y, self.inverse_pivots, strict=True)]
 
-    def lowered(self, z: Sequence[Scalar]) -> list[Scalar]:
+    def lowered(self, z: Scalars) -> list[Scalar]:
         """x with L x = z."""
         x = list(z)
         for k in range(self.size):
@@ -113,7 +111,7 @@ class InverseFactor:
                         total = total - lower[k][i] * self.rows[i][j]
                 self.rows[k][j] = total
 
-    def solve(self, b: Sequence[Scalar]) -> list[Scalar]:
+    def solve(self, b: Scalars) -> list[Scalar]:
         """x = W D^-1 W^T b."""
         y = []
         for k in range(self.size):

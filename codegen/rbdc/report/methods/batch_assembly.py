@@ -20,8 +20,7 @@ from rbdc.options import Progress
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.report.methods.casadi_methods import casadi_maps, of_casadi
-from rbdc.report.methods.contenders import compiled
-from rbdc.report.methods.generated import SINGLE
+from rbdc.report.methods.contenders import SINGLE, compiled
 from rbdc.report.methods.implementation import ROBOT, Implementation, arguments, without_optional
 from rbdc.report.methods.records import (
     BATCH_MEMORY,

@@ -29,11 +29,11 @@ from rbdc.ir.symbolic import Symbolic, expression, written_out
 from rbdc.ir.verify import verify
 from rbdc.model import Model
 from rbdc.planning.candidates import chosen
-from rbdc.report.methods.generated import by_the_papers
 from rbdc.report.methods.implementation import (
     LIMIT,
     ROBOT,
     Implementation,
+    by_the_papers,
     of_program,
     render_adapter,
     too_large,

@@ -10,7 +10,9 @@ from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind
+from rbdc.functions.evaluation import Evaluate, JointSpace, on_model
 from rbdc.functions.record import SECOND, Function
+from rbdc.functions.references import reference_of, references_of
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.ir.cost import Cost
 from rbdc.ir.nodes import Program
@@ -39,6 +41,20 @@ def too_large(model: Model, function: Function) -> str:
     if function.preset != SECOND or model.nv <= MOST_DOF:
         return ""
     return f"{model.nv} degrees of freedom; the limit of straight-line second derivatives is {MOST_DOF}"
+
+
+def by_the_papers(function: Function) -> dict[str, Evaluate]:
+    """The papers' recursions for a function, on the model with the links' frames of the description, and,
+    where its record names that, the deciding one on the joint-space model.
+
+    The generated methods where these are the textbook's too: references check their results and are not
+    timed.
+    """
+    if function.comparison.checks_only:
+        return dict(function.methods)
+    made: dict[str, Evaluate] = {name: on_model(each) for name, each in references_of(function).items()}
+    through_passes = function.comparison.through_passes
+    return {**made, through_passes: JointSpace(reference_of(function))} if through_passes else made
 
 
 FAMILIES = {

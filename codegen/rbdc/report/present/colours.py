@@ -107,7 +107,8 @@ def _algorithms() -> dict[str, str]:
     """
     beside: dict[str, set[str]] = {}
     for function in known().values():
-        names = {f"{UNROLLED}{name}" for name in {**function.methods, **function.references}} - {*_METHODS}
+        own = {*function.methods, *function.references, function.comparison.through_passes}
+        names = {f"{UNROLLED}{name}" for name in own if name} - {*_METHODS}
         for name in names:
             beside.setdefault(name, set()).update(names - {name})
     chosen: dict[str, str] = {}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
 from typing import Any
@@ -49,15 +50,13 @@ def time_bars(function: Mapping[str, Any]) -> str:
     """Bars of the minimum time, each with its time and its ratio to the generated code."""
     methods = shown_methods(function)
     own = next(m["nanoseconds"]["minimum"] for m in methods if m["method"] == "generated")
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(len(methods))
-        times = [m["nanoseconds"]["minimum"] for m in methods]
+    times = [m["nanoseconds"]["minimum"] for m in methods]
+    with _panel(_height(len(methods)), "time of a call") as (figure, axes):
         axes.barh(range(len(methods)), times, color=[of_method(m) for m in methods], height=0.72)
         for k, (ns, method) in enumerate(zip(times, methods, strict=True)):
             ratio = "" if method["method"] == "generated" else f"\u00a0\u00a0{ns / own:.3g}\u00d7"
             axes.text(ns, k, f"\u00a0{nanoseconds(ns)}{ratio}", va="center", ha="left")
         _label(axes, methods)
-        axes.set_title("time of a call", fontsize=10, loc="left")
         _scale(axes, times)
         return _svg(figure)
 
@@ -71,7 +70,7 @@ def _scale(axes: Any, times: Sequence[float]) -> None:
     else:
         axes.xaxis.set_major_locator(MaxNLocator(4))
     axes.set_xlabel("minimum, on a logarithmic axis" if wide else "minimum")
-    _show_nanoseconds(axes.xaxis)
+    _show(axes.xaxis, nanoseconds)
     left, bars = (min(times) / 3.0 if wide else 0.0), 1.0 - _share_of_words(axes)
     right = left * (max(times) / left) ** (1.0 / bars) if wide else max(times) / bars
     axes.set_xlim(left, right)
@@ -91,8 +90,8 @@ def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
     rows: those of a benchmark. labels: entries of the rows that are shown.
     """
     colours = line_colours(labels)
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(len(rows) + 1)
+    words = "minimum, on a logarithmic axis"
+    with _panel(_height(len(rows) + 1), "time of a call", words) as (figure, axes):
         for k, row in enumerate(rows):
             entries = row["entries"]
             times = {label: entries[label]["minimum_nanoseconds"] for label in labels if label in entries}
@@ -103,42 +102,27 @@ def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
                 axes.plot([ns], [k], "o", color=colours[label], markersize=7, zorder=2)
         axes.set_xscale("log")
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        _show_nanoseconds(axes.xaxis)
+        _show(axes.xaxis, nanoseconds)
         axes.set_yticks(range(len(rows)), [row["robot"] for row in rows])
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.tick_params(axis="y", length=0)
-        axes.set_title("time of a call", fontsize=10, loc="left")
-        axes.set_xlabel("minimum, on a logarithmic axis")
         return _svg(figure)
 
 
-def _show_nanoseconds(axis: Axis) -> None:
-    axis.set_major_formatter(FuncFormatter(lambda ns, _: nanoseconds(ns)))
+def _show(axis: Axis, words: Callable[[float], str]) -> None:
+    axis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
     axis.set_minor_formatter(NullFormatter())
 
 
 def batch_curves(batch: Mapping[str, Any]) -> str:
     """The time of a sample over the size of the batch, both on logarithmic axes: a curve for each method."""
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 3.1), layout="constrained")
-        axes = figure.subplots()
-        for method in batch["methods"]:
-            sizes, times = zip(*((p["samples"], p["nanoseconds"]) for p in method["points"]), strict=True)
-            name = method["method"]
-            colour, line = of_method(method), "--" if name.endswith("-loop") else "-"
-            axes.plot(sizes, times, line, marker="o", markersize=4, color=colour, label=name)
-        axes.set_xscale("log")
-        axes.set_yscale("log")
-        ticks = [n for n in batch["samples"] if n == batch["samples"][-1] or 8 * n <= batch["samples"][-1]]
-        axes.set_xticks(ticks, [str(n) for n in ticks])
-        axes.xaxis.set_minor_locator(NullLocator())
-        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        _show_nanoseconds(axes.yaxis)
-        axes.set_title("time of a sample in batches", fontsize=10, loc="left")
-        axes.set_xlabel("samples in a batch")
-        axes.set_ylabel("minimum")
-        figure.legend(loc="outside upper left", ncols=2, frameon=False)
-        return _svg(figure)
+    lines = []
+    for method in batch["methods"]:
+        points = {point["samples"]: point["nanoseconds"] for point in method["points"]}
+        loop = method["method"].endswith("-loop")
+        lines.append(Line(method["method"], points, of_method(method), loop))
+    title, words = "time of a sample in batches", "samples in a batch"
+    return grown(lines, title, words, "minimum", nanoseconds)
 
 
 def error_dots(function: Mapping[str, Any]) -> str | None:
@@ -146,8 +130,8 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
     methods = [m for m in shown_methods(function) if m["errors"] and m["errors"]["max_rel"] is not None]
     if not methods:
         return None
-    with mpl.rc_context(_STYLE):
-        figure, axes = _axes(len(methods))
+    words = "\u25cf root mean square, | largest"
+    with _panel(_height(len(methods)), "relative error", words) as (figure, axes):
         for k, method in enumerate(methods):
             low, high = (max(method["errors"][name], 1e-18) for name in ("rms_rel", "max_rel"))
             colour = of_method(method)
@@ -159,8 +143,6 @@ def error_dots(function: Mapping[str, Any]) -> str | None:
         left, right = axes.get_xlim()
         axes.set_xlim(min(left, 1e-17), max(right, 1e-12))
         _label(axes, methods)
-        axes.set_title("relative error", fontsize=10, loc="left")
-        axes.set_xlabel("\u25cf root mean square, | largest")
         return _svg(figure)
 
 
@@ -186,12 +168,8 @@ def pattern(entry: Mapping[str, Any]) -> str:
 
 def curve(x: Sequence[float], values: Sequence[float | None], title: str, label: str) -> str:
     """A curve, with gaps where there is no value."""
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 2.4), layout="constrained")
-        axes = figure.subplots()
+    with _panel(2.4, title, label) as (figure, axes):
         axes.plot(x, [np.nan if y is None else y for y in values], color=GENERATED, linewidth=1.2)
-        axes.set_title(title, fontsize=10, loc="left")
-        axes.set_xlabel(label)
         return _svg(figure)
 
 
@@ -205,13 +183,12 @@ class Line:
     dashed: bool = False
 
 
-def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
-    """Curves over sizes, both on logarithmic axes; a value of 0 stands at 1e-17."""
-    with mpl.rc_context(_STYLE):
-        labels = [line.label for line in lines]
-        height = 3.4 + 0.18 * len(lines) / _columns(labels)
-        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
-        axes = figure.subplots()
+def grown(
+    lines: Sequence[Line], title: str, x: str, y: str, shown: Callable[[float], str] | None = None
+) -> str:
+    """Curves over sizes, both on logarithmic axes; 0 stands at 1e-17. shown: the words of an ordinate."""
+    labels = [line.label for line in lines]
+    with _panel(3.4 + 0.18 * len(lines) / _columns(labels), title, x, y) as (figure, axes):
         for line in lines:
             values = [max(value, 1e-17) for value in line.points.values()]
             style = "--" if line.dashed else "-"
@@ -230,9 +207,9 @@ def grown(lines: Sequence[Line], title: str, x: str, y: str) -> str:
         if len(ticks) <= _MOST_TICKS:
             axes.set_xticks(ticks, [f"{n:g}" for n in ticks])
             axes.xaxis.set_minor_locator(NullLocator())
-        axes.set_title(title, fontsize=10, loc="left")
-        axes.set_xlabel(x)
-        axes.set_ylabel(y)
+        if shown is not None:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            _show(axes.yaxis, shown)
         _legend(figure, labels)
         return _svg(figure)
 
@@ -252,9 +229,7 @@ def contours(
     steps: tuple[Sequence[float], Sequence[float]], logs: Sequence[Sequence[float]], words: Words
 ) -> str:
     """Filled contours of `logs`, a row for each of the second steps; the least is marked."""
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 3.6), layout="constrained")
-        axes = figure.subplots()
+    with _panel(3.6, words.title, words.x, words.y) as (figure, axes):
         values = np.array(logs, dtype=float)
         filled = axes.contourf(*steps, values, levels=12, cmap="viridis")
         row, column = divmod(int(np.argmin(values)), values.shape[1])
@@ -262,9 +237,6 @@ def contours(
         axes.set_xscale("log")
         if words.logarithmic:
             axes.set_yscale("log")
-        axes.set_title(words.title, fontsize=10, loc="left")
-        axes.set_xlabel(words.x)
-        axes.set_ylabel(words.y)
         figure.colorbar(filled, ax=axes, label=words.values)
         return _svg(figure)
 
@@ -277,9 +249,7 @@ def grouped_bars(
     y: str,
 ) -> str:
     """Bars side by side for each group; on a logarithmic axis where they spread wide."""
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(_WIDTH, 3.4), layout="constrained")
-        axes = figure.subplots()
+    with _panel(3.4, title, y=y) as (figure, axes):
         width = 0.8 / len(series)
         for k, (name, values) in enumerate(series.items()):
             places = [g + (k - 0.5 * (len(series) - 1)) * width for g in range(len(groups))]
@@ -287,11 +257,8 @@ def grouped_bars(
         if logarithmic(value for values in series.values() for value in values):
             axes.set_yscale("log")
             axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            axes.yaxis.set_minor_formatter(NullFormatter())
+            _show(axes.yaxis, "{:g}".format)
         axes.set_xticks(range(len(groups)), groups)
-        axes.set_title(title, fontsize=10, loc="left")
-        axes.set_ylabel(y)
         _legend(figure, [*series])
         return _svg(figure)
 
@@ -305,9 +272,21 @@ def _columns(labels: Sequence[str]) -> int:
     return 2 if max(map(len, labels), default=0) <= SHORT else 1
 
 
-def _axes(rows: int) -> tuple[Figure, Any]:
-    figure = Figure(figsize=(_WIDTH, 0.75 + 0.27 * rows), layout="constrained")
-    return figure, figure.subplots()
+def _height(rows: int) -> float:
+    """Inches of a figure of rows."""
+    return 0.75 + 0.27 * rows
+
+
+@contextmanager
+def _panel(height: float, title: str, x: str = "", y: str = "") -> Iterator[tuple[Figure, Any]]:
+    """A figure of one panel with its title and the words of its axes."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+        axes = figure.subplots()
+        axes.set_title(title, fontsize=10, loc="left")
+        axes.set_xlabel(x)
+        axes.set_ylabel(y)
+        yield figure, axes
 
 
 def _label(axes: Any, methods: Sequence[Mapping[str, Any]]) -> None:

@@ -136,7 +136,7 @@ def accuracy_table(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> 
 
 
 def glance_table(report: Mapping[str, Any], names: Sequence[str]) -> Table:
-    """Of every robot the ratios of Pinocchio and CasADi, function by function."""
+    """For every robot the ratios of Pinocchio and CasADi, function by function."""
     lines: list[list[str | Cell]] = []
     for label, one in report["robots"].items():
         own = {row["function"]: row["entries"] for row in report["rows"] if row["robot"] == label}

@@ -24,7 +24,7 @@ from rbdc.model import WORLD, Body, Model
 from rbdc.model.families import tree
 from rbdc.options import BuildOptions, Progress
 from rbdc.report.families import Family, branched, curves, families_report, microseconds, serial
-from rbdc.report.methods.generated import by_the_papers
+from rbdc.report.methods.implementation import by_the_papers
 from rbdc.report.options import BEST_PEERS, NATIVE, CompareOptions, peer_of
 from rbdc.report.present.family_page import crossing_table, family_figure, growth_table
 from rbdc.report.present.study_page import Heading, study_page

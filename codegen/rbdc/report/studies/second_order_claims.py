@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from rbdc.report.families import curves, microseconds, rms_relative
-from rbdc.report.measure.scaling import growth
-from rbdc.report.methods.generated import ZEROED
+from rbdc.report.families import curves, growth, microseconds, rms_relative
+from rbdc.report.methods.contenders import ZEROED
 from rbdc.report.studies.claims import judged, listed, not_comparable
-from rbdc.report.studies.step_sizes import FIRST, SECOND
 
-FORWARD = "aba_second_derivatives"
+FIRST, SECOND, FORWARD = "rnea_derivatives", "rnea_second_derivatives", "aba_second_derivatives"
 TABLE_3 = {
     (SECOND, "bicomplex-step"): (2.98, 2.14, 2.98, 2.13),
     (SECOND, "chain-rule"): (3.05, 0.93, 3.17, 0.47),

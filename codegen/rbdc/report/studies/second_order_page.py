@@ -12,8 +12,15 @@ from rbdc.report.present.family_page import BODIES, crossing_table, family_curve
 from rbdc.report.present.formatting import DASH
 from rbdc.report.present.plots import Line, Words, contours, grown
 from rbdc.report.present.study_page import Figure, Heading, study_page
-from rbdc.report.studies.second_order_claims import FAMILIES, FORWARD, TABLE_3, WRITTEN, found_growth, ratios
-from rbdc.report.studies.step_sizes import SECOND
+from rbdc.report.studies.second_order_claims import (
+    FAMILIES,
+    FORWARD,
+    SECOND,
+    TABLE_3,
+    WRITTEN,
+    found_growth,
+    ratios,
+)
 
 Report = Mapping[str, Any]
 

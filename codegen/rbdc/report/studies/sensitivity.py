@@ -25,8 +25,7 @@ from rbdc.model import Model
 from rbdc.options import BuildOptions, Progress
 from rbdc.pipeline import build_package, read
 from rbdc.report.measure.worker import pointers_to
-from rbdc.report.methods.contenders import compiled
-from rbdc.report.methods.generated import by_method
+from rbdc.report.methods.contenders import by_method, compiled
 from rbdc.report.methods.implementation import Implementation
 from rbdc.report.methods.toolchains import toolchains
 from rbdc.report.options import CompareOptions

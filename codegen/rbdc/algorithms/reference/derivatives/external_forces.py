@@ -17,10 +17,10 @@ from collections.abc import Sequence
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Forces, Motion, Scalars
 
 
-def turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Matrix | None:
+def turning(model: Model, q: Scalars, fext: Forces | None) -> Matrix | None:
     """Terms that dtau_dq of the papers' recursions lacks, over all degrees of freedom; None where they lack
     nothing. Test: complex-step of `rnea`.
     """
@@ -36,7 +36,7 @@ def turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> 
     return matrix
 
 
-def with_turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None, matrix: Matrix) -> Matrix:
+def with_turning(model: Model, q: Scalars, fext: Forces | None, matrix: Matrix) -> Matrix:
     """dtau_dq over all degrees of freedom, as the papers' recursions give it, with what it lacks."""
     lacking = turning(model, q, fext)
     if lacking is None:
@@ -44,7 +44,7 @@ def with_turning(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None
     return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(matrix, lacking, strict=True)]
 
 
-def turning_twice(model: Model, q: Sequence[Scalar], fext: Sequence[Force]) -> list[Matrix]:
+def turning_twice(model: Model, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
     """d2tau_dqdq of forces of the world, over all degrees of freedom: -L_k (L_j S_i) . F_i, where a step
     along S_j turns S_i by S_j x S_i if j is at or above the joint of i. Test: complex-step of `turning`.
     """
@@ -67,9 +67,7 @@ def _path(model: Model, joints: Sequence[int], i: int) -> list[int]:
     return [j for j, joint in enumerate(joints) if joint in support]
 
 
-def _in_world(
-    model: Model, q: Sequence[Scalar], fext: Sequence[Force]
-) -> tuple[list[Motion], list[int], list[Force]]:
+def _in_world(model: Model, q: Scalars, fext: Sequence[Force]) -> tuple[list[Motion], list[int], list[Force]]:
     """In the world the columns S of all joints and the joint of each, and the force on each subtree."""
     placements, totals = world_placements(model, q), list(fext)
     for index in reversed(range(model.njoints)):

@@ -11,7 +11,7 @@ compares: as they stand (DTM), the outer ones by forward dynamics at rest withou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.aba import aba
@@ -30,21 +30,21 @@ from rbdc.algorithms.reference.derivatives.tensors import (
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalars
 
-Outer = Callable[[Model, Sequence[Scalar], Matrix, Tensor], Tensor]
+Outer = Callable[[Model, Scalars, Matrix, Tensor], Tensor]
 """(model, q, -M^-1, A) -> -M^-1 A."""
-Inner = Callable[[Model, Sequence[Scalar], Tensor, Matrix], Tensor]
+Inner = Callable[[Model, Scalars, Tensor, Matrix], Tensor]
 """(model, q, dM/dq, B) -> dM/dq B, equation (18)."""
 
 
-def outer_by_matrix(model: Model, q: Sequence[Scalar], negative: Matrix, tensor: Tensor) -> Tensor:
+def outer_by_matrix(model: Model, q: Scalars, negative: Matrix, tensor: Tensor) -> Tensor:
     """-M^-1 A by a product of matrix and tensor (DTM)."""
     del model, q
     return matrix_times(negative, tensor)
 
 
-def outer_by_dynamics(model: Model, q: Sequence[Scalar], negative: Matrix, tensor: Tensor) -> Tensor:
+def outer_by_dynamics(model: Model, q: Scalars, negative: Matrix, tensor: Tensor) -> Tensor:
     """-M^-1 A column by column, each by forward dynamics at rest without gravity (AZA, equation (50))."""
     del negative
     weightless, rest = model.of_inertia(), [0.0] * model.nv
@@ -53,13 +53,13 @@ def outer_by_dynamics(model: Model, q: Sequence[Scalar], negative: Matrix, tenso
     return [[[columns[j][k][i] for k in size] for j in size] for i in size]
 
 
-def inner_by_tensor(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: Matrix) -> Tensor:
+def inner_by_tensor(model: Model, q: Scalars, inertia: Tensor, matrix: Matrix) -> Tensor:
     """dM/dq B by a product of tensor and matrix (DTM)."""
     del model, q
     return times_columns(inertia, matrix)
 
 
-def inner_by_derivatives(model: Model, q: Sequence[Scalar], inertia: Tensor, matrix: Matrix) -> Tensor:
+def inner_by_derivatives(model: Model, q: Scalars, inertia: Tensor, matrix: Matrix) -> Tensor:
     """dM/dq B column by column, each by first derivatives of inverse dynamics at rest without gravity
     (IDFOZA, equation (52)).
     """
@@ -80,10 +80,10 @@ class Products:
     def second_derivatives(
         self,
         model: Model,
-        q: Sequence[Scalar],
-        v: Sequence[Scalar],
-        tau: Sequence[Scalar],
-        fext: Sequence[Force] | None = None,
+        q: Scalars,
+        v: Scalars,
+        tau: Scalars,
+        fext: Forces | None = None,
         trace: Trace = silent,
     ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """See `aba_second_derivatives`."""
@@ -103,12 +103,7 @@ class Products:
 
 
 def aba_second_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv nv, nv each; row nv i + j, column k).
 

@@ -6,8 +6,6 @@ M^-1 comes from the direct algorithm of the companion report, as the paper has i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
 from rbdc.algorithms.reference.derivatives.tensors import matrix_product
@@ -15,16 +13,11 @@ from rbdc.algorithms.reference.minverse import minverse
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalars
 
 
 def aba_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 

@@ -22,11 +22,11 @@ from collections.abc import Sequence
 from rbdc.algorithms.reference.frames import Carriers, carriers, matrix_of, viewpoint
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.model import Model
-from rbdc.spatial import Motion, Scalar, Vector3
+from rbdc.spatial import Motion, Scalars, Vector3
 
 
 def frame_velocity_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix]:
     """dv_dq, dv_dv (6, nv) of `frame_velocity`. Tests: complex-step of it, central differences."""
     carried = carriers(model, q, v, None, frame)
@@ -40,12 +40,7 @@ def frame_velocity_derivatives(
 
 
 def frame_acceleration_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    frame: int,
-    reference: str = "LOCAL",
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> tuple[Matrix, Matrix, Matrix]:
     """da_dq, da_dv, da_da (6, nv) of `frame_acceleration`. Tests: complex-step of it, central differences."""
     carried = carriers(model, q, v, a, frame)

@@ -6,8 +6,6 @@ For weights w the blocks are sum_i w_i T_ijk of the second derivatives T.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.aba import aba
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva_so import second_derivatives
@@ -16,7 +14,7 @@ from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_mat
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalar, Scalars
 
 Vector = list[Scalar]
 Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
@@ -24,11 +22,11 @@ Blocks = tuple[Matrix, Matrix, Matrix, Matrix]
 
 def rnea_hessian_vector(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Blocks:
     """The blocks qq, vv, qv and qa (nv, nv each) of the Hessian of w^T tau. Test: the tensors."""
@@ -38,7 +36,7 @@ def rnea_hessian_vector(
     return qq, vv, qv, transposed(mq)
 
 
-def _contracted(tensor: Tensor, w: Sequence[Scalar]) -> Matrix:
+def _contracted(tensor: Tensor, w: Scalars) -> Matrix:
     """sum_i w_i T_ijk."""
     (entries,) = matrix_product([list(w)], [[x for row in slab for x in row] for slab in tensor])
     return [entries[k * len(w) : (k + 1) * len(w)] for k in range(len(w))]
@@ -46,11 +44,11 @@ def _contracted(tensor: Tensor, w: Sequence[Scalar]) -> Matrix:
 
 def aba_hessian_vector(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Blocks:
     """The blocks qq, vv, qv and qtau (nv, nv each) of the Hessian of w^T ddq: equation (46) with M^-1 w as
@@ -66,12 +64,12 @@ def aba_hessian_vector(
 
 def rnea_hessian_product(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """The Hessian of w^T tau by q, v and a times the direction dq, dv, da (nv each).
@@ -83,12 +81,12 @@ def rnea_hessian_product(
 
 def aba_hessian_product(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """The Hessian of w^T ddq by q, v and tau times the direction dq, dv, dtau (nv each).
@@ -98,9 +96,7 @@ def aba_hessian_product(
     return _times(aba_hessian_vector(model, q, v, tau, w, fext, trace), *direction)
 
 
-def _times(
-    blocks: Blocks, dq: Sequence[Scalar], dv: Sequence[Scalar], dx: Sequence[Scalar]
-) -> tuple[Vector, Vector, Vector]:
+def _times(blocks: Blocks, dq: Scalars, dv: Scalars, dx: Scalars) -> tuple[Vector, Vector, Vector]:
     qq, vv, qv, qx = blocks
     vq, xq = transposed(qv), transposed(qx)
     by_q = [dot(a, dq) + dot(b, dv) + dot(c, dx) for a, b, c in zip(qq, qv, qx, strict=True)]

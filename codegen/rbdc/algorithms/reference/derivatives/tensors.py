@@ -4,13 +4,11 @@ j, second variable k.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.rows import apart, side_by_side
 from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_number, is_zero
 
 Tensor = list[Matrix]
@@ -91,7 +89,7 @@ def matrix_product(a: Matrix, b: Matrix) -> Matrix:
     return [_row(row, b) for row in a]
 
 
-def _row(factors: Sequence[Scalar], b: Matrix) -> list[Scalar]:
+def _row(factors: Scalars, b: Matrix) -> list[Scalar]:
     result: list[Scalar] = [0.0] * len(b[0])
     for factor, row in zip(factors, b, strict=True):
         if not is_zero(factor):
