@@ -28,7 +28,7 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
-    "planning/calibration.py": {"minverse", "rnea_derivatives", "aba_derivatives"},
+    "planning/measurements.py": {"minverse", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
     "report/studies/second_order_claims.py": {"aba_second_derivatives"},
