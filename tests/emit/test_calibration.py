@@ -10,15 +10,17 @@ from rbdc.emit.paths.kernels import has_windows
 from rbdc.functions.catalogue import functions_of
 from rbdc.model import Model
 from rbdc.options import BuildOptions
-from rbdc.planning.calibration import COLUMNS, MEASUREMENTS, RATES, STRAIGHT_LINE, Measurement, nanoseconds
+from rbdc.planning.calibration import COLUMNS, RATES, STRAIGHT_LINE, nanoseconds
 from rbdc.planning.forms import FORMS, chosen_plan
 from rbdc.planning.forms.form import Subject
+from rbdc.planning.measurements import PROCESSORS, Measurement, measurements
 from rbdc.resources import resolve, robot_names
 from tests.support import slow_but
 
 TIE = 1.15
 """Forms within this factor are a tie; of a choice no worse is asked."""
 
+MEASUREMENTS = measurements()
 CASES = sorted({(m.robot, m.function) for m in MEASUREMENTS})
 QUICK = {("hyq", "minverse"), ("solo12", "rnea_derivatives")}
 
@@ -32,10 +34,8 @@ def typical(robot: str, function: str) -> dict[str, float]:
     function were measured.
     """
     forms = measured(robot, function)
-    machines = [
-        m for m in ("xeon", "zen3", "zen4", "zen5") if all(getattr(form, m) is not None for form in forms)
-    ]
-    times = {form.form: [t for m in machines for t in getattr(form, m)] for form in forms}
+    shared = [m for m in PROCESSORS if all(m in form.times for form in forms)]
+    times = {form.form: [t for m in shared for t in form.times[m]] for form in forms}
     return {form: float(prod(each) ** (1 / len(each))) for form, each in times.items()}
 
 

@@ -28,7 +28,6 @@ INPUTS = {p.name for function in known().values() for p in function.declaration.
 
 NAMING: dict[str, set[str]] = {
     "model/formats/dh.py": {"com"},
-    "planning/calibration.py": {"minverse", "rnea_derivatives", "aba_derivatives"},
     "report/experiments.py": {"rnea", "minverse", "aba", "rnea_derivatives", "aba_derivatives"},
     "report/studies/inertia_inverse.py": {"minverse"},
     "report/studies/second_order.py": {"rnea"},
@@ -39,9 +38,7 @@ NAMING: dict[str, set[str]] = {
     },
     "report/studies/sensitivity.py": {"rnea", "rnea_derivatives"},
 }
-"""Files that may quote functions, and which: a member of descriptions, measurements that planning rests
-on, what experiments of papers measure.
-"""
+"""Files that may quote functions, and which: a member of descriptions, what experiments of papers measure."""
 
 KEYING: dict[str, set[str]] = {
     "algorithms/reference/derivatives/carpentier_mansard.py": {"q", "v"},

@@ -29,8 +29,8 @@ CACHED = 16 << 20
 stay: a line that is written there is read first.
 """
 
-_SHORTER_REGISTERS = {"__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
-"""Bytes of the registers of other processors by the macro that says so. A square that does not fit one is
+_REGISTERS = {"__AVX512F__": 64, "__AVX__": 32, "__SSE2__": 16, "__ARM_NEON": 16}
+"""Bytes of the registers of processors by the macro that says so. A square that does not fit one is
 transposed in parts: compilers take longer vectors apart, but not what exchanges their entries.
 """
 
@@ -120,7 +120,6 @@ def batch_headers(robot: str, version: str, scalar: ScalarType) -> dict[str, str
 
 
 def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
-    squares = [_square(scalar, size // scalar.size, macro) for macro, size in _SHORTER_REGISTERS.items()]
     return render(
         "batch.h.jinja",
         robot=robot,
@@ -128,9 +127,8 @@ def _batch_header(robot: str, version: str, scalar: ScalarType) -> str:
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         functions=elementary_functions(scalar),
-        whole=_square(scalar, scalar.lanes),
         square_entries=scalar.lanes * scalar.lanes,
-        squares=squares,
+        squares=[_square(scalar, size // scalar.size, macro) for macro, size in _REGISTERS.items()],
         cached=CACHED,
         packed="ps" if scalar == FLOAT else "pd",  # as instructions are named
         **scalar.words,
@@ -176,7 +174,7 @@ class _Square:
     macro: str
 
 
-def _square(scalar: ScalarType, width: int, macro: str = "") -> _Square:
+def _square(scalar: ScalarType, width: int, macro: str) -> _Square:
     steps = width.bit_length() - 1
     arrays = ", ".join(f"s{step}[{width}]" for step in range(steps + 1))
     return _Square(vector_view(scalar, width), arrays, f"s{steps}", _transposition(width), macro)

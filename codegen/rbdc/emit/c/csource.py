@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
@@ -38,31 +39,40 @@ def function_source(
     first does without; with one the optional input is replaced by zeros where it is NULL. `loop`: its batch
     is a loop over samples.
     """
-    total = cost(programs[0])
-    source = FunctionSource(declaration, total, method=method)
+    source = FunctionSource(declaration, cost(programs[0]), method=method)
     name = f"{robot}_{declaration.name}"
     whole = not declaration.optional
     add_headers(source, robot, programs, version)
     kernels = add_kernels(robot, name, name if whole else f"{name}_kernel", programs, source, version)
-    entry = None if whole else _Entry(declaration.c_prototype(robot, batch=False), kernels.call)
-    source.files[f"{name}.c"] = render(
-        "function.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(total),
-        version=version,
-        library=declaration.scalar.header,
-        wide=False,
-        headers=headers(source),
+    entries = [] if whole else [EntryPoint(declaration.c_prototype(robot, batch=False), kernels.call)]
+    if declaration.zeroed:
+        call = KernelCall(f"{name}({', '.join(declaration.arguments(lambda p: p.name))})")
+        entries.append(EntryPoint(declaration.zeroed_prototype(robot), call))
+    source.files[f"{name}.c"] = _file(
+        robot,
+        source,
+        version,
         foreign=kernels.foreign,
         parts=kernels.parts,
-        entry=entry,
-        zeroed=_zeroed_view(robot, declaration) if declaration.zeroed else None,
+        entries=entries,
         batch=batch_view(robot, declaration) if loop else None,
-        **declaration.scalar.words,
     )
     return source
+
+
+def _file(robot: str, source: FunctionSource, version: str, **view: Any) -> str:
+    """A C file of a function: by default the whole function, with no entry point of its own."""
+    declaration = source.declaration
+    defaults = {"function": declaration.name, "figures": figures(source.cost), "wide": False, "entries": []}
+    return render(
+        "function.c.jinja",
+        robot=robot,
+        summary=comment(declaration.summary),
+        version=version,
+        library=declaration.scalar.header,
+        headers=headers(source),
+        **{**defaults, "batch": None, **declaration.scalar.words, **view},
+    )
 
 
 def kernel_source(
@@ -71,29 +81,13 @@ def kernel_source(
     """The C of one program alone, without entry point and batch, over any scalar type: `<robot>_<name>` in
     `<robot>_<name>.c`.
     """
-    total = cost(program)
-    source = FunctionSource(declaration, total)
+    source = FunctionSource(declaration, cost(program))
     name = f"{robot}_{declaration.name}"
     if declaration.scalar.integer:
         add_headers(source, robot, [program], version)
     parts, foreign = kernel_parts(robot, name, program, source, version, storage="")
     prototype = f"void {name}({parameters(robot, program, declaration.scalar)})"
-    source.files[f"{name}.c"] = render(
-        "function.c.jinja",
-        robot=robot,
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(total),
-        version=version,
-        library=declaration.scalar.header,
-        wide=False,
-        headers=headers(source),
-        foreign=[prototype, *foreign],
-        parts=parts,
-        entry=None,
-        zeroed=None,
-        batch=None,
-    )
+    source.files[f"{name}.c"] = _file(robot, source, version, foreign=[prototype, *foreign], parts=parts)
     return source
 
 
@@ -145,24 +139,11 @@ class KernelCall:
 
 
 @dataclass(frozen=True)
-class _Entry:
-    """An entry point that calls kernels."""
+class EntryPoint:
+    """A public function that calls kernels, or another for outputs of zeros where one writes them all."""
 
     prototype: str
     call: KernelCall
-
-
-@dataclass(frozen=True)
-class _Zeroed:
-    """The entry point for outputs of zeros of a function that writes them all."""
-
-    prototype: str
-    call: str
-
-
-def _zeroed_view(robot: str, declaration: FunctionDeclaration) -> _Zeroed:
-    arguments = ", ".join(declaration.arguments(lambda p: p.name))
-    return _Zeroed(declaration.zeroed_prototype(robot), f"{robot}_{declaration.name}({arguments})")
 
 
 @dataclass(frozen=True)
@@ -287,21 +268,15 @@ def kernel_parts(
         prototypes.append(prototype)
         source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
-        source.files[f"{part_name}.c"] = render(
-            "function.c.jinja",
-            robot=robot,
+        source.files[f"{part_name}.c"] = _file(
+            robot,
+            source,
+            version,
             function=f"{source.declaration.name}, part {number + 1} of {chunks.count}",
-            summary=comment(source.declaration.summary),
             figures=f"See {name}.c.",
-            version=version,
-            library=scalar.header,
             wide=wide,
-            headers=headers(source),
             foreign=[prototype],
             parts=[part],
-            entry=None,
-            zeroed=None,
-            batch=None,
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
     return [

@@ -6,7 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from rbdc.emit.c.interpolation import interpolated
 from rbdc.emit.c.trigonometry import horner, nested
 from rbdc.emit.c.vectors import elementary_functions, vector_view
 from rbdc.emit.render import render
@@ -19,203 +21,48 @@ FARTHEST = 22.5
 
 @dataclass(frozen=True)
 class _Approximation:
-    """Coefficients, interpolated at Chebyshev points: of cos(t/2), sin(t/2)/t and (t - sin t)/t^3 over 0 <=
-    t^2 <= `FARTHEST`; of t / sin(t/2) and (1 - (t/2) cot(t/2))/t^2 over 0 <= 1 - cos(t/2) <= 1. The sum of
-    squares of cosine and sine may be `off` from 1.
+    """How many coefficients the polynomials of exponentials and those of logarithms have, and how far the sum
+    of squares of cosine and sine may be `off` from 1.
     """
 
-    exponential: tuple[tuple[float, ...], ...]
-    logarithm: tuple[tuple[float, ...], ...]
+    exponential: int
+    logarithm: int
     off: float
 
 
-_OF = {
-    DOUBLE: _Approximation(
-        (
-            (
-                *(
-                    1.0,
-                    -0.125,
-                    0.0026041666666666652,
-                    -2.170138888888794e-05,
-                    9.688120039648772e-08,
-                    -2.691144454766357e-10,
-                ),
-                *(
-                    5.096864408234235e-13,
-                    -7.001179948379146e-16,
-                    7.29249972913642e-19,
-                    -5.944808625451648e-22,
-                    3.6656028758056777e-25,
-                ),
-            ),
-            (
-                *(
-                    0.5,
-                    -0.020833333333333332,
-                    0.00026041666666666666,
-                    -1.5500992063491856e-06,
-                    5.382288910927371e-09,
-                ),
-                *(
-                    -1.2232474796048417e-11,
-                    1.9603324797989002e-14,
-                    -2.3337275181794812e-17,
-                    2.144883517489952e-20,
-                ),
-                *(-1.5650287893238587e-23, 8.778875995928682e-27),
-            ),
-            (
-                *(
-                    0.16666666666666666,
-                    -0.008333333333333127,
-                    0.0001984126984123295,
-                    -2.755731922142482e-06,
-                    2.50521082941992e-08,
-                ),
-                *(
-                    -1.6059041938826462e-10,
-                    7.647139087444451e-13,
-                    -2.8112513436285348e-15,
-                    8.209545104070458e-18,
-                ),
-                *(-1.9199490465207434e-20, 3.1453236163721846e-23),
-            ),
-        ),
-        (
-            (
-                *(
-                    2.0,
-                    0.6666666666666189,
-                    0.2666666666736505,
-                    0.11428571388085568,
-                    0.050793663193303897,
-                    0.023087791209553992,
-                ),
-                *(
-                    0.01065889656610338,
-                    0.004947521422339475,
-                    0.002502167739741652,
-                    0.0003284209582695303,
-                    0.003402226781397109,
-                ),
-                *(
-                    -0.007952854446449574,
-                    0.018390659369666898,
-                    -0.03172341088255942,
-                    0.04306800687173906,
-                    -0.04490851290021751,
-                ),
-                *(
-                    0.03547663193832672,
-                    -0.02051854928124302,
-                    0.008229881033701113,
-                    -0.002051279321627658,
-                    0.00024234611662233074,
-                ),
-            ),
-            (
-                *(
-                    0.08333333333333333,
-                    0.011111111111110497,
-                    0.0039682539683436055,
-                    0.001622574950711924,
-                    0.0007027953063898233,
-                ),
-                *(
-                    0.0003142906079486479,
-                    0.00014347750561777246,
-                    6.60677851725803e-05,
-                    3.3128287175585156e-05,
-                    4.622379973496125e-06,
-                ),
-                *(
-                    4.383582036542753e-05,
-                    -0.00010201311338900102,
-                    0.0002360918715217313,
-                    -0.00040719925817823467,
-                    0.0005528514907096222,
-                ),
-                *(
-                    -0.0005764861626653217,
-                    0.00045542792209617665,
-                    -0.00026341511860504183,
-                    0.00010566041416807489,
-                ),
-                *(-2.633745548558352e-05, 3.1119960226532786e-06),
-            ),
-        ),
-        1e-8,
-    ),
-    FLOAT: _Approximation(
-        (
-            (
-                *(
-                    1.0,
-                    -0.125,
-                    0.0026041660457849503,
-                    -2.1701198420487344e-05,
-                    9.685689406069287e-08,
-                    -2.6751759141241394e-10,
-                ),
-                4.572152118714756e-13,
-            ),
-            (
-                *(
-                    0.5,
-                    -0.02083333395421505,
-                    0.00026041665114462376,
-                    -1.5500927474931814e-06,
-                    5.381471712695429e-09,
-                ),
-                *(-1.217883086046534e-11, 1.7844092428166182e-14),
-            ),
-            (
-                *(
-                    0.1666666716337204,
-                    -0.008333330042660236,
-                    0.0001984102273127064,
-                    -2.7550672712095547e-06,
-                    2.49666403107085e-08,
-                ),
-                *(-1.5489143301294916e-10, 5.716584432387262e-13),
-            ),
-        ),
-        (
-            (
-                *(
-                    2.0,
-                    0.6666707396507263,
-                    0.26653313636779785,
-                    0.11595560610294342,
-                    0.040326979011297226,
-                    0.06011835113167763,
-                ),
-                *(-0.06710599362850189, 0.10195151716470718, -0.0651833787560463, 0.022325647994875908),
-            ),
-            (
-                *(
-                    0.0833333358168602,
-                    0.011111164465546608,
-                    0.003966514486819506,
-                    0.0016443295171484351,
-                    0.000566430389881134,
-                ),
-                *(
-                    0.0007967922720126808,
-                    -0.0008699367172084749,
-                    0.001330478466115892,
-                    -0.0008494137437082827,
-                    0.0002914907527156174,
-                ),
-            ),
-        ),
-        1e-4,
-    ),
-}
+_OF = {DOUBLE: _Approximation(11, 21, 1e-8), FLOAT: _Approximation(7, 10, 1e-4)}
 """Errors before rounding, relative but for the cosine: 3e-17 at most in double, 4e-16 of (t - sin t)/t^3
 where that is smallest; 3e-8 in single precision.
 """
+
+
+def _half_cosine(m: Any, u: Any) -> Any:
+    """cos(t/2) by u = t^2."""
+    return m.cos(m.sqrt(u) / 2)
+
+
+def _half_sine(m: Any, u: Any) -> Any:
+    """sin(t/2)/t by u = t^2."""
+    return m.sin(m.sqrt(u) / 2) / m.sqrt(u)
+
+
+def _cubic(m: Any, u: Any) -> Any:
+    """(t - sin t)/t^3 by u = t^2."""
+    t = m.sqrt(u)
+    return (t - m.sin(t)) / t**3
+
+
+def _angle(m: Any, x: Any) -> Any:
+    """t / sin(t/2) by x = 1 - cos(t/2)."""
+    half = m.acos(1 - x)
+    return 2 * half / m.sin(half)
+
+
+def _cotangent(m: Any, x: Any) -> Any:
+    """(1 - (t/2) cot(t/2))/t^2 by x = 1 - cos(t/2)."""
+    half = m.acos(1 - x)
+    return (1 - half / m.tan(half)) / (2 * half) ** 2
+
 
 ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 """Errors are below so much (tested): relative, but of the cosine, and of (t - sin t)/t^3 in units of 1/6."""
@@ -243,8 +90,12 @@ def header_name(robot: str) -> str:
 def header(robot: str, version: str, scalar: ScalarType) -> str:
     """The text of that file, the same for every function."""
     made = _OF[scalar]
-    cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in made.exponential)
-    angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in made.logarithm)
+    exponential = [
+        interpolated(ratio, FARTHEST, made.exponential) for ratio in (_half_cosine, _half_sine, _cubic)
+    ]
+    logarithm = [interpolated(ratio, 1, made.logarithm) for ratio in (_angle, _cotangent)]
+    cosine, sine, cubic = (horner(scalar, polynomial, "u") for polynomial in exponential)
+    angle, cotangent = (horner(scalar, polynomial, "x") for polynomial in logarithm)
     return render(
         "rotations.h.jinja",
         robot=robot,
@@ -252,8 +103,8 @@ def header(robot: str, version: str, scalar: ScalarType) -> str:
         lanes=scalar.lanes,
         vector=vector_view(scalar, scalar.lanes),
         functions=elementary_functions(scalar),
-        exponential=_together(scalar, made.exponential, 4, "u"),
-        logarithm=_together(scalar, made.logarithm, 2, "x"),
+        exponential=_together(scalar, exponential, 4, "u"),
+        logarithm=_together(scalar, logarithm, 2, "x"),
         cosine=cosine,
         sine=sine,
         cubic=cubic,
