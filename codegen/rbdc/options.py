@@ -8,8 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from rbdc.errors import OptionError, UnsupportedError
-from rbdc.functions.declarations import TensorLayout
+from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
 from rbdc.model.formats.contacts import CONTACTS, ContactOption
 from rbdc.model.options import ModelOptions
@@ -147,12 +146,6 @@ class BuildOptions(ModelOptions):
         (),
         "Comma-separated functions behind one entry point; frames as frame_jacobian@LINK.",
     )
-    tensor_layout: Option[TensorLayout] = Option(
-        choice(TensorLayout),
-        TensorLayout.DENSE,
-        "sparse: of second derivatives the entries that are not always zero.",
-        recorded=Recorded.UNLESS_DEFAULT,
-    )
     march: Option[March] = Option(
         choice(March),
         March.NATIVE,
@@ -203,6 +196,4 @@ def check_options(options: BuildOptions) -> None:
 
     if options.preset not in presets():
         raise OptionError(f"no preset {options.preset!a}; there are {', '.join(presets())}")
-    if options.tensor_layout is not TensorLayout.DENSE and set(options.targets) - {"c", "batch"}:
-        raise UnsupportedError("--tensor-layout sparse: only the targets c and batch have it")
     backends_of(options.targets)

@@ -248,7 +248,6 @@ def _emitted(job: _Job, plan: _Plan) -> Generated:
     options = job.options
     chosen = GenerationOptions(
         style=options.style,
-        layout=options.tensor_layout,
         fuse=options.fuse,
         targets=options.targets,
         scalar=SCALARS[options.dtype],

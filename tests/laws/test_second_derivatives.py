@@ -18,7 +18,6 @@ from rbdc import Joint, Link
 from rbdc.algorithms.reference.derivatives import fdsva_so
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.derivatives.idsva import rnea_derivatives
-from rbdc.errors import RbdcError
 from rbdc.functions.catalogue import functions_of, presets
 from rbdc.ir.cost import cost
 from rbdc.model import Model
@@ -124,75 +123,6 @@ def test_only_the_root_has_several_degrees_of_freedom() -> None:
     ]
     model = Model.assemble("ball_and_hinge", links, joints)
     check(build_module(model, functions=presets()["second"], cflags=UNOPTIMISED, verify=False), model)
-
-
-@pytest.mark.parametrize("seed", FEWER_TREES)
-def test_sparse_tensors(seed: int) -> None:
-    """They hold what the dense ones hold, and these are zero elsewhere, in loops and into zeros."""
-    tree = random_tree(seed)
-    options: dict[str, Any] = {"cflags": UNOPTIMISED, "verify": False}
-    dense = build_module(replace(tree, name=f"second{seed}"), functions=presets()["second"], **options)
-    tree = replace(tree, name=f"sparse{seed}")
-    same_entries(dense, build_module(tree, functions=TENSORS, tensor_layout="sparse", **options))
-
-
-def same_entries(dense: ModuleType, sparse: ModuleType) -> None:
-    """The tensors of two modules of one robot hold the same, and the indices are those of the header."""
-    header = (Path(str(sparse.__file__)).parent / f"{sparse.name}.h").read_text()
-    point = state(dense)
-    for function in TENSORS:
-        names = [
-            p["name"]
-            for p in json.loads((Path(str(sparse.__file__)).parent / "manifest.json").read_text())[
-                "functions"
-            ][function]["outputs"]
-        ]
-        found, expected = (getattr(module, function)(*point) for module in (sparse, dense))
-        zeros = tuple(np.zeros_like(tensor) for tensor in found)
-        getattr(sparse, function)(*point, out=zeros, zeroed=True)
-        for name, held, into, tensor in zip(names, found, zeros, expected, strict=True):
-            rows = sparse.tensor_entries.get(name)
-            np.testing.assert_array_equal(into, held)
-            if rows is None:
-                np.testing.assert_array_equal(held, tensor)
-                continue
-            where = tuple(rows.T)
-            np.testing.assert_array_equal(held, tensor[where])
-            rest = tensor.copy()
-            rest[where] = 0.0
-            assert not rest.any()
-            text = ", ".join(f"{{{i}, {j}, {k}}}" for i, j, k in rows.tolist())
-            assert f"{function}_{name}_ENTRIES".upper() + f" {{{text}}}" in header
-
-
-def test_sparse_straight_line_code_is_verified() -> None:
-    layout: dict[str, Any] = {"functions": TENSORS, "tensor_layout": "sparse"}
-    same_entries(
-        build_module("double_pendulum", functions=presets()["second"]),
-        build_module("double_pendulum", name="sparse_pendulum", **layout),
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"tensor_layout": "loose"}, "there are dense, sparse"),
-        ({"tensor_layout": "sparse", "targets": ("c", "casadi")}, "only the targets c and batch"),
-    ],
-)
-def test_layouts_that_are_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(RbdcError, match=message):
-        build_module("double_pendulum", **options)
-
-
-def test_coupled_joints_have_no_sparse_layout() -> None:
-    with pytest.raises(RbdcError, match="--mimic independent"):
-        build_module(
-            mimic_tree("coupled"),
-            functions=("rnea_second_derivatives",),
-            mimic="coupled",
-            tensor_layout="sparse",
-        )
 
 
 def left_alone(module: ModuleType) -> None:

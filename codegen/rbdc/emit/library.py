@@ -176,19 +176,7 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
         frame_names=[comment(frame.name) for frame in model.frames],
         limits=_limits(model, declarations[0].scalar),
         functions=functions,
-        held=_held(declarations),
     )
-
-
-def _held(declarations: Sequence[FunctionDeclaration]) -> list[_Limit]:
-    """Macros of the indices of what outputs hold of a tensor."""
-    made = []
-    for d in declarations:
-        for p in d.outputs:
-            if p.entries:
-                text = ", ".join(f"{{{', '.join(map(str, row))}}}" for row in p.indices())
-                made.append(_Limit(f"{d.name}_{p.name}_ENTRIES".upper(), text))
-    return made
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,15 @@ they cannot drift.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum, StrEnum
+from enum import Enum
 from math import prod
-from typing import Any
 
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 """Values of the `reference` argument; their position is the integer that the C function takes."""
-
-
-class TensorLayout(StrEnum):
-    """Every entry of a tensor, or those that are not zero whatever the inputs."""
-
-    DENSE = "dense"
-    SPARSE = "sparse"
 
 
 EXTERNAL_FORCES = "fext"
@@ -83,8 +75,7 @@ class Parameter:
 
     shape: without batch dimensions, () for a scalar. meaning: words for docstrings and comments, with the
     unit. kind: see `Kind`. optional: inputs only; None in Python, NULL in C, which both mean the entries of
-    `default`, zeros where that is empty. entries: of an output that holds
-    not all of an array of the shape `whole`, which of its entries, row by row.
+    `default`, zeros where that is empty.
     """
 
     name: str
@@ -93,16 +84,6 @@ class Parameter:
     kind: Kind = Kind.OTHER
     optional: bool = False
     default: tuple[float, ...] = ()
-    entries: tuple[int, ...] = ()
-    whole: tuple[int, ...] = ()
-
-    def held(self, values: Sequence[Any]) -> list[Any]:
-        """Entries of the whole array that it holds."""
-        return [values[entry] for entry in self.entries] if self.entries else list(values)
-
-    def indices(self) -> list[tuple[int, ...]]:
-        """The indices of those entries in the whole array; none where it holds them all."""
-        return [_unravelled(entry, self.whole) for entry in self.entries]
 
     @property
     def configuration(self) -> bool:
@@ -129,14 +110,6 @@ class Parameter:
     def where_given(self, here: str, absent: str = "NULL") -> str:
         """The C expression of a place in an array that may be NULL."""
         return f"{self.name} != NULL ? {here} : {absent}"
-
-
-def _unravelled(entry: int, shape: Sequence[int]) -> tuple[int, ...]:
-    found: list[int] = []
-    for size in reversed(shape):
-        entry, last = divmod(entry, size)
-        found.insert(0, last)
-    return tuple(found)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.evaluation import Evaluate
-from rbdc.model import Model
 
 PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
@@ -111,8 +110,7 @@ class Function:
     right-hand sides B and known parts K of all but the last output, then the factors W and D^-1
     (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
     tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
-    these loops call. sparse: for a function of tensors, by the names of its outputs the entries that are not
-    zero whatever the inputs, of those that have others (`rbdc.functions.second_order`).
+    these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the
     papers' methods by name, the last of which decides in verification, each as "module:function", in
@@ -125,7 +123,6 @@ class Function:
     to_solve: Evaluate | None = None
     along_paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
-    sparse: Callable[[Model], Mapping[str, tuple[int, ...]]] | None = None
     at_frame: Callable[..., Any] | None = None
     preset: str = PRESETS[-1]
     requires: frozenset[Requirement] = frozenset()

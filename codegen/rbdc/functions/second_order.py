@@ -1,11 +1,6 @@
-"""The records of the second derivatives of inverse and forward dynamics, and which entries of their tensors
-are zero whatever the inputs.
-"""
+"""The records of the second derivatives of inverse and forward dynamics."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from dataclasses import replace
 
 from rbdc.algorithms.derivatives.hessian_products import (
     aba_hessian_product_by_articulated_bodies,
@@ -15,11 +10,9 @@ from rbdc.algorithms.derivatives.hessian_products import (
 from rbdc.algorithms.derivatives.hessians import aba_hessian_vector, rnea_hessian_vector
 from rbdc.algorithms.derivatives.second_order import path_quantities, rnea_second_derivatives
 from rbdc.algorithms.derivatives.second_order_forward import aba_second_derivatives
-from rbdc.algorithms.trace import Trace
-from rbdc.errors import UnsupportedError
-from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter, TensorLayout
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import WITH_FORWARD_DYNAMICS
-from rbdc.functions.evaluation import Evaluate, Inputs, JointSpace, on_joint_space
+from rbdc.functions.evaluation import JointSpace, on_joint_space
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -31,7 +24,6 @@ from rbdc.functions.inputs import (
 )
 from rbdc.functions.record import SECOND, Comparison, Function, Requirement, SecondOrder
 from rbdc.model import Model
-from rbdc.spatial import Scalar
 
 
 def second_order(model: Model) -> list[Function]:
@@ -48,7 +40,6 @@ def second_order(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"compact": JointSpace(rnea_second_derivatives)},
-            sparse=lambda model: chains(model, ("d2tau_dqdq", "d2tau_dvdv", "d2tau_dqdv", "dM_dq")),
             along_paths=on_joint_space(path_quantities),
             preset=SECOND,
             references={"idsva-so": ".derivatives.idsva_so:rnea_second_derivatives"},
@@ -66,7 +57,6 @@ def second_order(model: Model) -> list[Function]:
                 zeroed=True,
             ),
             {"products": JointSpace(aba_second_derivatives)},
-            sparse=lambda model: pairs(model, ("d2ddq_dvdv",)),
             along_paths=on_joint_space(path_quantities),
             uses=("aba",),
             preset=SECOND,
@@ -161,66 +151,3 @@ def _blocks(model: Model, *names: str) -> tuple[Parameter, ...]:
     return tuple(
         Parameter(f"hessian_{name}", (model.nv, model.nv), meaning, Kind.JOINT_ROWS) for name in names
     )
-
-
-def on_one_path(model: Model) -> list[list[int]]:
-    """For each degree of freedom those on a path from the root with it: of its own joint, of joints above and
-    of joints below.
-    """
-    rows = []
-    for index, body in enumerate(model.bodies):
-        own = [k for k in range(model.njoints) if k in model.support(index) or index in model.support(k)]
-        dofs = [d for k in own for d in range(model.nv)[model.v_slice(k)]]
-        rows += [sorted(dofs)] * body.joint.nv
-    return rows
-
-
-def chains(model: Model, outputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Entries of each output whose three indices are on one path, as numbers of a dense tensor: second
-    derivatives of inverse dynamics.
-    """
-    rows, n = on_one_path(model), model.nv
-    sets = [set(row) for row in rows]
-    entries = tuple((i * n + j) * n + k for i in range(n) for j in rows[i] for k in rows[j] if k in sets[i])
-    return dict.fromkeys(outputs, entries)
-
-
-def pairs(model: Model, outputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Entries of each output whose last two indices are on one path: second derivatives of forward
-    dynamics by two velocities.
-    """
-    rows, n = on_one_path(model), model.nv
-    entries = tuple((i * n + j) * n + k for i in range(n) for j in range(n) for k in rows[j])
-    return dict.fromkeys(outputs, entries)
-
-
-def in_layout(model: Model, function: Function, layout: str) -> Function:
-    """The function with its tensors in that layout.
-
-    Raises UnsupportedError where it has a sparse one that the model has not.
-    """
-    if layout == TensorLayout.DENSE or function.sparse is None:
-        return function
-    if model.coupled:
-        raise UnsupportedError(
-            f"{function.name}: --tensor-layout sparse is for joints that are not coupled; build with "
-            "--mimic independent, or dense"
-        )
-    held = function.sparse(model)
-    outputs = tuple(_holding(p, held[p.name]) if p.name in held else p for p in function.declaration.outputs)
-    methods = {name: _picking(evaluate, outputs) for name, evaluate in function.methods.items()}
-    return replace(function, declaration=replace(function.declaration, outputs=outputs), methods=methods)
-
-
-def _holding(parameter: Parameter, entries: tuple[int, ...]) -> Parameter:
-    return replace(parameter, shape=(len(entries),), entries=entries, whole=parameter.shape)
-
-
-def _picking(evaluate: Evaluate, outputs: Sequence[Parameter]) -> Evaluate:
-    """The evaluation of dense outputs, of which those entries are kept that are held."""
-
-    def picked(model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
-        found = evaluate(model, inputs, trace)
-        return [p.held(x) for p, x in zip(outputs, found, strict=True)]
-
-    return picked

@@ -35,7 +35,7 @@ class Recorder:
     labels: list[tuple[Section, str, list[Scalar]]] = field(default_factory=list)
 
     def record(self, section: str, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        """Keep one labelled quantity."""
+        """Keep one labelled quantity; "" as its symbol leaves its values without a name."""
         self.labels.append((Section(section, formula), symbol, list(values)))
 
 
@@ -68,6 +68,8 @@ def from_casadi(
     sections = [section for section, _, _ in labels] + [Section("results", "")]
     names: dict[int, str] = {}
     for (_, symbol, _), entries in zip(labels, stored, strict=False):
+        if not symbol:
+            continue
         for index, name_of_value in zip(entries, components(symbol, len(entries)), strict=True):
             if not builder.values[index].operation.is_leaf:
                 names.setdefault(index, name_of_value)

@@ -11,7 +11,6 @@ from rbdc.emit.registry import assembled, backends_of, emitted
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
-from rbdc.functions.second_order import in_layout
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
@@ -30,8 +29,8 @@ class GenerationOptions:
     style: unrolled, rolled or auto. fuse: groups of functions, each of which is one function more. targets:
     names of those of `rbdc.emit.registry`. scalar: the numbers that all of it computes with. portable: with
     what it takes to compile it in several variants. processes: how many make functions at once; the text does
-    not depend on it. layout: of tensors, dense or sparse. side_by_side: batches run the kernels for several
-    samples where single calls take less time too, for comparisons. warnings: those that the package keeps.
+    not depend on it. side_by_side: batches run the kernels for several samples where single calls take less
+    time too, for comparisons. warnings: those that the package keeps.
     """
 
     style: str = "unrolled"
@@ -40,7 +39,6 @@ class GenerationOptions:
     scalar: ScalarType = DOUBLE
     portable: bool = False
     processes: int = 1
-    layout: str = "dense"
     side_by_side: bool = False
     warnings: tuple[str, ...] = ()
 
@@ -114,7 +112,7 @@ def _sources(
     if task.fused:
         functions = [fused(package.model, catalogue, task.names)]
     else:
-        functions = [in_layout(package.model, catalogue[name], options.layout) for name in task.names]
+        functions = [catalogue[name] for name in task.names]
     with uncollected():
         return [_source(package, over(function, package.scalar), backends, options) for function in functions]
 

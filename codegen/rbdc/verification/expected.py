@@ -87,7 +87,7 @@ class References:
             with np.errstate(all="ignore"):
                 found = _evaluated(self.perturbed[outputs[len(result)].in_space], part, given)
             own, framed = zip(found, outputs[len(result) :], strict=False), part.frame is not None
-            made = [_expected(_rows(p.held(x), states), p, self.tolerance, framed=framed) for x, p in own]
+            made = [_expected(_rows(x, states), p, self.tolerance, framed=framed) for x, p in own]
             result += self._solved(declaration, part, inputs, made)
         return result
 

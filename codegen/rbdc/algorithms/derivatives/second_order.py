@@ -198,7 +198,8 @@ class Operators:
 
     def a0(self, x: Motion) -> Force:
         """A0 x."""
-        return x.cross_force(self.i_s)
+        f, n = self.i_s.linear, self.i_s.angular
+        return Force(-f.cross(x.angular), -(f.cross(x.linear) + n.cross(x.angular)))
 
     def a3(self, x: Motion) -> Force:
         """A3 x."""
@@ -206,13 +207,13 @@ class Operators:
 
     def b_s(self, x: Motion) -> Force:
         """B(I, s) x."""
-        f, n, w = self.i_s.linear, self.i_s.angular, x.angular
-        return Force(-(f + f).cross(w), times(self.rows, w) - n.cross(w))
+        linear = -self.i_s.linear.cross(x.angular)
+        angular = times(self.rows, x.angular) - self.i_s.angular.cross(x.angular)
+        return Force(linear + linear, angular)
 
     def u11(self, x: Motion) -> Vector3:
         """The angular part of B(I, s)^T x."""
-        f, n, w = self.i_s.linear, self.i_s.angular, x.angular
-        return (f + f).cross(x.linear) + times(self.rows, w) + n.cross(w)
+        return self.a1(x).angular - self.a0(x).angular
 
     def u8(self, d: Direction) -> Vector3:
         """The angular part of A4 s - B(I, s)^T psidot."""

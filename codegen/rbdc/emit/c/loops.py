@@ -132,7 +132,7 @@ class _LoopWriter:
         program = step.program
         writer = Writer(self.robot, program, chunk(program, _WHOLE), self.scalar)
         text = [
-            line for block in writer.blocks(0) for line in _titled(block.title, block.formula, block.lines)
+            line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
         ]
         pointers = list(self._pointers(step, writer.used_inputs(0)))
         if not pointers and len(text) == 1:
@@ -165,7 +165,8 @@ def _address(place: Place) -> str:
     return " + ".join([place.array, *terms, *([str(place.offset)] if place.offset else [])])
 
 
-def _titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
+def titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
+    """Lines under their comment, where they have one."""
     if title == RESULTS:
         return list(lines)
     label = comment(f"{title}: {formula}" if title and formula else formula)

@@ -41,7 +41,6 @@ def render_python(
         for body in independent
         for _ in range(body.joint.nq)
     ]
-    held = [array for d in declarations for array in _entries(d)]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -68,7 +67,6 @@ def render_python(
         "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
-        "tensor_entries": held,
         "gravity": repr(model.gravity.scalars()),
         "fext_frame": "world" if model.world_forces else "local",
         "contacts": _contacts(model),
@@ -89,7 +87,6 @@ def render_python(
             parameter_names=parameter_names,
             contacts=bool(model.contacts),
             actuators=bool(model.actuators),
-            tensor_entries=held,
         ),
         **{name: files("rbdc.runtime").joinpath(file).read_text("utf-8") for name, file in _SUPPORT.items()},
         "py.typed": "",
@@ -139,19 +136,6 @@ def _contacts(model: Model) -> list[tuple[str, str, str]]:
     rows = row_slices(model)
     kinds = {contact.name: contact.kind.value for contact in model.contacts}
     return [(string_literal(name), repr(kind), repr(rows[name])) for name, kind in kinds.items()]
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """An output that holds some entries of a tensor, and the literal of their indices."""
-
-    name: str
-    rows: str
-
-
-def _entries(declaration: FunctionDeclaration) -> list[_Entries]:
-    held = [p for p in declaration.outputs if p.entries]
-    return [_Entries(p.name, repr([list(row) for row in p.indices()])) for p in held]
 
 
 def _content_hash(model: Model) -> str:

@@ -1,28 +1,15 @@
-"""The C of second derivatives of forward dynamics."""
+"""The C of second derivatives of forward dynamics, and of Hessians of weighted sums."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Kernels, add_headers, batch_view, figures, function_source, headers
-from rbdc.emit.names import comment
-from rbdc.emit.render import render
-from rbdc.emit.second_order.cost import loop_cost
-from rbdc.emit.second_order.inverse import add_start, preparation
+from rbdc.emit.second_order.inverse import begun, common_words, finished
 from rbdc.emit.second_order.loops import LoopsAlongPaths
-from rbdc.emit.second_order.paths import (
-    OPERATORS,
-    STATE,
-    first_words,
-    header,
-    header_name,
-    layout,
-    places,
-    view,
-)
-from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.ir.cost import cost
+from rbdc.emit.second_order.paths import first_words, layout
+from rbdc.functions.declarations import Kind
 from rbdc.model import Model
 
 ACCELERATIONS = "a"
@@ -30,6 +17,15 @@ ACCELERATIONS = "a"
 
 HEIGHTS = (6, 5, 4)
 """Rows of a tile of two vectors, as many sums as registers hold, the best first."""
+
+
+@dataclass(frozen=True)
+class ProductView:
+    """A function that multiplies weights and terms from a column on."""
+
+    name: str
+    comment: str
+    begin: int
 
 
 def tile_height(size: int) -> int:
@@ -41,77 +37,57 @@ def forward_source(robot: str, planned: LoopsAlongPaths, model: Model, version: 
     """The C of the function: `planned.programs` compute what `preparation` declares, `planned.uses` are
     forward dynamics.
     """
-    declaration = planned.declaration
-    scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
-    made = layout(model, scalar)
-    source, kernels, own = begun(robot, planned, declaration, model, version)
-    source.cost += loop_cost(planned, model)
+    declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
+    source, kernels = begun(robot, planned, model, version)
     (accelerate,), height = planned.uses, tile_height(made.size)
-    given = [p.name for p in declaration.inputs]
-    outputs = [p.name for p in declaration.outputs]
-    source.files[f"{name}.c"] = render(
-        "second_forward.c.jinja",
-        **view(robot, made, scalar, version),
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(source.cost),
-        headers=own,
-        firsts=[use.declaration.c_prototype(robot, batch=False) for use in planned.uses],
-        foreign=kernels.foreign,
-        parts=kernels.parts,
-        call=kernels.call,
-        joints=made.joints,
-        joint_count=len(made.joints),
-        four=4 * scalar.size,
-        rows=tuple(range(height)),
-        height=height,
-        three=(0, 1, 2),
-        turning=max(len(made.root_parts) - 1, 0),
-        same=made.several or not made.free,
-        after_root=int(made.free),
-        **first_words(made, model, scalar),
-        state=STATE * made.size + made.lanes,
-        used=STATE * made.size,
-        operators=OPERATORS * made.columns,
-        outputs=outputs,
-        sparse=outputs[1],
-        places=places(made, declaration.outputs[1].entries, alike=True),
-        size=declaration.outputs[1].size,
-        middle=ACCELERATIONS,
-        accelerate=call_of(robot, accelerate, [*given, ACCELERATIONS]),
-        prototype=declaration.c_prototype(robot, batch=False),
-        zeroed_prototype=declaration.zeroed_prototype(robot),
-        zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
-        batch=batch_view(robot, declaration) if planned.plain_loop else None,
-    )
-    source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
-    return source
+    given, outputs = ([p.name for p in group] for group in (declaration.inputs, declaration.outputs))
+    products = [ProductView("product", "all columns", 0)]
+    if made.free:
+        words = "without the columns of the free root, of which all else is free"
+        products.append(ProductView("product_q", words, made.root))
+    words_of = {
+        **common_words(robot, planned, model, source, kernels, version),
+        **first_words(made, model, declaration.scalar),
+        "four": 4 * declaration.scalar.size,
+        "rows": tuple(range(height)),
+        "height": height,
+        "three": (0, 1, 2),
+        "six": range(6),
+        "fifteen": range(15),
+        "products": products,
+        "turning": max(len(made.root_parts) - 1, 0),
+        "same": made.same,
+        "after_root": int(made.free),
+        "sparse": outputs[1],
+        "middle": ACCELERATIONS,
+        "accelerate": call_of(robot, accelerate, [*given, ACCELERATIONS]),
+    }
+    return finished(source, robot, "second_forward.c.jinja", words_of)
 
 
-def begun(
-    robot: str, planned: LoopsAlongPaths, declaration: FunctionDeclaration, model: Model, version: str
-) -> tuple[FunctionSource, Kernels, list[str]]:
-    """The source of a function with all but its own loops: the shared header, the functions that it
-    calls, the straight-line code that it starts from; the kernels of that, and the headers that it needs.
-    """
-    made, programs = layout(model, declaration.scalar), planned.programs
-    firsts = [_first(robot, use, version) for use in planned.uses]
-    total = sum((first.cost for first in firsts), cost(programs[0]))
-    source = FunctionSource(declaration, total, method="along_paths")
-    add_headers(source, robot, programs, version)
-    source.style = "paths"
-    source.files[header_name(robot)] = header(robot, made, declaration.scalar, version)
-    kernels = add_start(robot, programs, preparation(declaration, made.size), source, version)
-    own = headers(source)
-    for first in firsts:
-        source.files |= first.files
-        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
-    return source, kernels, own
-
-
-def _first(robot: str, use: LoopsAlongPaths, version: str) -> FunctionSource:
-    """The C of a function that this one calls, under a name of its own."""
-    return function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
+def vector_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
+    """The C of a function whose outputs are the blocks qq, vv, qv and, last, by q and a (or tau)."""
+    declaration, made = planned.declaration, layout(model, planned.declaration.scalar)
+    source, kernels = begun(robot, planned, model, version)
+    given = [p.name for p in declaration.inputs if p.kind is not Kind.WEIGHTS]
+    (weight,) = (p.name for p in declaration.inputs if p.kind is Kind.WEIGHTS)
+    qq, vv, qv, last = (p.name for p in declaration.outputs)
+    words = {
+        **common_words(robot, planned, model, source, kernels, version),
+        **first_words(made, model, declaration.scalar),
+        "several": any(joint.size > 1 for joint in made.joints),
+        "forward": bool(planned.uses),
+        "middle": ACCELERATIONS,
+        "weight": weight,
+        "few": (0, 1, 2),
+        "products": made.products,
+        "qq": qq,
+        "vv": vv,
+        "qv": qv,
+        "last": last,
+        "accelerate": "".join(call_of(robot, use, [*given, ACCELERATIONS]) for use in planned.uses),
+    }
+    return finished(source, robot, "second_vector.c.jinja", words)
 
 
 def call_of(robot: str, use: LoopsAlongPaths, arguments: Sequence[str]) -> str:

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Kernels, add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.c.csource import (
+    Kernels,
+    add_headers,
+    add_kernels,
+    batch_view,
+    figures,
+    function_source,
+    headers,
+)
+from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.emit.second_order.cost import loop_cost
-from rbdc.emit.second_order.loops import LoopsAlongPaths
-from rbdc.emit.second_order.paths import OPERATORS, STATE, header, header_name, layout, places, view
+from rbdc.emit.second_order.loops import SHARED, LoopsAlongPaths
+from rbdc.emit.second_order.paths import STATE, header, header_name, layout, view
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Program
@@ -59,46 +69,72 @@ def add_start(
     return kernels
 
 
+def common_words(
+    robot: str, planned: LoopsAlongPaths, model: Model, source: FunctionSource, kernels: Kernels, version: str
+) -> dict[str, Any]:
+    """The words of the templates of functions: their head, their straight-line code, their bodies."""
+    declaration, name = planned.declaration, f"{robot}_{planned.declaration.name}"
+    made = layout(model, declaration.scalar)
+    return {
+        **view(robot, made, declaration.scalar, version),
+        "function": declaration.name,
+        "summary": comment(declaration.summary),
+        "figures": figures(source.cost),
+        "headers": headers(source),
+        "firsts": [use.declaration.c_prototype(robot, batch=False) for use in planned.uses],
+        "foreign": kernels.foreign,
+        "parts": kernels.parts,
+        "call": kernels.call,
+        "several": made.several,
+        "lane_functions": lane_functions(planned.bodies[len(SHARED) :], declaration.scalar),
+        "outputs": [p.name for p in declaration.outputs],
+        "size": declaration.outputs[0].size,
+        "prototype": declaration.c_prototype(robot, batch=False),
+        "zeroed_prototype": declaration.zeroed_prototype(robot),
+        "zeroed": f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
+        "batch": batch_view(robot, declaration) if planned.plain_loop else None,
+    }
+
+
+def finished(source: FunctionSource, robot: str, template: str, words: Mapping[str, Any]) -> FunctionSource:
+    """The source with the file of the function itself."""
+    name = f"{robot}_{source.declaration.name}.c"
+    source.files[name] = render(template, **words)
+    source.statements += sum(line.endswith(";") for line in source.files[name].splitlines())
+    return source
+
+
 def inverse_source(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> FunctionSource:
     """The C of the function: `planned.programs` compute what `preparation` declares, the first of two without
     the optional input.
     """
+    source, kernels = begun(robot, planned, model, version)
+    made = layout(model, planned.declaration.scalar)
+    words = common_words(robot, planned, model, source, kernels, version)
+    words["variants"] = [Variant(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)]
+    words["sizes"] = tuple(range(1, made.lanes + 1))
+    words["columns_function"] = planned.bodies[len(SHARED)].program.name
+    return finished(source, robot, "second_inverse.c.jinja", words)
+
+
+def begun(robot: str, planned: LoopsAlongPaths, model: Model, version: str) -> tuple[FunctionSource, Kernels]:
+    """The source of a function with all but its own loops, and the kernels of its straight-line code: the
+    shared header, the functions that it calls, the straight-line code that it starts from.
+    """
     declaration, programs = planned.declaration, planned.programs
-    scalar, name = declaration.scalar, f"{robot}_{declaration.name}"
-    made = layout(model, scalar)
-    source = FunctionSource(
-        declaration, cost(programs[0]) + loop_cost(planned, model), method="along_paths", style="paths"
-    )
+    made = layout(model, declaration.scalar)
+    firsts = [
+        function_source(robot, use.declaration, use.programs, version, use.method, loop=False)
+        for use in planned.uses
+    ]
+    total = sum((first.cost for first in firsts), cost(programs[0]) + loop_cost(planned, model))
+    source = FunctionSource(declaration, total, method="along_paths")
     add_headers(source, robot, programs, version)
     source.style = "paths"
-    source.files[header_name(robot)] = header(robot, made, scalar, version)
+    shared = planned.bodies[: len(SHARED)]
+    source.files[header_name(robot)] = header(robot, made, declaration.scalar, version, shared)
     kernels = add_start(robot, programs, preparation(declaration, made.size), source, version)
-    outputs = [p.name for p in declaration.outputs]
-    source.files[f"{name}.c"] = render(
-        "second_inverse.c.jinja",
-        **view(robot, made, scalar, version),
-        function=declaration.name,
-        summary=comment(declaration.summary),
-        figures=figures(source.cost),
-        headers=headers(source),
-        foreign=kernels.foreign,
-        parts=kernels.parts,
-        call=kernels.call,
-        joints=made.joints,
-        joint_count=len(made.joints),
-        several=made.several,
-        state=STATE * made.size + made.lanes,
-        used=STATE * made.size,
-        operators=OPERATORS * made.columns,
-        variants=[Variant(k, k - below) for k in range(1, made.lanes + 1) for below in (0, 1)],
-        sizes=tuple(range(1, made.lanes + 1)),
-        outputs=outputs,
-        places=places(made, declaration.outputs[0].entries),
-        size=declaration.outputs[0].size,
-        prototype=declaration.c_prototype(robot, batch=False),
-        zeroed_prototype=declaration.zeroed_prototype(robot),
-        zeroed=f"{name}_into_zeroed({', '.join(declaration.arguments(lambda p: p.name))})",
-        batch=batch_view(robot, declaration) if planned.plain_loop else None,
-    )
-    source.statements += sum(line.endswith(";") for line in source.files[f"{name}.c"].splitlines())
-    return source
+    for first in firsts:
+        source.files |= first.files
+        source.internal += [f"{robot}_{first.declaration.name}", *first.internal]
+    return source, kernels

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rbdc.emit.c.lanes import lane_functions
 from rbdc.emit.render import render
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.lanes import LaneProgram
 from rbdc.model import WORLD, Model
 
 BYTES = 32
@@ -88,6 +90,11 @@ class Layout:
         """Whether a joint has several degrees of freedom, but for a free root, which stands apart."""
         return any(joint.size > 1 and joint.position >= self.root for joint in self.joints)
 
+    @property
+    def same(self) -> bool:
+        """Whether two directions of one joint, or of a root, stand apart in forward dynamics."""
+        return self.several or not self.free
+
 
 def layout(model: Model, scalar: ScalarType) -> Layout:
     """The layout of a model whose joints are not coupled."""
@@ -106,74 +113,52 @@ def layout(model: Model, scalar: ScalarType) -> Layout:
     return Layout(tuple(joints), model.nv, longest, BYTES // scalar.size, free)
 
 
-@dataclass(frozen=True)
-class Places:
-    """Where entries are in a tensor that holds some: numbers in C for a table of where those of the first
-    indices begin, of the position of each degree of freedom on its path, and of the first one of its joint.
-    pairs: entries for each output, where all have as many.
-    """
-
-    begin: str
-    position: str
-    first: str
-    pairs: int = 0
-
-
-def places(made: Layout, entries: Sequence[int], *, alike: bool = False) -> Places | None:
-    """The places of entries of a dense tensor; None where it holds them all. alike: the same for every
-    output, so that the table is by the second index alone.
-    """
-    if not entries:
-        return None
-    size = made.size
-    begin: dict[int, int] = {}
-    for number, entry in enumerate(entries):
-        begin.setdefault(entry // size, number)
-    rows = size if alike else size**2
-    position = [joint.position + t for joint in made.joints for t in range(joint.size)]
-    first = [joint.dof for joint in made.joints for _ in range(joint.size)]
-    table = [begin.get(row, 0) for row in range(rows)]
-    begins, positions, firsts = (", ".join(map(str, numbers)) for numbers in (table, position, first))
-    return Places(begins, positions, firsts, len(entries) // size)
-
-
-def prefix(robot: str) -> str:
-    """Prefix of the names of the header."""
-    return f"{robot}_along"
-
-
 def header_name(robot: str) -> str:
     """The shared header."""
     return f"{robot}_paths.h"
 
 
+@dataclass(frozen=True)
+class PutView:
+    """A function that stores the first lanes of a vector, or adds them: the statement for whole vectors where
+    they lie one after the other, and one for each lane.
+    """
+
+    name: str
+    comment: str
+    whole: str
+    lanes: list[str]
+
+
+def _puts(lanes: int) -> list[PutView]:
+    made = []
+    for added, sign in (("", "="), ("_added", "+=")):
+        words = "the first `count` lanes" + (", added" if added else "")
+        each = [f"if (count > {k}) to[{k}{{}}] {sign} (*v)[{k}]" for k in range(lanes)]
+        row, column = ([line.format(pitch) for line in each] for pitch in ("", " * N"))
+        made.append(PutView(f"put{added}", f"{words}, to consecutive numbers", f"*(any *)to {sign} *v", row))
+        made.append(PutView(f"put{added}_column", f"{words}, one below the other in a matrix", "", column))
+    return made
+
+
 def view(robot: str, made: Layout, scalar: ScalarType, version: str) -> dict[str, Any]:
     """The words of all templates along paths."""
-    p = prefix(robot)
     return {
         "robot": robot,
         "version": version,
-        "p": p,
-        "vec": f"{p}_vec",
-        "v3": f"{p}_v3",
-        "n": made.size,
-        "nn": made.size**2,
-        "pitch": made.pitch,
-        "columns": made.columns,
         "lanes": made.lanes,
         "free": made.free,
         "root": made.root,
         "root_parts": made.root_parts,
         "root_blocks": len(made.root_parts),
         "all": tuple(range(made.lanes)),
-        "partial": tuple(range(made.lanes - 1)),
         "inlined": "static inline __attribute__((always_inline))",
         **{word: scalar.literal(number) for word, number in _LITERALS.items()},
         **scalar.words,
     }
 
 
-_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5, "minus_one": -1.0}
+_LITERALS: Mapping[str, float] = {"zero": 0.0, "one": 1.0, "two": 2.0, "half": 0.5}
 
 
 @dataclass(frozen=True)
@@ -211,6 +196,19 @@ def first_words(made: Layout, model: Model, scalar: ScalarType) -> dict[str, Any
     }
 
 
-def header(robot: str, made: Layout, scalar: ScalarType, version: str) -> str:
+def header(robot: str, made: Layout, scalar: ScalarType, version: str, bodies: Sequence[LaneProgram]) -> str:
     """The text of the shared header."""
-    return render("paths.h.jinja", **view(robot, made, scalar, version))
+    return render(
+        "paths.h.jinja",
+        **view(robot, made, scalar, version),
+        n=made.size,
+        nn=made.size**2,
+        joint_count=len(made.joints),
+        joints=made.joints,
+        pitch=made.pitch,
+        columns=made.columns,
+        state=STATE,
+        operators=OPERATORS,
+        puts=_puts(made.lanes),
+        lane_functions=lane_functions(bodies, scalar),
+    )

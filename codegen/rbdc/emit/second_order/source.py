@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.second_order.forward import forward_source
+from rbdc.emit.second_order.forward import forward_source, vector_source
 from rbdc.emit.second_order.inverse import inverse_source
-from rbdc.emit.second_order.loops import LoopsAlongPaths
-from rbdc.emit.second_order.vector import vector_source
-from rbdc.functions.declarations import Kind
+from rbdc.emit.second_order.loops import LoopsAlongPaths, is_weighted
 from rbdc.model import Model
 
 
@@ -15,6 +13,6 @@ def loops_source(robot: str, loops: LoopsAlongPaths, model: Model, version: str)
     """The C of the function: of a Hessian of weighted sums, of tensors of forward dynamics, which call
     others, or of inverse dynamics.
     """
-    if any(p.kind is Kind.WEIGHTS for p in loops.declaration.inputs):
+    if is_weighted(loops.declaration):
         return vector_source(robot, loops, model, version)
     return (forward_source if loops.uses else inverse_source)(robot, loops, model, version)

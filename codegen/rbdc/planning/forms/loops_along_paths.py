@@ -7,7 +7,8 @@ from functools import partial
 
 from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.second_order.cost import loop_cost
-from rbdc.emit.second_order.loops import LoopsAlongPaths
+from rbdc.emit.second_order.loops import LoopsAlongPaths, body_names
+from rbdc.emit.second_order.paths import layout
 from rbdc.emit.second_order.source import loops_source
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
@@ -16,6 +17,7 @@ from rbdc.model import Model
 from rbdc.planning.calibration import LOOPS_ALONG_PATHS
 from rbdc.planning.candidates import along_paths, chosen, over
 from rbdc.planning.forms.form import Plan, Subject
+from rbdc.planning.loops.path_bodies import path_bodies
 
 
 class LoopsAlongThePaths:
@@ -32,7 +34,9 @@ class LoopsAlongThePaths:
         if start is None:
             return None
         uses = tuple(_used(model, function, name, len(start)) for name in function.uses)
-        loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses)
+        made = layout(model, function.declaration.scalar)
+        bodies = path_bodies(body_names(function.declaration, made, forward=bool(uses)), made.lanes)
+        loops = LoopsAlongPaths(function.declaration, tuple(start), uses=uses, bodies=bodies)
         called = sum((cost(use.programs[0]) for use in uses), Cost())
         total = cost(start[0]) + loop_cost(loops, model) + called
         return Plan(LOOPS_ALONG_PATHS, total, partial(_printed, loops))

@@ -1,0 +1,109 @@
+"""The C of bodies of loops in lanes: one function for each, over pointers to the rows that it reads and
+writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.loops import titled
+from rbdc.emit.c.stores import Store
+from rbdc.emit.names import comment
+from rbdc.functions.scalar_types import ScalarType
+from rbdc.ir.lanes import LaneProgram
+from rbdc.ir.nodes import Array, Value
+from rbdc.ir.passes.function_splitting import chunk
+
+_WHOLE = 10**9
+"""Operations up to which a body is one piece."""
+
+
+@dataclass(frozen=True)
+class LaneFunction:
+    """A body as a C function: its comment, name, parameters, and statements."""
+
+    comment: str
+    name: str
+    parameters: str
+    lines: list[str]
+
+
+def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[LaneFunction]:
+    """The functions of `lane_functions.c.jinja`."""
+    return [_LaneWriter(body, scalar).function() for body in bodies]
+
+
+class _LaneWriter(Writer):
+    """Writes a program whose vectors, where they do not lie in arrays of such, LOAD reads and STORE writes."""
+
+    def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:
+        self.body = body
+        super().__init__("", body.program, chunk(body.program, _WHOLE), scalar)
+
+    def function(self) -> LaneFunction:
+        """The whole function: what is read more than once comes first."""
+        program = self.program
+        blocks = self.blocks(0)
+        lines = [
+            f"const {self._type(value)} {_local(value)} = {self._read(value)};"
+            for index, value in enumerate(program.values)
+            if value.source is not None and self._is_shared(index)
+        ]
+        lines += [line for block in blocks for line in titled("", block.formula, block.lines)]
+        written = {array.name for array in program.outputs}
+        read = [array for array in program.inputs if array.name not in written]
+        parameters = [self._parameter(array, "const ") for array in read]
+        parameters += [self._parameter(array, "") for array in program.outputs]
+        return LaneFunction(comment(self.body.formula), program.name, ", ".join(parameters), lines)
+
+    def _parameter(self, array: Array, const: str) -> str:
+        kind = self.scalar.name if self.body.pitches[array.name] else self.body.vector
+        return f"{const}{kind} *restrict {array.name}"
+
+    def _is_shared(self, index: int) -> bool:
+        source = self.program.values[index].source
+        written = any(source is not None and source[0] == array.name for array in self.program.outputs)
+        return written or len(self._uses[index]) > 1
+
+    def _type_of(self, width: int) -> str:
+        return self.scalar.name if width == 1 else self.body.vector
+
+    def _operand(self, index: int, context: int, number: int) -> str:
+        value = self.program.values[index]
+        if value.source is None:
+            return super()._operand(index, context, number)
+        return _local(value) if self._is_shared(index) else self._read(value)
+
+    def _read(self, value: Value) -> str:
+        """The expression of an entry of an input."""
+        name, place = value.source or ("", 0)
+        if not self.body.pitches[name]:
+            return f"{name}[{place}]"
+        at = self._at(name, place)
+        return f"{name}[{at or 0}]" if value.width == 1 else f"LOAD({name}{f' + {at}' if at else ''})"
+
+    def _stored(self, store: Store, number: int) -> str:
+        (index,) = store.values
+        text, pitch = self._operand(index, 0, number), self.body.pitches[store.array]
+        width = next(array.width for array in self.program.outputs if array.name == store.array)
+        if width > self.program.values[index].width:
+            text = f"({self.body.vector}){{0}} + {text}"
+        at = self._at(store.array, store.place)
+        if not pitch or width == 1:
+            return f"{store.array}[{store.place if not pitch else at or 0}] = {text};"
+        return f"STORE({store.array}{f' + {at}' if at else ''}, {text});"
+
+    def _at(self, name: str, place: int) -> str:
+        """How far an entry is from the first one; "" for that itself."""
+        pitch = self.body.pitches[name]
+        if pitch == "1":
+            return str(place or "")
+        return {0: "", 1: pitch}.get(place, f"{place} * {pitch}")
+
+
+def _local(value: Value) -> str:
+    """The name of an entry of an input."""
+    name, place = value.source or ("", 0)
+    return f"{name}{place}"

@@ -1,0 +1,45 @@
+"""Programs as bodies of loops whose steps run side by side, one in each lane of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from rbdc.ir.cost import Cost, cost
+from rbdc.ir.nodes import Program
+
+
+@dataclass(frozen=True)
+class LaneProgram:
+    """A program whose arguments are arrays of numbers or of vectors (`Array.width`).
+
+    formula: what it computes, for the reader. pitches: by argument, in C, from one of its entries to the
+    next, in numbers; "" for an array of vectors. vector: the C type of vectors. An argument may be an input
+    and an output: what is read there is read before anything is written.
+    """
+
+    formula: str
+    program: Program
+    pitches: Mapping[str, str]
+    vector: str = "vec"
+
+    @property
+    def cost(self) -> Cost:
+        """Operations of one run: on vectors, and on numbers that all lanes share."""
+        return cost(self.program)
+
+
+def in_lanes(program: Program, widths: Mapping[str, int]) -> Program:
+    """Before: arguments are arrays of numbers. After: those of `widths` are arrays of vectors, and so is all
+    that depends on them; what does not is computed once for all lanes.
+    """
+    made: list[int] = []
+    for value in program.values:
+        own = widths.get(value.source[0], 1) if value.source else 1
+        made.append(max([own, *(made[k] for k in value.arguments)]))
+    arrays = [
+        tuple(replace(array, width=widths.get(array.name, 1)) for array in group)
+        for group in (program.inputs, program.outputs)
+    ]
+    values = tuple(value.widened(width) for value, width in zip(program.values, made, strict=True))
+    return replace(program, inputs=arrays[0], outputs=arrays[1], values=values)

@@ -1,0 +1,343 @@
+"""Bodies of the loops of second derivatives along paths, traced from the operators of inverse dynamics
+(`rbdc.algorithms.derivatives.second_order`, whose symbols they have).
+
+`state`: s, psidot, psiddot, sigma (6 each), m, h (3), J (6), p (3), N (9), force (6) of a degree of freedom.
+`op`: (f, n) = I s, L (6), p' (3), N' (9) of A3, fq (6), fv (6), b (3). Weighted sums H, L, b of (f, n), L, b
+are operators, too, with Q2 = A0 s, Q1 = u8 and R = u11; Y is such a sum of s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rbdc.algorithms.derivatives.second_order import Direction, Operators, Subtree
+from rbdc.algorithms.derivatives.squares import Square, transposed_times
+from rbdc.ir.from_casadi import Recorder, from_casadi, symbols
+from rbdc.ir.lanes import LaneProgram, in_lanes
+from rbdc.ir.passes import optimise
+from rbdc.ir.verify import verify
+from rbdc.spatial import Force, Inertia, Motion, Scalar, Symmetric3, Vector3
+
+Vector = list[Scalar]
+Results = Sequence[tuple[str, str, Vector]]
+"""The formula, the name and the entries of each result."""
+
+
+@dataclass(frozen=True)
+class _Body:
+    """What a body reads: by argument how many entries, whether they are vectors, their pitch in C; and what
+    makes of these entries its results, each in the output of its name.
+    """
+
+    formula: str
+    inputs: Mapping[str, tuple[int, bool, str]]
+    outputs: Mapping[str, tuple[bool, str]]
+    results: Callable[..., Mapping[str, Results]]
+
+    def traced(self, name: str, lanes: int) -> LaneProgram:
+        """The program, on vectors of so many lanes."""
+        given = {key: symbols(key, size) for key, (size, _, _) in self.inputs.items()}
+        recorder = Recorder()
+        outputs: dict[str, Vector] = {}
+        for key, results in self.results(*given.values()).items():
+            outputs[key] = [x for _, _, values in results for x in values]
+            for formula, symbol, values in results:
+                recorder.record("", formula, symbol, values)
+        program = verify(optimise(from_casadi(name, list(given.items()), list(outputs.items()), recorder)))
+        wide = {key: lanes for key, (_, vectors, _) in self.inputs.items() if vectors}
+        wide |= {key: lanes for key, (vectors, _) in self.outputs.items() if vectors}
+        pitches = {key: pitch for key, (_, _, pitch) in self.inputs.items()}
+        pitches |= {key: pitch for key, (_, pitch) in self.outputs.items()}
+        return LaneProgram(self.formula, in_lanes(program, wide), pitches)
+
+
+@lru_cache
+def path_bodies(names: Sequence[str], lanes: int) -> tuple[LaneProgram, ...]:
+    """The bodies of these names."""
+    return tuple(_BODIES[name].traced(name, lanes) for name in names)
+
+
+def _vectors(values: Sequence[Scalar]) -> list[Vector3]:
+    return [Vector3.of(values[k : k + 3]) for k in range(0, len(values), 3)]
+
+
+def _motions(values: Sequence[Scalar]) -> list[Motion]:
+    return [Motion.of(values[k : k + 6]) for k in range(0, len(values), 6)]
+
+
+def _symmetric(values: Sequence[Scalar]) -> Square:
+    xx, xy, yy, xz, yz, zz = values
+    return (Vector3(xx, xy, xz), Vector3(xy, yy, yz), Vector3(xz, yz, zz))
+
+
+def _direction(at: Sequence[Scalar]) -> Direction:
+    """From s and, as far as they are given, psidot, psiddot and sigma."""
+    motions = [*_motions(at), *(Motion.zero() for _ in range(3))]
+    return Direction(0, 0, *motions[:4])
+
+
+def _operators(op: Sequence[Scalar], b: Sequence[Scalar] = ()) -> Operators:
+    """From their entries as far as they are given; b may be given apart."""
+    op = [*op, *(0.0 for _ in range(39 - len(op)))]
+    p3, x, y, z = _vectors(op[12:24])
+    i_s, by_q, by_v = (Force.of(op[k : k + 6]) for k in (0, 24, 30))
+    return Operators(i_s, _symmetric(op[6:12]), p3, (x, y, z), Vector3.of(b or op[36:]), by_q, by_v)
+
+
+def _inertia(values: Sequence[Scalar]) -> Inertia:
+    return Inertia(values[0], Vector3.of(values[1:4]), Symmetric3(*values[4:10]))
+
+
+def _of_subtrees(state: Vector) -> Mapping[str, Results]:
+    *coriolis, force = state[34:37], state[37:46], state[46:52]
+    x, y, z = _vectors(coriolis[1])
+    own = Subtree(_inertia(state[24:34]), Vector3.of(coriolis[0]), (x, y, z), Force.of(force))
+    made = Operators.of(_direction(state[:24]), own)
+    x, y, z = made.rows
+    return {
+        "op": [
+            ("(f, n) = I s", "f", made.i_s.scalars()),
+            ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", [x.x, x.y, y.y, x.z, y.z, z.z]),
+            ("A3: p' = w x p + 2 f'", "p", made.p3.scalars()),
+            ("N' = [w]N - N[w] - [u][p] + L' - [n']", "n", [e for row in made.n3 for e in row.scalars()]),
+            ("fq = B psidot + I psiddot + s x* force", "fq", made.by_q.scalars()),
+            ("fv = B s + I sigma", "fv", made.by_v.scalars()),
+            ("b = p x u + N^T w", "b", made.b.scalars()),
+        ]
+    }
+
+
+def _columns(op: Vector, at: Vector) -> Mapping[str, Results]:
+    o, m = _operators(op), _direction(at)
+    a1, a0, rate = o.a1(m.s), o.a0(m.s), o.a1(m.psi_rate)
+    rates = (
+        rate + rate if len(at) == 18 else o.a1(m.sigma)
+    )  # sigma = 2 psidot where each joint has one direction
+    second, crossed = o.a3(m.psi_rate) + o.a1(m.psi_second), o.b_s(m.psi_rate)
+    beside: list[tuple[str, str, Vector]] = [
+        ("u8 = w x b - u11 of psidot", "u8", o.u8(m).scalars()),
+        ("u9 = s x* (f, n)", "u9", a0.scalars()),
+        ("u11 = 2 f x u + L w + n x w", "u11", o.u11(m.s).scalars()),
+    ]
+    return {
+        "v": [
+            ("A3 psidot + A1 psiddot", "qq", second.scalars()),
+            ("and s x* fq", "qq_above", (second + m.s.cross_force(o.by_q)).scalars()),
+            ("A3 s + A1 sigma", "moved", (o.a3(m.s) + rates).scalars()),
+            ("B(I, s) psidot", "crossed", crossed.scalars()),
+            ("and s x* fv", "crossed_above", (crossed + m.s.cross_force(o.by_v)).scalars()),
+            ("A1 s", "a1", a1.scalars()),
+            ("A0 s", "a0", a0.scalars()),
+        ],
+        "beside": beside if len(at) == 18 else [*beside, ("A1 s", "a1", a1.scalars())],
+    }
+
+
+def _root_columns(op: Vector, at: Vector) -> Mapping[str, Results]:
+    o, m = _operators(op), _motions(at)
+    return {
+        "v": [
+            ("A1 s", "a1", o.a1(m[0]).scalars()),
+            ("A0 s", "a0", o.a0(m[0]).scalars()),
+            ("A3 s + A1 sigma", "moved", (o.a3(m[0]) + o.a1(m[3])).scalars()),
+            ("A1 psiddot, psiddot = (g x e, 0)", "qq", o.i_s.linear.cross(m[2].linear).scalars()),
+        ]
+    }
+
+
+def _of_one_joint(d: Vector, y: Vector) -> Mapping[str, Results]:
+    first, other = Motion.of(d[:6]), Motion.of(y)
+    return {"force": [("I (s_d x s_y)", "f", (_inertia(d[24:34]) @ first.cross(other)).scalars())]}
+
+
+def _rows(s: Vector, op: Vector, own: Vector) -> Mapping[str, Results]:
+    d, o, y = _direction(s), _operators(op), Motion.of(own[:6])
+    sums = _operators(own[6:18], own[18:21])
+    by_rate = o.p3.cross(y.linear) + transposed_times(o.n3, y.angular) + sums.u8(d)
+    return {
+        "row": [
+            ("A3^T y + Q1", "rate", by_rate.scalars()),
+            ("A1 y + s x* H", "second", (o.a1(y) + sums.a0(d.s)).scalars()),
+            ("B(I, s)^T y - R", "motion", (o.u11(y) - sums.u11(d.s)).scalars()),
+            ("y x s", "turned", y.cross(d.s).scalars()),
+        ]
+    }
+
+
+def _pair(
+    sd: Vector, gd: Vector, od: Vector, sums: Vector, s: Vector, g: Vector, o: Vector
+) -> Mapping[str, Results]:
+    a1 = _operators(sums).a1(Motion.of(s))
+    both = Motion.of(gd).dot(Force.of(o)) + Motion.of(g).dot(Force.of(od))
+    return {"vv": [("", "vv", [both - Motion.of(sd).dot(a1)])]}
+
+
+def _weights(s: Vector, y: Vector, h: Vector, l_sum: Vector, b: Vector) -> Mapping[str, Results]:
+    d, sums = _direction(s), _operators([*h, *l_sum], b)
+    return {
+        "weights": [
+            ("-Y", "y", (-Motion.of(y)).scalars()),
+            ("-Q2 = -s x* H", "q2", (-sums.a0(d.s)).scalars()),
+            ("-Q1 = 2 f x u + L w + n x w of psidot - w x b", "q1", (-sums.u8(d)).scalars()),
+        ],
+        "r": [("R = 2 f x u + L w + n x w", "r", sums.u11(d.s).scalars())],
+    }
+
+
+def _terms(s: Vector, op: Vector, y: Vector, h: Vector) -> Mapping[str, Results]:
+    o, motion = _operators(op), Motion.of(y)
+    turned = o.a1(motion) + Motion.of(s).cross_force(Force.of(h))
+    return {"to": [("A1 Y + s x* H", "a", turned.scalars()), ("Y", "y", motion.scalars())]}
+
+
+def _terms_above(op: Vector, at: Vector) -> Mapping[str, Results]:
+    o, m = _operators(op), _direction(at)
+    return {
+        "by_q": [
+            ("A3 psidot + A1 psiddot", "q", (o.a3(m.psi_rate) + o.a1(m.psi_second)).scalars()),
+            ("psiddot, w(psidot)", "m", [*m.psi_second.scalars(), *m.psi_rate.angular.scalars()]),
+        ],
+        "by_v": [
+            ("A3 s + A1 sigma", "v", (o.a3(m.s) + o.a1(m.sigma)).scalars()),
+            ("sigma, w", "m", [*m.sigma.scalars(), *m.s.angular.scalars()]),
+        ],
+    }
+
+
+def _own_terms(op: Vector, at: Vector) -> Mapping[str, Results]:
+    o, m = _operators(op), _direction(at)
+    force = o.a3(m.psi_rate) + o.a1(m.psi_second) + m.s.cross_force(o.by_q)
+    rates = [*m.psi_second.scalars(), *m.psi_rate.angular.scalars()]
+    return {
+        "terms": [("A3 psidot + A1 psiddot + s x* fq, psiddot, w(psidot)", "q", [*force.scalars(), *rates])]
+    }
+
+
+def _turned(s: Vector, f: Vector) -> Mapping[str, Results]:
+    return {"made": [("s x* f", "f", Motion.of(s).cross_force(Force.of(f)).scalars())]}
+
+
+def _velocities(op: Vector, w: Vector, pw: Vector) -> Mapping[str, Results]:
+    o, zero = _operators(op), Vector3.zero()
+    made = [o.b_s(Motion(zero, Vector3.of(x))).scalars() for x in (w, pw)]
+    return {"vv": [("B(I, s) s", "vv", made[0])], "qv": [("B(I, s) psidot", "qv", made[1])]}
+
+
+def _pair_of_sums(
+    sd: Vector, sk: Vector, i: Vector, f: Vector, l_sum: Vector, y: Vector
+) -> Mapping[str, Results]:
+    d, k, inertia, above = Motion.of(sd), Motion.of(sk), _inertia(i), Motion.of(y)
+    sums = _operators([*f, 0.0, 0.0, 0.0, *l_sum])
+    both = d.cross_force(inertia @ k) + k.cross_force(inertia @ d)
+    return {"vv": [("", "vv", [k.dot(sums.a1(d)) - above.dot(both)])]}
+
+
+_STATE, _OP, _SUM, _PATH, _ROW, _LOCAL = "N", "COLUMNS", "COLUMNS", "PITCH", "ROW", ""
+_AT = (24, True, _STATE)
+
+_BODIES = {
+    "operators": _Body(
+        "Operators of the degrees of freedom.",
+        {"state": (52, True, _STATE)},
+        {"op": (True, _OP)},
+        _of_subtrees,
+    ),
+    "columns": _Body(
+        "For one degree of freedom and directions of its path, one a joint: forces above, and beside.",
+        {"op": (39, False, _OP), "at": (18, True, _STATE)},
+        {"v": (True, _LOCAL), "beside": (True, _PATH)},
+        _columns,
+    ),
+    "columns_of_several": _Body(
+        "For one degree of freedom and directions of its path: forces on what is above, and beside.",
+        {"op": (39, False, _OP), "at": _AT},
+        {"v": (True, _LOCAL), "beside": (True, _PATH)},
+        _columns,
+    ),
+    "columns_of_root": _Body(
+        "For one degree of freedom and directions of a free root, of which psidot is zero.",
+        {"op": (39, False, _OP), "at": _AT},
+        {"v": (True, _LOCAL)},
+        _root_columns,
+    ),
+    "of_one_joint": _Body(
+        "The force of two directions of one joint that meet.",
+        {"d": (34, False, _STATE), "y": (6, False, _STATE)},
+        {"force": (False, "1")},
+        _of_one_joint,
+    ),
+    "rows_of": _Body(
+        "Rows of degrees of freedom from sums Y, H, L and b of weighted ones.",
+        {"s": (12, True, _STATE), "op": (24, True, _OP), "own": (21, True, _SUM)},
+        {"row": (True, _SUM)},
+        _rows,
+    ),
+    "pair": _Body(
+        "vv of two directions of a joint: (y x s_d) . I s_k + (y x s_k) . I s_d - s_d . A1 s_k of the sums.",
+        {
+            "sd": (6, False, _STATE),
+            "gd": (6, False, _SUM),
+            "od": (6, False, _OP),
+            "sums": (12, False, _SUM),
+            "s": (6, True, _STATE),
+            "g": (6, True, _SUM),
+            "o": (6, True, _OP),
+        },
+        {"vv": (True, _LOCAL)},
+        _pair,
+    ),
+    "weigh": _Body(
+        "Of every row of M^-1 the weights of a degree of freedom.",
+        {
+            "s": (12, False, _STATE),
+            "y": (6, True, _ROW),
+            "h": (6, True, _ROW),
+            "l": (6, True, _SUM),
+            "b": (3, True, _SUM),
+        },
+        {"weights": (True, _SUM), "r": (True, _SUM)},
+        _weights,
+    ),
+    "terms_of_columns": _Body(
+        "Of every column of X what the weights of a degree of freedom are to be multiplied with.",
+        {"s": (6, False, _STATE), "op": (12, False, _OP), "y": (6, True, _ROW), "h": (6, True, _ROW)},
+        {"to": (True, _ROW)},
+        _terms,
+    ),
+    "terms_above": _Body(
+        "What weights are to be multiplied with by q and by v of what is above.",
+        {"op": (24, False, _OP), "at": _AT},
+        {"by_q": (True, _LOCAL), "by_v": (True, _LOCAL)},
+        _terms_above,
+    ),
+    "own_terms": _Body(
+        "What weights are to be multiplied with by q of a direction of the own joint.",
+        {"op": (36, False, _OP), "at": (24, False, _STATE)},
+        {"terms": (False, "1")},
+        _own_terms,
+    ),
+    "turned": _Body(
+        "s x* forces.", {"s": (6, False, _STATE), "f": (6, True, _OP)}, {"made": (True, _LOCAL)}, _turned
+    ),
+    "by_velocities": _Body(
+        "For one degree of freedom and directions of its path, by w(s) and w(psidot).",
+        {"op": (12, False, _OP), "w": (3, True, _STATE), "pw": (3, True, _STATE)},
+        {"vv": (True, _LOCAL), "qv": (True, _LOCAL)},
+        _velocities,
+    ),
+    "pair_of_sums": _Body(
+        "vv of two directions of one joint: s_k . A1 s_d of the sums - y . (s_d x* I s_k + s_k x* I s_d).",
+        {
+            "sd": (6, False, _STATE),
+            "sk": (6, False, _STATE),
+            "i": (10, False, _STATE),
+            "f": (3, True, _ROW),
+            "l": (6, True, _SUM),
+            "y": (6, True, _ROW),
+        },
+        {"vv": (True, _LOCAL)},
+        _pair_of_sums,
+    ),
+}
