@@ -12,15 +12,15 @@ from dataclasses import replace
 
 from rbdc.errors import OptionError
 from rbdc.functions.contacts import contacts
-from rbdc.functions.declarations import Kind
+from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
-from rbdc.functions.evaluation import OnJointSpace
+from rbdc.functions.evaluation import Differentiated, OnJointSpace
 from rbdc.functions.inputs import inertial_parameters
 from rbdc.functions.kinematics import kinematics
 from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
-from rbdc.functions.record import PRESETS, SECOND, Function, Requirement
+from rbdc.functions.record import ALONE, PRESETS, SECOND, Comparison, Function, Policy, Requirement
 from rbdc.functions.second_order import second_order
 from rbdc.model import Model
 
@@ -41,6 +41,7 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
         functions = [_parametric(model, function) for function in functions]
+    functions += [_derivatives_of(model, f) for f in functions if f.differential and f.differential.derived]
     return {function.name: function for function in functions}
 
 
@@ -63,6 +64,39 @@ def _parametric(model: Model, function: Function) -> Function:
     inputs = (*declaration.required, inertial_parameters(model), *optional)
     policy = replace(function.policy, rolled={}, windows="")
     return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
+
+
+def _derivatives_of(model: Model, function: Function) -> Function:
+    """The record of the derivatives of a function, which its `differential` names."""
+    declaration, d = function.declaration, function.differential
+    by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
+    words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
+    method, algorithm = next(iter(function.methods.items()))
+    return replace(
+        function,
+        declaration=FunctionDeclaration(
+            d.first if d is not None else "",
+            f"Derivatives of {function.name} by {words}.",
+            declaration.inputs,
+            tuple(_output(model, y, p) for y in declaration.outputs for p in by),
+        ),
+        methods={method: Differentiated(algorithm, by)},
+        to_solve=None,
+        preset=ALONE,
+        policy=Policy(),
+        comparison=Comparison(checks_only=True),
+        differential=None,
+        differentiated=True,
+    )
+
+
+def _output(model: Model, y: Parameter, by: Parameter) -> Parameter:
+    """The derivative of an output, a further dimension for the directions."""
+    size = model.nv if by.configuration else by.size
+    name = f"d{y.name}_d{by.name}"
+    if y.name.startswith("d") and "_d" in y.name:
+        name = f"d2{y.name.removeprefix('d')}d{by.name}"
+    return Parameter(name, (*y.shape, size), f"derivative by {by.name}; last index: direction", y.kind)
 
 
 def known() -> dict[str, Function]:
@@ -93,7 +127,7 @@ def presets() -> dict[str, tuple[str, ...]]:
 
 
 def _presets(catalogue: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
-    functions = [function for function in catalogue.values() if function.preset != SECOND]
+    functions = [function for function in catalogue.values() if function.preset not in (SECOND, ALONE)]
     nested = {
         preset: tuple(function.name for function in functions if PRESETS.index(function.preset) <= size)
         for size, preset in enumerate(PRESETS)

@@ -118,6 +118,7 @@ def _inertia(model: Model) -> list[Function]:
             {"crba": JointSpace(crba)},
             preset="control",
             policy=Policy(counted_by_pass=True, rolled={"crba": "composite_bodies"}),
+            differential=Differential("crba_derivatives", derived=True),
             references={"featherstone": "crba:crba"},
             comparison=Comparison(
                 peers={"pinocchio": ("crba", "crba_world"), "cppadcodegen": ("CodeGenCRBA",)},
@@ -141,6 +142,7 @@ def _inertia(model: Model) -> list[Function]:
             preset="control",
             requires=frozenset({Requirement.REGULAR_INERTIA}),
             policy=Policy(rolled={"cholesky": "inverse_inertia"}, windows="inverse_inertia"),
+            differential=Differential("minverse_derivatives", derived=True),
             references={"carpentier": "minverse:minverse"},
             comparison=Comparison(
                 peers={"pinocchio": ("minverse",), "cppadcodegen": ("CodeGenMinv",)},

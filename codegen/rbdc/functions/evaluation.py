@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
+from rbdc.algorithms.manifold import configuration_rate
 from rbdc.algorithms.tools.linear import flat
-from rbdc.algorithms.trace import Trace
-from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, PARAMETERS
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.functions.declarations import CONTACT_OPTIONS, EXTERNAL_FORCES, PARAMETERS, Parameter
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions
 from rbdc.model.joint_space import JointSpaceModel
@@ -191,3 +192,42 @@ def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
         return _framed_outputs(algorithm(model, *inputs.values(), *place))
 
     return evaluate
+
+
+@dataclass(frozen=True)
+class Differentiated:
+    """The derivatives of each output of an algorithm by each of some inputs in turn, by the chain rule on its
+    operations: of configurations in the tangent space, times the rates of their entries along each direction.
+    """
+
+    algorithm: Evaluate
+    by: tuple[Parameter, ...]
+
+    def __call__(self, model: Model, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
+        """An `Evaluate`."""
+        from rbdc.ir.from_casadi import jacobian
+
+        found = []
+        rates = {p.name: _rates(model, inputs[p.name]) for p in self.by if p.configuration}
+        for values in self.algorithm(model, inputs, silent):
+            for p in self.by:
+                rows = jacobian(values, inputs[p.name], rates.get(p.name))
+                _announce(model, rows, p, trace)
+                found.append([x for row in rows for x in row])
+        return found
+
+
+def _rates(model: Model, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """dq/dt along each direction of the tangent space."""
+    units = ([float(j == k) for k in range(model.nv)] for j in range(model.nv))
+    return [configuration_rate(model, q, unit) for unit in units]
+
+
+def _announce(model: Model, rows: Sequence[Sequence[Scalar]], by: Parameter, trace: Trace) -> None:
+    """Announce the derivatives by the directions of each joint."""
+    if not rows or len(rows[0]) != model.nv:
+        return
+    for index, body in enumerate(model.bodies):
+        own = [x for row in rows for x in row[model.v_slice(index)]]
+        if own and body.coupling is None:
+            trace(body.name, f"derivatives by {by.name} of the joint", f"d{by.name}{index}", own)

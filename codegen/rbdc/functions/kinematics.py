@@ -11,6 +11,15 @@ from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_velocity_derivatives,
 )
 from rbdc.algorithms.frame_pairs import manipulability_gradient, relative_jacobian
+from rbdc.algorithms.frame_placements import (
+    frame_jacobian_derivatives,
+    frame_placement,
+    frame_placement_derivatives,
+    frame_placement_second_derivatives,
+    frame_position,
+    frame_position_derivatives,
+    frame_position_second_derivatives,
+)
 from rbdc.algorithms.frames import (
     frame_acceleration,
     frame_drift,
@@ -23,14 +32,14 @@ from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
-from rbdc.functions.record import Comparison, Differential, Function, Policy
+from rbdc.functions.record import SECOND, Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
 
 
 def kinematics(model: Model) -> list[Function]:
     """Every one of them, in the order of the documentation."""
-    return [_placements(model), *_motions(model), *_derivatives(model), *_shapes(model)]
+    return [_placements(model), *_places(model), *_motions(model), *_derivatives(model), *_shapes(model)]
 
 
 def _placements(model: Model) -> Function:
@@ -43,6 +52,7 @@ def _placements(model: Model) -> Function:
         ),
         {"products": on_model(_homogeneous)},
         preset="control",
+        differential=Differential("forward_kinematics_derivatives", derived=True),
         references={"featherstone": "homogeneous:forward_kinematics"},
         comparison=Comparison(peers={"pinocchio": ("forward_kinematics",)}, checks_only=True),
     )
@@ -50,6 +60,88 @@ def _placements(model: Model) -> Function:
 
 def _homogeneous(model: Model, q: list[Scalar], trace: Trace) -> list[Scalar]:
     return [entry for placement in forward_kinematics(model, q, trace) for entry in homogeneous(placement)]
+
+
+SAME = ", the same in every reference"
+
+
+def _places(model: Model) -> list[Function]:
+    """Where one frame is, and the derivatives of that and of its Jacobian."""
+    q, nv = configuration(model), model.nv
+    first, second = "derivative by q (in the tangent space)", "second derivative by q (in the tangent space)"
+
+    def place(
+        name: str,
+        summary: str,
+        output: tuple[Parameter, ...],
+        algorithm: Callable[..., Any],
+        preset: str,
+        differential: Differential | None = None,
+        of: str = "",
+    ) -> Function:
+        declaration = FunctionDeclaration(name, summary, (q,), output, framed=True)
+        reference = f"frames:{of or name}"
+        made = _framed(declaration, algorithm, preset, ("featherstone", reference), differential)
+        return replace(made, differentiated=bool(of))
+
+    return [
+        place(
+            "frame_position",
+            f"Position of a frame's origin in the world{SAME}.",
+            in_space("position", (3,), "origin of the frame (m)"),
+            frame_position,
+            "control",
+            Differential("frame_position_derivatives"),
+        ),
+        place(
+            "frame_placement",
+            f"Placement of a frame in the world, a 4x4 matrix{SAME}.",
+            in_space("placement", (4, 4), "homogeneous matrix of the frame (m)"),
+            frame_placement,
+            "control",
+            Differential("frame_placement_derivatives"),
+        ),
+        place(
+            "frame_position_derivatives",
+            f"Derivatives of a frame's position by q (in the tangent space){SAME}.",
+            in_space("dposition_dq", (3, nv), first),
+            frame_position_derivatives,
+            "optimisation",
+            Differential("frame_position_second_derivatives"),
+        ),
+        place(
+            "frame_placement_derivatives",
+            f"Derivatives of the entries of a frame's placement by q (in the tangent space){SAME}.",
+            in_space("dplacement_dq", (4, 4, nv), first),
+            frame_placement_derivatives,
+            "optimisation",
+            Differential("frame_placement_second_derivatives"),
+        ),
+        place(
+            "frame_position_second_derivatives",
+            f"Second derivatives of a frame's position by q (in the tangent space){SAME}.",
+            in_space("d2position_dqdq", (3, nv, nv), second),
+            frame_position_second_derivatives,
+            SECOND,
+            of="frame_position_derivatives",
+        ),
+        place(
+            "frame_placement_second_derivatives",
+            f"Second derivatives of the entries of a frame's placement by q (in the tangent space){SAME}.",
+            in_space("d2placement_dqdq", (4, 4, nv, nv), second),
+            frame_placement_second_derivatives,
+            SECOND,
+            of="frame_placement_derivatives",
+        ),
+        place(
+            "frame_jacobian_derivatives",
+            "Derivatives of a frame's Jacobian by q (in the tangent space).",
+            in_space("dJ_dq", (6, nv, nv), "derivative of each column by q (in the tangent space)"),
+            frame_jacobian_derivatives,
+            SECOND,
+            of="frame_jacobian",
+        ),
+    ]
 
 
 def _motions(model: Model) -> list[Function]:
@@ -66,6 +158,7 @@ def _motions(model: Model) -> list[Function]:
             frame_jacobian,
             "control",
             ("featherstone", "frames:frame_jacobian"),
+            Differential("frame_jacobian_derivatives"),
         ),
         _framed(
             FunctionDeclaration(

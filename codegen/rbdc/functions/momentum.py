@@ -20,7 +20,7 @@ from rbdc.algorithms.other_regressors import (
     static_regressor,
 )
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import JointSpace, on_model
+from rbdc.functions.evaluation import Differentiated, JointSpace, on_model
 from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
 from rbdc.functions.record import Comparison, Differential, Function, Requirement
 from rbdc.model import Model
@@ -58,6 +58,7 @@ def _centres(model: Model) -> list[Function]:
             ),
             {"subtrees": JointSpace(com_jacobian)},
             requires=MASS,
+            differential=Differential("com_second_derivatives", derived=True),
             references={"orin-goswami-lee": "centroidal:com_jacobian"},
             comparison=Comparison(peers={"pinocchio": ("com_jacobian",)}),
         ),
@@ -70,6 +71,7 @@ def _centres(model: Model) -> list[Function]:
             ),
             {"composite": JointSpace(centroidal_momentum_matrix)},
             requires=MASS | {Requirement.MOVING_MASS},
+            differential=Differential("centroidal_momentum_matrix_derivatives", derived=True),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_matrix"},
             comparison=Comparison(
                 peers={"pinocchio": ("centroidal_momentum_matrix", "centroidal_momentum_matrix_ccrba")}
@@ -92,6 +94,7 @@ def _rates(model: Model) -> list[Function]:
             ),
             {"newton_euler": JointSpace(com_acceleration)},
             requires=MASS,
+            differential=Differential("com_acceleration_derivatives", derived=True),
             references={"orin-goswami-lee": "centroidal:com_acceleration"},
         ),
         Function(
@@ -103,6 +106,7 @@ def _rates(model: Model) -> list[Function]:
             ),
             {"newton_euler": JointSpace(centroidal_momentum_derivative)},
             requires=moving,
+            differential=Differential("centroidal_momentum_derivative_derivatives", derived=True),
             references={"orin-goswami-lee": "centroidal:centroidal_momentum_derivative"},
         ),
         Function(
@@ -161,7 +165,7 @@ def _regressors(model: Model) -> list[Function]:
 
 
 def _energies(model: Model) -> list[Function]:
-    q, v = configuration(model), velocity(model)
+    q, v, row = configuration(model), velocity(model), (model.nv,)
     return [
         Function(
             FunctionDeclaration(
@@ -171,8 +175,27 @@ def _energies(model: Model) -> list[Function]:
                 in_space("energy", (), "kinetic energy (J)"),
             ),
             {"sum": JointSpace(kinetic_energy)},
+            differential=Differential("kinetic_energy_derivatives"),
             references={"featherstone": "centroidal:kinetic_energy"},
             comparison=Comparison(peers={"pinocchio": ("kinetic_energy",)}),
+        ),
+        Function(
+            FunctionDeclaration(
+                "kinetic_energy_derivatives",
+                "Derivatives of kinetic energy by q (in the tangent space) and v.",
+                (q, v),
+                (
+                    Parameter("denergy_dq", row, "derivative by q (N, N m)", Kind.JOINT_ROWS),
+                    Parameter("denergy_dv", row, "derivative by v, M v (kg m/s, kg m^2/s)", Kind.JOINT_ROWS),
+                ),
+            ),
+            {"sum": Differentiated(JointSpace(kinetic_energy), (q, v))},
+            preset="optimisation",
+            differential=Differential("kinetic_energy_second_derivatives", derived=True),
+            references={
+                "carpentier-mansard": ".derivatives.centroidal_derivatives:kinetic_energy_derivatives"
+            },
+            comparison=Comparison(checks_only=True),
         ),
         Function(
             FunctionDeclaration(

@@ -14,6 +14,8 @@ PRESETS = ("control", "optimisation", "full")
 """The smallest first; each has the functions of the one before."""
 SECOND = "second"
 """The preset of second derivatives alone: they are large, and few need them."""
+ALONE = ""
+"""In place of a preset: built where it is asked for by name."""
 
 
 class Requirement(Enum):
@@ -91,13 +93,15 @@ class Differential:
     first: its outputs are the derivatives of each output by each required input, in their order, first; what
     it takes and the function does not is zero. Only functions of one output have the others. weighted:
     products of these with weights from the left. second: second derivatives as those of inverse dynamics
-    come, by q and v; `inverse`: the function is the solution of that one for its last input.
+    come, by q and v; `inverse`: the function is the solution of that one for its last input. derived: the
+    record of `first` is made from this function's (`rbdc.functions.differentiation`).
     """
 
     first: str
     weighted: str = ""
     second: str = ""
     inverse: bool = False
+    derived: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,10 +116,11 @@ class Function:
     tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
     these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
-    preset: the smallest one that has it, or `SECOND`. requires: what the model must have. references: the
-    papers' methods by name, the last of which decides in verification, each as "module:function", in
+    preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
+    the papers' methods by name, the last of which decides in verification, each as "module:function", in
     `rbdc.algorithms.reference` where the module has no dot. Generating never imports them. differential:
-    where its derivatives are.
+    where its derivatives are. differentiated: what the references give has this as its derivatives by its
+    inputs.
     """
 
     declaration: FunctionDeclaration
@@ -130,6 +135,7 @@ class Function:
     references: Mapping[str, str] = field(default_factory=dict)
     comparison: Comparison = Comparison()
     differential: Differential | None = None
+    differentiated: bool = False
 
     @property
     def name(self) -> str:

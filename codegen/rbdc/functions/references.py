@@ -10,10 +10,12 @@ vector, a matrix by rows, or a tuple of these, as the function's outputs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeAlias
 
 from rbdc.errors import UnsupportedError
+from rbdc.functions.declarations import Kind
 from rbdc.functions.record import Function
 
 Method: TypeAlias = Callable[..., Any]
@@ -22,9 +24,19 @@ HOME = "rbdc.algorithms.reference"
 """The package of modules that a record names without a dot, or with a leading one: ".derivatives.idsva"."""
 
 
+_DIFFERENTIATED = ".derivatives.dual_numbers:differentiated"
+
+
 def references_of(function: Function) -> dict[str, Method]:
     """The papers' methods by name, the last of which decides."""
-    return {method: _loaded(place) for method, place in function.references.items()}
+    found = {method: _loaded(place) for method, place in function.references.items()}
+    if not function.differentiated:
+        return found
+    required = [p for p in function.declaration.required if p.kind is not Kind.PARAMETERS]
+    kinds, differentiated = [p.configuration for p in required], _loaded(_DIFFERENTIATED)
+    return {
+        method: partial(differentiated, method=own, configurations=kinds) for method, own in found.items()
+    }
 
 
 def reference_of(function: Function) -> Method:

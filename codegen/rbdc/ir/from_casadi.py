@@ -130,3 +130,20 @@ def _operation(builder: Builder, operation: int, arguments: list[int]) -> int:
     raise UnsupportedError(
         f"CasADi operation {operation} has no counterpart in the intermediate representation"
     )
+
+
+def jacobian(
+    values: Sequence[Scalar], by: Sequence[Scalar], rates: Sequence[Sequence[Scalar]] | None = None
+) -> list[list[Scalar]]:
+    """The derivatives of values by symbols, (len(values), len(by)), or along the rates of these, a vector for
+    each direction. What is zero or constant whatever the symbols is a number.
+    """
+    if not by or not values:
+        return [[] for _ in values]
+    J = ca.jacobian(ca.vertcat(*map(expression, values)), ca.vertcat(*map(expression, by)))
+    if rates is not None:
+        J = ca.mtimes(J, ca.horzcat(*(ca.sparsify(_column(rate)) for rate in rates)))
+    made: list[list[Scalar]] = [[0.0] * J.shape[1] for _ in values]
+    for row, column, x in zip(*J.sparsity().get_triplet(), J.nonzeros(), strict=True):
+        made[row][column] = float(x) if x.is_constant() else Symbolic(x)
+    return made

@@ -10,6 +10,7 @@ sphere too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -202,6 +203,23 @@ class Functions:
     def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
         own = self._module.dtype
         raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
+
+
+def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
+    """Derivatives (..., *own, n) of a result times a change of an input, which has n entries."""
+    batch = J.shape[: J.ndim - len(own) - 1]
+    return (J.reshape((*batch, prod(own), J.shape[-1])) @ dx.reshape((*batch, J.shape[-1], 1))).reshape(
+        (*batch, *own)
+    )
+
+
+def weighted(J: Any, g: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries: by the directions
+    of a configuration, in the shape of another input.
+    """
+    batch = J.shape[: J.ndim - len(own) - 1]
+    row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
+    return row.reshape((*batch, *(shape if prod(shape) == J.shape[-1] else (J.shape[-1],))))
 
 
 def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:

@@ -221,11 +221,11 @@ def _of_vectors(allowed: Array, shape: tuple[int, ...], *, framed: bool) -> Arra
     `framed`: and of all columns. A step of a joint turns a velocity and the frame that it is given in: what
     is left of the two may be 0.
     """
-    axis = 1 if len(shape) == 3 else 0
+    axis = 1 if len(shape) == 3 and shape[1:] == (4, 4) else 0
     whole = allowed.reshape(*shape, allowed.shape[-1]).copy()
     for start in range(0, whole.shape[axis] - 2, 3):
         rows = (slice(None),) * axis + (slice(start, start + 3),)
-        axes = (0, 1) if framed and len(shape) == 2 else axis
+        axes = tuple(range(len(shape))) if framed and len(shape) > 1 else axis
         whole[rows] = np.max(whole[rows], axis=axes, keepdims=True)
     return whole.reshape(allowed.shape)
 

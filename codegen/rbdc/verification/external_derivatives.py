@@ -28,6 +28,11 @@ STATES, SEED = (0, 10, 11), 3
 ROUNDING = 1e-12
 """Part of the sum of the sizes of its terms that a number may be off by: they are some thousand at most."""
 
+OF_LARGEST = 1e-3
+"""Part, of what the largest number of a matrix may be off by, that each of them may be: some are differences
+that are zero but for the rounding of the function itself.
+"""
+
 
 @dataclass(frozen=True)
 class Sum:
@@ -71,7 +76,9 @@ class Derivative:
             return np.zeros(1)
         with np.errstate(all="ignore"):
             off = np.abs(found - right.values)
-            ratio = np.where(off == 0.0, 0.0, off / (ROUNDING * right.sizes))
+            largest = np.max(np.nan_to_num(right.sizes), axis=(1, 2), keepdims=True, initial=0.0)
+            allowed = ROUNDING * np.maximum(right.sizes, OF_LARGEST * largest)
+            ratio = np.where(off == 0.0, 0.0, off / allowed)
         defined = np.isfinite(right.sizes)
         return np.where(defined, np.where(np.isnan(ratio), np.inf, ratio), 0.0)
 
@@ -123,7 +130,6 @@ class _Externals:
                 self._inputs[p.name] = far_from_unit(model, self._inputs[p.name])
                 self._units[p.name] = self._chart.unit(self._inputs[p.name])
                 self._q = self._inputs[p.name]
-        self._turning = Sum.of(self._chart.by_entries(self._q))
         self._y = matrix(declaration.outputs[0])
 
     def places(self) -> list[tuple[int, ...]]:
@@ -141,13 +147,13 @@ class _Externals:
         expected: list[Sum | None] = []
         for number, y in enumerate(self._declaration.outputs):
             own = found[number * len(required) : (number + 1) * len(required)]
-            matrices = [Sum.of(x.reshape(len(STATES), y.size, -1)) for x in own]
+            matrices = [Sum.of(_by_columns(x.reshape(len(STATES), y.size, -1), matrix(y))) for x in own]
             outputs += [Matrix(f"jac_{y.name}_{p.name}", y.size, p.size) for p in required]
             outputs += [
                 Matrix(f"jac_{y.name}_{name}", y.size, 1, full=False) for name in self._declaration.place
             ]
             expected += [
-                self._entries("sij,sjm->sim", x) if p.kind is Kind.CONFIGURATION else x
+                self._entries("sij,sjm->sim", x, p.name) if p.kind is Kind.CONFIGURATION else x
                 for x, p in zip(matrices, required, strict=True)
             ]
             expected += [None] * len(self._declaration.place)
@@ -228,9 +234,12 @@ class _Externals:
         external = External(f"{prefix}{self._symbol}", (*inputs, *more), tuple(outputs), tuple(taken))
         return Derivative(external, tuple(expected))
 
-    def _entries(self, subscripts: str, x: Sum) -> Sum:
-        """Derivatives by directions of q as those by its entries."""
-        return contracted(subscripts, x, self._turning)
+    def _entries(self, subscripts: str, x: Sum, name: str = "") -> Sum:
+        """Derivatives by directions of a configuration, by default of the only one, as those by its
+        entries.
+        """
+        q = self._inputs[name] if name else self._q
+        return contracted(subscripts, x, Sum.of(self._chart.by_entries(q)))
 
     def _curved(self, g: Sum) -> Sum:
         """Change of derivatives g by directions of q because the directions turn with it."""
@@ -239,6 +248,11 @@ class _Externals:
     def _weights(self) -> Array:
         rng = np.random.default_rng(self._seed)
         return rng.normal(size=(len(STATES), self._y.rows))
+
+
+def _by_columns(x: Array, y: Matrix) -> Array:
+    """Rows of derivatives, one for each entry of a matrix row by row, for its entries by columns."""
+    return x.reshape(len(x), y.rows, y.columns, -1).swapaxes(1, 2).reshape(x.shape)
 
 
 def _direct(weights: Sum, first: Sequence[Sum], tensors: Sequence[Sum]) -> tuple[Sum, Sum, Sum, Sum]:

@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from rbdc.spatial import Force, Motion, Scalar
 from rbdc.spatial.scalars import is_zero
+from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 Vector = TypeVar("Vector", Motion, Force)
 
@@ -29,8 +30,7 @@ class Columns(Generic[Vector]):
 
     def each(self, x: Scalar) -> Iterator[tuple[int, Scalar]]:
         """The degrees of freedom and their numbers of a scalar that was made of the vectors."""
-        entries = x.of_columns(len(self.dofs)) if hasattr(x, "of_columns") else [x] * len(self.dofs)
-        return zip(self.dofs, entries, strict=True)
+        return zip(self.dofs, _of_columns(x, len(self.dofs)), strict=True)
 
     def mapped(self, change: Callable[[Vector], Vector]) -> Columns[Vector]:
         """The columns changed one by one."""
@@ -92,13 +92,26 @@ def _vector(kind: Vector, scalars: Sequence[Scalar]) -> Vector:
 
 def _maker(scalars: Iterable[Scalar]) -> Scalar:
     """One that can make rows of columns; None where none can."""
-    return next((x for x in scalars if hasattr(x, "beside")), None)
+    return next((x for x in map(value_of, scalars) if hasattr(x, "beside")), None)
 
 
 def _side_by_side(parts: Sequence[tuple[Scalar, int]], maker: Scalar) -> Scalar:
     """Scalars of so many columns each as one."""
+    if any(type(x) is Tangent for x, _ in parts):
+        values, rates = ([(part(x), n) for x, n in parts] for part in (value_of, rate_of))
+        return Tangent(_side_by_side(values, maker), _side_by_side(rates, maker))
     return 0.0 if all(is_zero(x) for x, _ in parts) else maker.beside(parts)
 
 
+def _of_columns(x: Scalar, count: int) -> Sequence[Scalar]:
+    """The scalars of so many columns."""
+    if type(x) is Tangent:
+        return tangents(_of_columns(x.value, count), _of_columns(x.rate, count))
+    columns: Sequence[Scalar] = x.of_columns(count) if hasattr(x, "of_columns") else [x] * count
+    return columns
+
+
 def _part(x: Scalar, start: int, stop: int) -> Scalar:
+    if type(x) is Tangent:
+        return Tangent(_part(x.value, start, stop), _part(x.rate, start, stop))
     return x.part(start, stop) if hasattr(x, "part") else x

@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
-from rbdc.algorithms.tools.linear import Matrix, dot, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
@@ -141,6 +142,48 @@ def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str
     seen = viewpoint(carried.frame, reference)
     columns = [[seen.act_inverse(column) for column in own] for own in carried.columns]
     return matrix_of(model, carried.bodies, columns)
+
+
+def frame_position(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+    """The frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
+    return _seen(model, q, frame, reference).translation.scalars()
+
+
+def frame_placement(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+    """The matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
+    return flat(of_placement(_seen(model, q, frame, reference)))
+
+
+def frame_position_derivatives(
+    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Matrix:
+    """dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test: differences."""
+    _seen(model, q, frame, reference)
+    return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
+
+
+def frame_placement_derivatives(
+    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+) -> Matrix:
+    """d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates, times the
+    placement. Test: differences.
+    """
+    placed = of_placement(_seen(model, q, frame, reference))
+    columns = transposed(frame_jacobian(model, q, frame, "WORLD"))
+    made = [flat(product(_twist(column), placed)) for column in columns]
+    return transposed(made) if made else [[] for _ in range(16)]
+
+
+def _twist(column: Sequence[Scalar]) -> Matrix4:
+    vx, vy, vz, x, y, z = column
+    return [[0.0, -z, y, vx], [z, 0.0, -x, vy], [-y, x, 0.0, vz], [0.0] * 4]
+
+
+def _seen(model: Model, q: Sequence[Scalar], frame: int, reference: str) -> Placement:
+    """The frame in the world. Raises OptionError for a reference that there is not."""
+    placed = carriers(model, q, None, None, frame).frame
+    viewpoint(placed, reference)
+    return placed
 
 
 def frame_velocity(

@@ -2,7 +2,7 @@
 
 A row is a scalar too. Numbers, and arrays over samples (N,), make an array (count, 1, N) of NumPy's, which
 goes with rows of all kinds; scalars that have `side_by_side` (`rbdc.verification`) what that gives, others a
-`Row`. What is zero whatever the inputs stays the constant.
+`Row`; dual numbers a dual number of rows. What is zero whatever the inputs stays the constant.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from rbdc.spatial import Scalar
 from rbdc.spatial.scalars import is_number, is_zero
+from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 T = TypeVar("T")
 
@@ -67,6 +68,8 @@ def side_by_side(row: Sequence[Scalar]) -> Scalar:
     """A row of scalars as one."""
     if all(is_zero(x) for x in row):
         return 0.0
+    if any(type(x) is Tangent for x in row):
+        return Tangent(side_by_side([value_of(x) for x in row]), side_by_side([rate_of(x) for x in row]))
     for x in row:
         if hasattr(x, "side_by_side"):
             return x.side_by_side(row)
@@ -90,6 +93,8 @@ def apart(row: Scalar, count: int) -> list[Scalar]:
     """The `count` scalars of a row."""
     if is_number(row):
         return [row] * count
+    if type(row) is Tangent:
+        return tangents(apart(row.value, count), apart(row.rate, count))
     if isinstance(row, np.ndarray):
         return [x.item() if x.size == 1 else x for x in row[:, 0]]
     scalars: list[Scalar] = row.apart()
@@ -117,4 +122,6 @@ def picked(thing: T, places: Sequence[int]) -> T:
         return cast(T, cast(Any, type(given))(*parts))
     if is_number(given):
         return thing
+    if type(given) is Tangent:
+        return cast(T, Tangent(picked(given.value, places), picked(given.rate, places)))
     return cast(T, given.picked(places) if hasattr(given, "picked") else given[places])

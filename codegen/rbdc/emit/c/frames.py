@@ -11,6 +11,15 @@ from rbdc.algorithms.derivatives.frame_derivatives import (
     frame_velocity_derivatives,
 )
 from rbdc.algorithms.frame_pairs import SINGULAR, manipulability_gradient, relative_jacobian
+from rbdc.algorithms.frame_placements import (
+    frame_jacobian_derivatives,
+    frame_placement,
+    frame_placement_derivatives,
+    frame_placement_second_derivatives,
+    frame_position,
+    frame_position_derivatives,
+    frame_position_second_derivatives,
+)
 from rbdc.algorithms.frames import (
     frame_acceleration,
     frame_drift,
@@ -36,6 +45,8 @@ _EXPRESS = Cost(additions=18, multiplications=24)
 _PUT = _EXPRESS + Cost(additions=6, multiplications=6)
 _RATES = Cost(additions=6, multiplications=7)
 _STEP = _CROSS + _ADD
+_ALIGN = Cost(additions=12, multiplications=18)
+_TURN = Cost(additions=3, multiplications=6)
 
 _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
     frame_jacobian: (Cost(), Cost(), _PUT),
@@ -55,9 +66,29 @@ _LOOPS: Mapping[Callable[..., Any], tuple[Cost, Cost, Cost]] = {
         _STEP.times(2),
         _RATES.times(4) + _CROSS.times(5) + _PUT.times(3),
     ),
+    frame_position: (Cost(), Cost(), Cost()),
+    frame_placement: (Cost(), Cost(), Cost()),
+    frame_position_derivatives: (Cost(), Cost(), _ALIGN + Cost(additions=3, multiplications=3)),
+    frame_placement_derivatives: (
+        Cost(),
+        Cost(),
+        _ALIGN + _TURN.times(3) + Cost(additions=12, multiplications=12),
+    ),
+    frame_position_second_derivatives: (Cost(), Cost(), _ALIGN),
+    frame_placement_second_derivatives: (Cost(), Cost(), _ALIGN),
+    frame_jacobian_derivatives: (Cost(), Cost(), _EXPRESS),
 }
 """Operations of the loops of an algorithm's template: once, for each body and for each degree of freedom on
 the frame's path.
+"""
+
+_PAIRS = {
+    frame_position_second_derivatives: (_TURN + Cost(additions=3, multiplications=6), Cost()),
+    frame_placement_second_derivatives: (_TURN.times(7) + Cost(additions=12, multiplications=24), Cost()),
+    frame_jacobian_derivatives: (Cost(additions=6, multiplications=12), _CROSS),
+}
+"""Operations of an algorithm's template for each pair of these degrees of freedom, and for each of which the
+second belongs to the joint of the first or to one nearer to the root.
 """
 
 _COLUMNS = {manipulability_gradient: Cost(additions=51, multiplications=51, divisions=6)}
@@ -76,6 +107,9 @@ def frames_cost(model: Model, function: Function, steps: Sequence[Program]) -> C
     once, body, dof = _LOOPS[function.at_frame]
     loops = once + body.times(model.njoints) + dof.times(len(dof_table(model)))
     loops += _COLUMNS.get(function.at_frame, Cost()).times(model.nv)
+    every, ordered = _PAIRS.get(function.at_frame, (Cost(), Cost()))
+    count, own = len(dof_table(model)), sum(body.joint.nv**2 for body in model.bodies)
+    loops += every.times(count**2) + ordered.times((count**2 + own) // 2)
     return sum((cost(step) for step in steps), loops)
 
 

@@ -5,11 +5,11 @@ Jacobians of these.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
-from math import prod
 from typing import Any
 
+from rbdc.emit.casadi.parts import Array, Block, External, Local, array, rows_of, unread
 from rbdc.emit.names import comment
 from rbdc.functions.declarations import Kind, Parameter
 from rbdc.functions.record import Differential, Function
@@ -21,79 +21,9 @@ acceleration or a force.
 """
 
 
-@dataclass(frozen=True)
-class Array:
-    """An array of an external function: its name there and its sparsity pattern, of `rows` and `columns`."""
-
-    name: str
-    rows: int
-    columns: int
-    full: bool = True
-
-    @property
-    def pattern(self) -> str:
-        """The C constant with the pattern."""
-        return f"{'dense' if self.full else 'empty'}_{self.rows}_{self.columns}"
-
-    @property
-    def numbers(self) -> str:
-        """CasADi's encoding of it: rows, columns, and 1 for dense, or else where the columns begin."""
-        tail = [1] if self.full else [0] * (self.columns + 1)
-        return ", ".join(map(str, [self.rows, self.columns, *tail]))
-
-
-@dataclass(frozen=True)
-class Local:
-    """A local array of the C: an input at `place`, a part of the work vector at `offset` that goes to the
-    result `place` as a matrix, or the configuration `source` with unit quaternions. q: the configuration by
-    whose entries its rows are.
-    """
-
-    name: str
-    place: int = 0
-    offset: int = 0
-    rows: int = 0
-    columns: int = 0
-    source: str = ""
-    size: int = 0
-    q: str = ""
-
-
-@dataclass(frozen=True)
-class External:
-    """One external function: its symbol, inputs and outputs, the size of its work vector, the template of its
-    body and what that has: calls of the library, results that are matrices, results by entries of q; where
-    the blocks of second derivatives go, and whether they are of what solves an equation.
-    """
-
-    symbol: str
-    summary: str
-    inputs: list[Array]
-    outputs: list[Array]
-    arrays: list[Local]
-    units: list[Local]
-    places: list[Local]
-    work: int
-    body: str
-    call: str = ""
-    given: Sequence[Local] = ()
-    tangent: Sequence[Local] = ()
-    value: str = ""
-    first: str = ""
-    second: str = ""
-    blocks: str = ""
-    solved: int = 0
-    square: int = 0
-
-    @property
-    def count_in(self) -> int:
-        """The number of inputs."""
-        return len(self.inputs)
-
-    @property
-    def count_out(self) -> int:
-        """The number of outputs."""
-        return len(self.outputs)
+def _jacobian_of(y: Array, x: Array, *, full: bool) -> Array:
+    """The Jacobian of an array by another one."""
+    return Array(f"jac_{y.name}_{x.name}", y.rows * y.columns, x.rows * x.columns, full)
 
 
 class Externals:
@@ -107,7 +37,7 @@ class Externals:
         self._summary = comment(function.declaration.summary)
         self._framed = function.declaration.framed
         self._place = [Array(name, 1, 1) for name in ("frame", "reference") if self._framed]
-        self._inputs = [*(_array(p.name, p) for p in self._required), *self._place]
+        self._inputs = [*(array(p.name, p) for p in self._required), *self._place]
         self._symbol = f"{robot}_casadi_{function.name}"
 
     def all(self) -> list[External]:
@@ -119,6 +49,8 @@ class Externals:
         made.append(self._jacobian())
         if d.second and self._has(d.second):
             made.append(self._jacobian_twice())
+        elif (then := self._first().differential) is not None and self._has(then.first):
+            made.append(self._tensors(self._built[then.first]))
         if d.weighted and self._has(d.weighted):
             made.append(self._adjoint())
             if d.second and self._has(d.second):
@@ -131,13 +63,13 @@ class Externals:
     def _value(self) -> External:
         places = self._work([(f"y_{p.name}", p.size) for p in self._outputs])
         given = [
-            replace(place, place=k, rows=_rows(p), columns=p.size // max(_rows(p), 1))
+            replace(place, place=k, rows=rows_of(p), columns=p.size // max(rows_of(p), 1))
             for k, (place, p) in enumerate(zip(places, self._outputs, strict=True))
         ]
         return self._external(
             self._symbol,
             self._inputs,
-            [_array(p.name, p) for p in self._outputs],
+            [array(p.name, p) for p in self._outputs],
             places,
             "casadi_value.c.jinja",
             call=self._call(self._name, {}, [place.name for place in places]),
@@ -145,51 +77,109 @@ class Externals:
         )
 
     def _jacobian(self) -> External:
-        first, count = self._first(), len(self._required)
+        first = self._first()
         places = self._work([(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)])
         outputs: list[Array] = []
-        pairs: list[tuple[Local, Parameter]] = []
+        blocks: list[Block] = []
         for number, output in enumerate(self._outputs):
-            own, rows = places[number * count : (number + 1) * count], output.size
-            pairs += [
-                (replace(d, place=len(outputs) + k, rows=rows), p)
+            own = self._of_output(places, number)
+            blocks += [
+                self._block(output, p, d.name, len(outputs) + k)
                 for k, (d, p) in enumerate(zip(own, self._required, strict=True))
             ]
-            outputs += [Array(f"jac_{output.name}_{p.name}", rows, p.size) for p in self._required]
-            outputs += [Array(f"jac_{output.name}_{p.name}", rows, 1, full=False) for p in self._place]
+            outputs += self._jacobians(output)
         return self._external(
             f"jac_{self._symbol}",
-            [*self._inputs, *map(_unread, self._outputs)],
+            [*self._inputs, *map(unread, self._outputs)],
             outputs,
             places,
             "casadi_jacobian.c.jinja",
             call=self._call(first.name, {}, [place.name for place in places]),
-            tangent=[replace(d, q=f"x_{p.name}") for d, p in pairs if p.configuration],
-            given=[replace(d, columns=p.size) for d, p in pairs if not p.configuration],
+            derivatives=blocks,
         )
+
+    def _jacobians(self, output: Parameter) -> list[Array]:
+        """The Jacobians of an output by every input of the external function."""
+        by_arrays = [Array(f"jac_{output.name}_{p.name}", output.size, p.size) for p in self._required]
+        return by_arrays + [
+            Array(f"jac_{output.name}_{p.name}", output.size, 1, full=False) for p in self._place
+        ]
+
+    def _of_output(self, derivatives: Sequence[Local], number: int) -> Sequence[Local]:
+        """The derivatives of one output, by each required input, of all of them; behind those of a single
+        output by these inputs there may be others.
+        """
+        count = len(derivatives) // len(self._outputs)
+        return derivatives[number * count : number * count + len(self._required)]
+
+    def _block(self, output: Parameter, p: Parameter, name: str, place: int) -> Block:
+        y = array("", output)
+        return Block(place, y.rows, y.columns, self._size(p), self._q(p), name)
+
+    def _q(self, p: Parameter) -> str:
+        return f"x_{p.name}" if p.configuration else "NULL"
+
+    def _size(self, p: Parameter) -> int:
+        """The directions of an input."""
+        return self._model.nv if p.configuration else p.size
 
     def _adjoint(self) -> External:
         output, weighted = self._outputs[0], self._built[self._weighted_name()]
         places = self._work([(f"d_{p.name}", p.size) for p in weighted.declaration.outputs])
         weights = next(p.name for p in weighted.declaration.inputs if p.kind is Kind.WEIGHTS)
-        results = [replace(d, place=k, rows=1) for k, d in enumerate(places[: len(self._required)])]
-        pairs = list(zip(results, self._required, strict=True))
+        one = Parameter("", (1,), "")
         return self._external(
             f"adj1_{self._symbol}",
-            [*self._inputs, _unread(self._outputs[0]), _array(f"adj_{output.name}", output)],
+            [*self._inputs, unread(self._outputs[0]), array(f"adj_{output.name}", output)],
             [Array(f"adj_{p.name}", p.size, 1) for p in self._required],
             places,
             "casadi_jacobian.c.jinja",
             weights=True,
             call=self._call(weighted.name, {weights: "weights"}, [place.name for place in places]),
-            tangent=[replace(d, q=f"x_{p.name}") for d, p in pairs if p.configuration],
-            given=[replace(d, columns=p.size) for d, p in pairs if not p.configuration],
+            derivatives=[
+                self._block(one, p, d.name, k)
+                for k, (d, p) in enumerate(zip(places, self._required, strict=False))
+            ],
+        )
+
+    def _tensors(self, second: Function) -> External:
+        """The Jacobian of the Jacobian from the derivatives of the derivatives, a row for each of its entries
+        by columns.
+        """
+        first, required = self._first(), self._required
+        Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
+        Ts = [(f"t_{k}", p.size) for k, p in enumerate(second.declaration.outputs)]
+        room = max((p.size + self._size(p)) * r.size for p in required for r in required)
+        places = self._work([*Ds, *Ts, ("room", room)])
+        columns = [*self._inputs, *map(unread, self._outputs)]
+        jacobians = [jacobian for y in self._outputs for jacobian in self._jacobians(y)]
+        outputs = [_jacobian_of(jacobian, x, full=False) for jacobian in jacobians for x in columns]
+        blocks = []
+        inner = [p.name for p in first.declaration.required]
+        for number, y in enumerate(self._outputs):
+            for k, p in enumerate(required):
+                D = number * (len(Ds) // len(self._outputs)) + k
+                for column, r in enumerate(required):
+                    place = (number * len(self._inputs) + k) * len(columns) + column
+                    T, _ = Ts[D * len(inner) + inner.index(r.name)]
+                    outputs[place] = replace(outputs[place], full=True)
+                    block = self._block(y, p, Ds[D][0], place)
+                    blocks.append(replace(block, m=self._size(r), r=self._q(r), T=T))
+        return self._external(
+            f"jac_jac_{self._symbol}",
+            [*columns, *(replace(x, name=f"out_{x.name}", full=False) for x in jacobians)],
+            outputs,
+            places,
+            "casadi_tensors.c.jinja",
+            first=self._call(first.name, {}, [name for name, _ in Ds]),
+            second=self._call(second.name, {}, [name for name, _ in Ts]),
+            derivatives=blocks,
         )
 
     def _second(self) -> External:
         """The Jacobian of the products with weights."""
         output = self._outputs[0]
-        weights = _array(f"adj_{output.name}", output)
+        weights = array(f"adj_{output.name}", output)
         columns = [*((p.name, p.size) for p in self._required), (f"out_{output.name}", output.size)]
         columns.append((weights.name, output.size))
         full = {*_BLOCKS, *((row, len(columns) - 1) for row in range(3))}
@@ -251,10 +241,10 @@ class Externals:
         wanted += [("room", 5 * n * n + 2 * n + n * q.size), *more]
         wanted += [("ddq", n)] if d.inverse else []
         at = {self._built[d.second].declaration.required[-1].name: "ddq"} if d.inverse else {}
-        unread = [replace(array, name=f"out_{array.name}", full=False) for array in before[own:]]
+        ignored = [replace(x, name=f"out_{x.name}", full=False) for x in before[own:]]
         return self._external(
             symbol,
-            [*self._inputs, _unread(self._outputs[0]), *before[:own], *unread],
+            [*self._inputs, unread(self._outputs[0]), *before[:own], *ignored],
             outputs,
             self._work(wanted),
             body,
@@ -312,18 +302,3 @@ class Externals:
 
     def _weighted_name(self) -> str:
         return self._differential.weighted if self._differential else ""
-
-
-def _rows(p: Parameter) -> int:
-    """Rows of an array as a matrix: a tensor has the matrices of its last indices one below the other."""
-    return p.size if len(p.shape) < 2 else prod(p.shape[:-1])
-
-
-def _array(name: str, p: Parameter) -> Array:
-    rows = _rows(p)
-    return Array(name, rows, p.size // rows if rows else 1)
-
-
-def _unread(output: Parameter) -> Array:
-    """A value, which derivatives do not need: a pattern without entries."""
-    return replace(_array(f"out_{output.name}", output), full=False)

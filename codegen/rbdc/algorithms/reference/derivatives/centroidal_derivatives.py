@@ -1,4 +1,5 @@
-"""Derivatives of the centroidal momentum and of its rate, in the world's coordinates.
+"""Derivatives of the centroidal momentum and of its rate, in the world's coordinates, and of kinetic energy
+by those of inverse dynamics.
 
 With J_k the world motion of degree of freedom k, V_p and A_p those of the parent of its body, and of its
 subtree the inertia I, the momentum h, the force f and the operator B of `body_coriolis` (Singh, Russell and
@@ -18,10 +19,11 @@ from dataclasses import dataclass, replace
 
 from rbdc.algorithms.reference.centroidal import first_moment, total_mass
 from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
-from rbdc.algorithms.reference.rnea import forward_pass
+from rbdc.algorithms.reference.derivatives.carpentier_mansard import rnea_derivatives
+from rbdc.algorithms.reference.rnea import forward_pass, rnea
 from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
-from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
@@ -105,3 +107,14 @@ def _subtrees(
     for root in roots[1:]:
         total = total.plus(root)
     return found, total
+
+
+def kinetic_energy_derivatives(
+    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+) -> tuple[list[Scalar], list[Scalar]]:
+    """v^T (d(M v)/dq) / 2 (nv), and M v (nv), with M v the torque of the acceleration v from rest. Test:
+    differences.
+    """
+    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    by_q, _, _ = rnea_derivatives(weightless, q, rest, v, None, trace)
+    return [0.5 * dot(v, column) for column in transposed(by_q)], rnea(weightless, q, rest, v)

@@ -1,0 +1,50 @@
+"""Derivatives of a recursion in the tangent space, by dual numbers: Clifford (1873).
+
+The recursion of a paper is evaluated over numbers with their rates along one direction of an input after the
+other; the rates of a configuration are those of its joints at unit velocities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rbdc.algorithms.tools.linear import flat
+from rbdc.model import Model
+from rbdc.spatial import Scalar
+from rbdc.spatial.tangent import rate_of, tangents
+
+
+def differentiated(
+    model: Model, *given: Any, method: Callable[..., Any], configurations: Sequence[bool], **named: Any
+) -> tuple[list[Scalar], ...]:
+    """The derivatives of each output of a method by each of its first inputs, which are vectors, and as is
+    said configurations: output by output and for each direction. Test: closed forms and differences.
+    """
+    found = []
+    for k, configuration in enumerate(configurations):
+        along = [
+            _rates(method(model, *given[:k], tangents(given[k], step), *given[k + 1 :], **named))
+            for step in _steps(model, given[k], configuration=configuration)
+        ]
+        found.append([[x for row in zip(*own, strict=True) for x in row] for own in zip(*along, strict=True)])
+    return tuple(one[y] for y in range(len(found[0])) for one in found)
+
+
+def _steps(model: Model, x: Sequence[Scalar], *, configuration: bool) -> Iterator[list[Scalar]]:
+    """The rates of the entries of an input along each of its directions."""
+    if not configuration:
+        yield from ([float(j == k) for k in range(len(x))] for j in range(len(x)))
+        return
+    for body in model.bodies:
+        q = slice(body.index_q, body.index_q + body.joint.nq)
+        for j in range(body.joint.nv) if body.coupling is None else ():
+            step: list[Scalar] = [0.0] * model.nq
+            step[q] = body.joint.rate(x[q], [float(j == k) for k in range(body.joint.nv)])
+            yield step
+
+
+def _rates(outputs: Any) -> list[list[Scalar]]:
+    """The rates of the entries of each output."""
+    several = outputs if isinstance(outputs, tuple) else (outputs,)
+    return [[rate_of(x) for x in (flat(y) if y and isinstance(y[0], list) else y)] for y in several]
