@@ -144,7 +144,8 @@ class Model:
     `gravity` in m/s^2. `damped`: the joints' viscous damping counts. `parameters`: what functions take at run
     time. `world_forces`: external forces are given in the world's frame, not in those of the bodies.
     `contacts`: with the world, and closed loops, in the order of their rows; `redundant`: some of these rows
-    depend on others in every configuration.
+    depend on others in every configuration; `world_aligned`: rows and forces of those that hold vectors are
+    along the world's axes, not along those of their frames.
     """
 
     name: str
@@ -163,6 +164,7 @@ class Model:
     world_forces: bool = False
     contacts: tuple[Contact, ...] = ()
     redundant: bool = False
+    world_aligned: bool = False
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
