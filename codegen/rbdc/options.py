@@ -47,6 +47,13 @@ class ForceFrame(StrEnum):
     WORLD = "world"
 
 
+class ContactFrame(StrEnum):
+    """Axes of the forces of contacts: those of their frames, or the world's."""
+
+    LOCAL = "local"
+    LOCAL_WORLD_ALIGNED = "local-world-aligned"
+
+
 class Style(StrEnum):
     """Straight-line code; loops over the model's tables where a function has such a form; whichever suits
     each function.
@@ -107,9 +114,16 @@ class BuildOptions(ModelOptions):
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
         (),
-        "A contact with the world, or a closed loop; FILE: a TOML file of them.",
+        "A contact with the world, or a closed loop; FILE: TOML, or the YAML beside parallel robots.",
         "--contact",
         "--loop",
+        "--contacts",
+        recorded=Recorded.UNLESS_DEFAULT,
+    )
+    contact_frame: Option[ContactFrame] = Option(
+        choice(ContactFrame),
+        ContactFrame.LOCAL,
+        "Forces and rows of contacts are along the axes of their frames (local), or along the world's.",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     name: Option[str | None] = Option(

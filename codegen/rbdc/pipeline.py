@@ -19,6 +19,7 @@ from rbdc.emit.names import check_module_name, module_name, namesake, refuse_tak
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
+from rbdc.model.contacts import world_aligned
 from rbdc.model.formats.contacts import with_contacts
 from rbdc.model.notes import kept_warnings, place_of, warnings_of
 from rbdc.model.parameters import with_rows
@@ -39,7 +40,7 @@ from rbdc.native.scratch import sweep_temporary
 from rbdc.native.target import refuse_other_machine
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.option_fields import recorded_options
-from rbdc.options import BuildOptions, Progress, Style, check_options
+from rbdc.options import BuildOptions, ContactFrame, Progress, Style, check_options
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -112,6 +113,8 @@ def read(description: Description, options: BuildOptions) -> Model:
     model = replace(model, world_forces=options.fext_frame == "world")
     if options.contacts or model.contacts:
         model = _settled(with_contacts(model, options.contacts))
+    if options.contact_frame is ContactFrame.LOCAL_WORLD_ALIGNED:
+        model = world_aligned(model)
     if model.contacts and model.world_forces:
         raise UnsupportedError(
             "--fext-frame world: with contacts external forces are in the bodies' frames; leave it out"

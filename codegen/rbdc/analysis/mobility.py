@@ -95,8 +95,9 @@ def _dropped_note(before: Contact, after: Contact) -> Note:
 
 def _redundant_note(contact: Contact) -> Note:
     return Note(
-        f'contact "{shown(contact.name)}": rows depend on those of other contacts, so functions that solve '
-        "for forces need mu; one surface for the points of a body holds the same without"
+        f'contact "{shown(contact.name)}": rows depend on those of other contacts, or nothing moves along '
+        "them, so functions that solve for forces need mu; one surface for the points of a body holds the "
+        "same without"
     )
 
 

@@ -91,6 +91,12 @@ class Parameter:
         return self.kind is Kind.CONFIGURATION
 
     @property
+    def check(self) -> bool | str:
+        """Whether Python checks that it is finite, or of which kind it has to be."""
+        kinds = {Kind.SWITCHES: "switches", Kind.NOT_NEGATIVE: "not negative", Kind.PLACEMENTS: "placements"}
+        return kinds.get(self.kind, self.configuration)
+
+    @property
     def in_space(self) -> bool:
         """Whether it is an output over directions in space, or a number, where others have a row for each
         joint's direction.

@@ -59,7 +59,9 @@ def lump(description: Description, **keywords: Any) -> Model:
     notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
     bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
     bodies, nq, nv = _number(bodies)
+    loops = list(_contacts(description, walk.frames))
     extra_notes = [
+        *_idle_notes(loops),
         *coupling_notes,
         *_namesake_notes(description, options.root_joint),
         *_massless_notes(bodies),
@@ -78,7 +80,7 @@ def lump(description: Description, **keywords: Any) -> Model:
         description.text_hash,
         drive_terms=included,
         friction_width=options.friction_width,
-        contacts=tuple(_contacts(description, walk.frames)),
+        contacts=tuple(c for c in loops if not _idle(c)),
         actuators=tuple(_actuators(description, bodies)),
     )
 
@@ -92,8 +94,21 @@ def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Act
             yield replace(actuator, gains=gains)
 
 
+def _idle(contact: Contact) -> bool:
+    """Whether a loop is between links that do not move against each other."""
+    return contact.second is not None and contact.first.body == contact.second.body
+
+
+def _idle_notes(contacts: Sequence[Contact]) -> list[Note]:
+    names = [
+        [shown(c.name), shown(c.first.name), shown(c.second.name)] for c in contacts if c.second and _idle(c)
+    ]
+    left_out = 'loop "{}" is left out: "{}" and "{}" do not move against each other'
+    return [Note(left_out.format(*own)) for own in names]
+
+
 def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Contact]:
-    """The loops of a description, but those between links that do not move against each other."""
+    """The loops of a description, what moves first."""
     known = {frame.name: frame for frame in frames}
     for loop in description.loops:
         first, second = (
@@ -103,8 +118,7 @@ def _contacts(description: Description, frames: Sequence[Frame]) -> Iterator[Con
         kind = ContactKind(loop.kind)
         if first.body == WORLD:
             first, second = second, first
-        if first.body != second.body:
-            yield Contact(loop.name, kind, first, second, tuple(range(kind.components)))
+        yield Contact(loop.name, kind, first, second, tuple(range(kind.components)))
 
 
 def _gravity(description: Description, options: ModelOptions) -> tuple[Gravity, list[Note]]:

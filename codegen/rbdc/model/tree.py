@@ -157,7 +157,8 @@ class Model:
     `friction_width`: the speed (m/s, rad/s) at which dry friction has 0.7 of its full value. `parameters`:
     what functions take at run time. `world_forces`: external forces are given in the world's frame, not in
     those of the bodies. `contacts`: with the world, and closed loops, in the order of their rows;
-    `redundant`: some of these rows depend on others in every configuration.
+    `redundant`: some of these rows depend on others in every configuration; `world_aligned`: rows and forces
+    of those that hold vectors are along the world's axes, not along those of their frames.
     """
 
     name: str
@@ -178,6 +179,7 @@ class Model:
     contacts: tuple[Contact, ...] = ()
     redundant: bool = False
     actuators: tuple[Actuator, ...] = ()
+    world_aligned: bool = False
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:

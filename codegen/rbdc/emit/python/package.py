@@ -244,7 +244,7 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         name=d.name,
         summary=docstring(d.summary),
         framed=d.framed,
-        inputs=repr(tuple((p.name, p.shape, p.optional, p.configuration) for p in d.inputs)),
+        inputs=repr(tuple((p.name, p.shape, p.optional, p.check) for p in d.inputs)),
         outputs=repr(tuple((p.name, p.shape) for p in d.outputs)),
         signature=", ".join([*arguments, "*", *keywords]),
         typed_signature=", ".join([*typed, "*", *typed_keywords]),

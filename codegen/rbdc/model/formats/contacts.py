@@ -3,7 +3,8 @@
 `NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
 `NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` of
 each, with `kind`, `link` and, where it has one, `origin` (3 or 6 numbers), and for loops `second` and
-`second_origin`.
+`second_origin`; a YAML file is that of `rbdc.model.formats.loops_yaml`, whose loops have the names of their
+first links.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class ContactOption(NamedTuple):
 
 _FORM = (
     "give NAME=point@LINK[:x,y,z], NAME=surface@LINK[:x,y,z,roll,pitch,yaw], "
-    "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a TOML file"
+    "NAME=point|weld|revolute@LINK[:...]=LINK[:...] for a loop, or a file of TOML or YAML"
 )
 _KINDS = {
     False: (ContactKind.POINT, ContactKind.SURFACE),
@@ -93,6 +94,10 @@ def _of_text(text: str) -> ContactOption:
 
 def _of_file(path: Path) -> list[ContactOption]:
     try:
+        if path.suffix.lower() in (".yaml", ".yml"):
+            from rbdc.model.formats.loops_yaml import pairs_of
+
+            return [_checked(p.first, p.kind.value, [(p.first, ()), (p.second, ())]) for p in pairs_of(path)]
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{error.strerror}; {_FORM}") from None

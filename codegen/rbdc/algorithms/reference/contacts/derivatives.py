@@ -41,7 +41,7 @@ TERMS = 30
 """Terms of the series of a right Jacobian: enough for turns of less than a revolution."""
 
 
-def _stepped(model: Model, q: Sequence[Scalar]) -> Vector:
+def stepped(model: Model, q: Sequence[Scalar]) -> Vector:
     """q as dual numbers whose rates are rows, by each direction of the tangent space."""
     units = unit_rows(model.nv, q)
     found: Vector = list(q)
@@ -57,11 +57,11 @@ def _rated(model: Model, x: Sequence[Scalar], beside: Sequence[Scalar]) -> Vecto
     return [Tangent(y, rate) for y, rate in zip(x, unit_rows(model.nv, [*x, *beside]), strict=True)]
 
 
-def _rates(values: Sequence[Scalar]) -> Vector:
+def rates(values: Sequence[Scalar]) -> Vector:
     return [rate_of(x) for x in values]
 
 
-def _matrix(model: Model, rows: Sequence[Scalar]) -> Matrix:
+def matrix_of(model: Model, rows: Sequence[Scalar]) -> Matrix:
     return [apart(row, model.nv) for row in rows]
 
 
@@ -72,8 +72,8 @@ def _by(
     v: Sequence[Scalar],
 ) -> list[tuple[Vector, Vector]]:
     """Rows of derivatives, by q and by v, of two vectors."""
-    given = [(_stepped(model, q), list(v)), (list(q), _rated(model, v, q))]
-    return [(_rates(one), _rates(two)) for one, two in (values(*x) for x in given)]
+    given = [(stepped(model, q), list(v)), (list(q), _rated(model, v, q))]
+    return [(rates(one), rates(two)) for one, two in (values(*x) for x in given)]
 
 
 def _residual_by_q_of_errors(
@@ -140,7 +140,7 @@ def constrained_dynamics_derivatives(
     sides = [[-x for x in by_q[0]], [-x for x in by_v[0]], list(units)]
     residuals = [by_q[1], by_v[1], [0.0] * len(forces)]
     found = systems(model, q, options, sides, residuals)
-    return (*(_matrix(model, x) for x, _ in found), *(_matrix(model, f) for _, f in found))
+    return (*(matrix_of(model, x) for x, _ in found), *(matrix_of(model, f) for _, f in found))
 
 
 def constrained_dynamics_jvp(
@@ -154,11 +154,12 @@ def constrained_dynamics_jvp(
 ) -> tuple[Vector, Vector]:
     """Products of the matrices with the directions dq, dv, dtau: of ddq, of the forces."""
     found = constrained_dynamics_derivatives(model, q, v, tau, fext, options)
-    one, two = (_sum_of_products(found[k : k + 3], directions) for k in (0, 3))
+    one, two = (of_products(found[k : k + 3], directions) for k in (0, 3))
     return one, two
 
 
-def _sum_of_products(matrices: Sequence[Matrix], vectors: Sequence[Sequence[Scalar]]) -> Vector:
+def of_products(matrices: Sequence[Matrix], vectors: Sequence[Sequence[Scalar]]) -> Vector:
+    """The sum of products of matrices, each with its vector."""
     products = ([dot(row, x) for row in m] for m, x in zip(matrices, vectors, strict=True))
     return [_sum(entries) for entries in zip(*products, strict=True)]
 
@@ -174,7 +175,7 @@ def constrained_dynamics_vjp(
 ) -> tuple[Vector, ...]:
     """Products of the weights w_ddq and w_forces with the matrices by q, by v and by tau."""
     found = [transposed(m) for m in constrained_dynamics_derivatives(model, q, v, tau, fext, options)]
-    return (*(_sum_of_products(found[k::3], weights) for k in range(3)),)
+    return (*(of_products(found[k::3], weights) for k in range(3)),)
 
 
 def impulse_dynamics_derivatives(
@@ -191,15 +192,15 @@ def impulse_dynamics_derivatives(
     change = [x - y for x, y in zip(after, v, strict=True)]
     still = model.of_inertia()
     sliding = [x + restitution[0] * y for x, y in zip(after, v, strict=True)]
-    moved = _stepped(model, q)
+    moved = stepped(model, q)
     torque = rnea(still, moved, [0.0] * model.nv, change, external(model, moved, impulses, None))
-    by_q = _rates(contact_velocity(model, moved, sliding))
+    by_q = rates(contact_velocity(model, moved, sliding))
     factor, units = 1.0 + restitution[0], unit_rows(model.nv, [*q, *v])
-    by_v = [factor * x for x in _rates(contact_velocity(model, q, _rated(model, v, q)))]
-    sides = [[-x for x in _rates(torque)], [0.0] * model.nv]
+    by_v = [factor * x for x in rates(contact_velocity(model, q, _rated(model, v, q)))]
+    sides = [[-x for x in rates(torque)], [0.0] * model.nv]
     (dq, fq), (dv, fv) = systems(model, q, options, sides, [by_q, by_v])
     kept = [x + unit for x, unit in zip(dv, units, strict=True)]
-    return (*(_matrix(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
+    return (*(matrix_of(model, x) for x in (dq, kept, fq, fv)),)  # type: ignore[return-value]
 
 
 def contact_inverse_dynamics_derivatives(
@@ -221,8 +222,8 @@ def contact_inverse_dynamics_derivatives(
     by_q = by_q[0], _residual_by_q_of_errors(model, q, options, by_q[1])
     jacobian = contact_jacobian(model, q)
     by_forces = [[-x for x in row] for row in transposed(jacobian)]
-    torques = [_matrix(model, by_q[0]), _matrix(model, by_v[0]), crba(model, q)]
-    return (*torques, by_forces, _matrix(model, by_q[1]), _matrix(model, by_v[1]), jacobian)
+    torques = [matrix_of(model, by_q[0]), matrix_of(model, by_v[0]), crba(model, q)]
+    return (*torques, by_forces, matrix_of(model, by_q[1]), matrix_of(model, by_v[1]), jacobian)
 
 
 def contact_forward_dynamics_derivatives(
@@ -243,4 +244,4 @@ def contact_forward_dynamics_derivatives(
     units = unit_rows(model.nv, [*q, *v])
     sides = [[-x for x in by_q], [-x for x in by_v], list(units), *contact_jacobian(model, q)]
     dq, dv, dtau, *pushed = eliminated(crba(model, q), sides)
-    return _matrix(model, dq), _matrix(model, dv), _matrix(model, dtau), transposed(pushed)
+    return matrix_of(model, dq), matrix_of(model, dv), matrix_of(model, dtau), transposed(pushed)

@@ -1,0 +1,112 @@
+"""The rate of the centroidal momentum by contacts and gravity, and its derivatives.
+
+With W = [F; N] the wrench of the contacts on the bodies about the world's origin, c and m the centre and the
+mass of what moves
+
+    hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
+
+A force on body 1 is fixed to it: a step of k that carries body 1 changes it by J_k x* F. What a loop does to
+body 2 follows body 1 (`rbdc.algorithms.contacts.derivatives`), and cancels but for the distance of points
+that are held together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.centroidal import centre_of_moving_links
+from rbdc.algorithms.contacts.dynamics import forces_at_origin
+from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at, contact_motions, tree_motion
+from rbdc.algorithms.momentum import com_jacobian, total_mass
+from rbdc.algorithms.tools.joint_coordinates import reduce_columns
+from rbdc.algorithms.tools.linear import Matrix, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import WORLD, Model
+from rbdc.model.contacts import total_rows
+from rbdc.spatial import Force, Motion, Scalar, Vector3
+
+Vector = list[Scalar]
+
+
+def centroidal_contact_dynamics(
+    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], trace: Trace = silent
+) -> Vector:
+    """hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first, where
+    contacts and gravity alone act on them, as on robots with a free root. Test: `centroidal_momentum_matrix`,
+    `contact_forward_dynamics`.
+    """
+    tree = tree_motion(model, q, trace=trace)
+    total = _wrench(tree, contact_motions(tree, local=True), forces)
+    about = _about(centre_of_moving_links(model, q, trace), total)
+    weight = model.gravity.scaled(total_mass(model, with_base=False))
+    return [*(about.linear + weight).scalars(), *about.angular.scalars()]
+
+
+def _about(centre: Vector3, force: Force) -> Force:
+    """A force about the world's origin, about the centre of mass."""
+    return Force(force.linear, force.angular - centre.cross(force.linear))
+
+
+def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Force:
+    """What the contacts do to all bodies, about the world's origin."""
+    total = Force.zero()
+    for contact, both in zip(contacts, forces_at_origin(contacts, forces), strict=True):
+        for body, force in zip(contact.bodies, both, strict=True):
+            if body != WORLD:
+                total = total + force
+    return tree.frame.act_force(total)
+
+
+def centroidal_contact_dynamics_derivatives(
+    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], trace: Trace = silent
+) -> tuple[Matrix, Matrix]:
+    """hdot by q (6, nv), the forces constant in the contacts' axes, and by the forces (6, nc). Test: complex
+    step of the reference.
+    """
+    tree = tree_motion(model, q, trace=trace)
+    contacts = contact_motions(tree, local=True)
+    centre, total = centre_of_moving_links(model, q, trace), _wrench(tree, contacts, forces)
+    both = forces_at_origin(contacts, forces)
+    full = [
+        _about(centre, tree.frame.act_force(_changed(tree, contacts, both, index, s))).scalars()
+        for index in range(model.njoints)
+        for s in tree.columns[index]
+    ]
+    by_q = transposed(reduce_columns(model, transposed(full)))
+    share = total_mass(model) / total_mass(model, with_base=False)
+    shifts = [Vector3.of(x).scaled(share) for x in transposed(com_jacobian(model, q, trace))]
+    for column, shift in zip(by_q, shifts, strict=True):
+        column[3:] = [x - y for x, y in zip(column[3:], shift.cross(total.linear).scalars(), strict=True)]
+    rows = range(total_rows(model))
+    units = ([float(i == k) for i in rows] for k in rows)
+    by_forces = [_about(centre, _wrench(tree, contacts, unit)).scalars() for unit in units]
+    return transposed(by_q), transposed(by_forces)
+
+
+def _changed(
+    tree: TreeMotion,
+    contacts: Sequence[ContactMotion],
+    forces: Sequence[tuple[Force, Force]],
+    index: int,
+    s: Motion,
+) -> Force:
+    """Change of the wrench of all contacts, about the origin of the one frame, by a step s of a joint."""
+    total = Force.zero()
+    for contact, (first, second) in zip(contacts, forces, strict=True):
+        one, two = contact.bodies
+        if index in tree.model.support(one):
+            total = total + s.cross_force(first)
+            if two != WORLD:
+                total = total + _followed(contact, s, second)
+        if two != WORLD and contact.of_points and index in tree.model.support(two):
+            moved = at(contact.second.translation, s).linear
+            total = total + Force(Vector3.zero(), moved.cross(second.linear))
+    return total
+
+
+def _followed(contact: ContactMotion, s: Motion, force: Force) -> Force:
+    """Change of a force on body 2 that follows body 1."""
+    if not contact.of_points:
+        return s.cross_force(force)
+    linear = s.angular.cross(force.linear)
+    return Force(linear, contact.second.translation.cross(linear))

@@ -1,0 +1,61 @@
+"""Configurations and velocities near given ones in which the loops are closed.
+
+Newton's steps of least norm, q (+) -J^T (J J^T)^-1 e, in a fixed number; J is that of the relative velocity,
+for the derivative of a logarithm leaves the logarithm itself as it is. Long steps are shortened to less than
+one unit (m, rad) by 1 / sqrt(1 + |step|^2), which leaves short ones what they are to second order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rbdc.algorithms.contacts.dynamics import stacked
+from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
+from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed
+from rbdc.algorithms.trace import Trace, silent
+from rbdc.model import Model
+from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
+from rbdc.spatial import Scalar
+from rbdc.spatial.scalars import sqrt
+
+Vector = list[Scalar]
+
+
+def project_configuration(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Vector, Vector]:
+    """The configuration (nq), and the error of the loops that is left (rows of the loops; m, rad). Test: it
+    is zero from near closed configurations, which stay as they are.
+    """
+    loops, reached = loops_of(model), list(q)
+    for count in range(PROJECTION_STEPS):
+        error, jacobian = _error_and_jacobian(loops, reached)
+        step = _least(jacobian, error)
+        trace("loops", "J^T (J J^T)^-1 e", f"step{count}", step)
+        factor = -1.0 / sqrt(1.0 + dot(step, step))
+        reached = integrate(loops, reached, [factor * x for x in step])
+        trace("loops", "configuration", f"q{count}", reached)
+    return reached, _error_and_jacobian(loops, reached)[0]
+
+
+def project_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+    """The velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v. Test: J
+    takes it to zero, it is its own projection.
+    """
+    _, jacobian = _error_and_jacobian(loops_of(model), q)
+    off = _least(jacobian, [dot(row, v) for row in jacobian])
+    trace("loops", "J^T (J J^T)^-1 J v", "off", off)
+    return [x - y for x, y in zip(v, off, strict=True)]
+
+
+def _error_and_jacobian(loops: Model, q: Sequence[Scalar]) -> tuple[Vector, Matrix]:
+    """Errors of the loops, and J, along the axes of the contacts' frames."""
+    contacts = contact_motions(tree_motion(loops, q), local=True)
+    return [x for contact in contacts for x in contact.rows(contact.error())], stacked(contacts)
+
+
+def _least(jacobian: Matrix, error: Vector) -> Vector:
+    """The step of least norm with J step = error."""
+    square = [[dot(a, b) for b in jacobian] for a in jacobian]
+    mean = sum((row[k] for k, row in enumerate(square)), 0.0) * (LEAST_PIVOT / len(square))
+    weights = Factorisation(plus_diagonal(square, [mean] * len(square))).solve(error)
+    return [dot(column, weights) for column in transposed(jacobian)]

@@ -1,0 +1,284 @@
+"""Contacts and loops on random trees with every joint type, mimic joints, armature and damping, under
+external forces and all options: equations of motion, complex steps of the dense reference, products with
+derivatives, momentum, projections, single precision, axes of the world.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.kinematics import forward_kinematics
+from rbdc.algorithms.manifold import integrate
+from rbdc.algorithms.reference.contacts.centroidal import centroidal_contact_dynamics
+from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, impulse_dynamics
+from rbdc.algorithms.reference.contacts.world_aligned import turned
+from rbdc.model import Model
+from rbdc.model.contacts import ContactOptions, row_slices
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from rbdc.spatial import Force, Placement, Rotation, Vector3
+from tests.laws.test_derivatives import TINY, tangent
+from tests.laws.test_drives import driven
+from tests.support import UNOPTIMISED, Array, build_module, slow_but
+from tests.support_trees import mimic_tree, random_tree
+
+FUNCTIONS = (
+    *("constrained_dynamics", "constrained_dynamics_derivatives"),
+    *("constrained_dynamics_vjp", "constrained_dynamics_jvp"),
+    *("impulse_dynamics", "impulse_dynamics_derivatives"),
+    *("contact_inverse_dynamics", "contact_forward_dynamics"),
+    *("centroidal_contact_dynamics", "centroidal_contact_dynamics_derivatives"),
+    *("project_configuration", "project_velocity"),
+    *("contact_jacobian", "contact_drift", "contact_error", "crba", "nle", "rnea"),
+)
+POINT, SURFACE = "tip=point@link2:0.1,0.2,-0.1,0.3,0.2,0.1", "sole=surface@link3:0.1,0,-0.2,0.5,0.1,0.2"
+TREES: dict[str, Any] = {
+    "fixed": (lambda: driven(random_tree(0, size=6), root=True), (), ("point", "link3", "link1")),
+    "mimic": (
+        lambda: driven(mimic_tree("coupled", root_joint="free-flyer")),
+        (POINT,),
+        ("point", "link4", "link1"),
+    ),
+    "spherical": (lambda: driven(random_tree(1, size=4)), (SURFACE,), ("point", "link0", "link2")),
+    "planar": (lambda: driven(random_tree(3, size=4)), (POINT,), ("revolute", "link3", "link0")),
+    "every type": (lambda: driven(random_tree(7, size=7)), (POINT,), ("weld", "link6", "link0")),
+}
+QUICK = ("fixed", "spherical")
+
+
+def loop(tree: Model, kind: str, one: str, two: str) -> tuple[Any, ...]:
+    """A loop that a random configuration closes."""
+    rng = np.random.default_rng(8)
+    q = integrate(tree, tree.neutral(), [float(x) for x in rng.uniform(-0.7, 0.7, tree.nv)])
+    placed = dict(zip((f.name for f in tree.frames), forward_kinematics(tree, q), strict=True))
+    own = Placement(Rotation.from_rpy(0.3, 0.2, 0.1), Vector3(0.1, -0.2, 0.1))
+    other = placed[two].inverse().compose(placed[one]).compose(own)
+    x, y, z = (
+        np.array(axis.scalars(), dtype=float)
+        for axis in (other.rotation.x, other.rotation.y, other.rotation.z)
+    )
+    angles = np.arctan2(y[2], z[2]), np.arctan2(-x[2], np.hypot(x[0], x[1])), np.arctan2(x[1], x[0])
+    second = [float(number) for number in (*other.translation.scalars(), *angles)]
+    return "closed", kind, (one, (0.1, -0.2, 0.1, 0.3, 0.2, 0.1)), (two, tuple(second))
+
+
+def held(case: str) -> tuple[Model, tuple[Any, ...]]:
+    """A tree and its contacts."""
+    make, contacts, closed = TREES[case]
+    tree = replace(make(), name=f"held_{case.replace(' ', '_')}")
+    return tree, (*contacts, loop(tree, *closed))
+
+
+@pytest.fixture(params=slow_but(TREES, QUICK), scope="module")
+def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
+    tree, contacts = held(request.param)
+    model = read(tree, BuildOptions(contacts=contacts))
+    return model, build_module(tree, functions=FUNCTIONS, cflags=UNOPTIMISED, contacts=contacts, verify=False)
+
+
+def state(module: ModuleType) -> tuple[Array, Array, Array, Array]:
+    """q, v, tau and fext."""
+    rng = np.random.default_rng(1)
+    v, tau = rng.normal(size=(2, module.nv))
+    return module.random_configuration(1), v, tau, rng.normal(size=(module.njoints, 6))
+
+
+def options(model: Model) -> dict[str, Array]:
+    """Gains, and a target for each contact with the world."""
+    rng = np.random.default_rng(2)
+    found = {"gains": np.abs(rng.normal(size=(len(model.contacts), 2)))}
+    world = sum(contact.second is None for contact in model.contacts)
+    if world:
+        turns = rng.normal(size=(world, 4))
+        turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+        found["target"] = np.hstack([rng.normal(size=(world, 3)), turns])
+    return found
+
+
+def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+    scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
+    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+
+
+def test_the_equations_hold(pair: tuple[Model, ModuleType]) -> None:
+    model, module = pair
+    q, v, tau, fext = state(module)
+    given = options(model)
+    ddq, forces = module.constrained_dynamics(q, v, tau, fext=fext, **given)
+    jacobian, inertia = module.contact_jacobian(q), module.crba(q)
+    close(inertia @ ddq + module.rnea(q, v, 0.0 * v, fext), tau + jacobian.T @ forces)
+    close(jacobian @ ddq + module.contact_drift(q, v, **given), np.zeros(len(forces)))
+    torque, residual = module.contact_inverse_dynamics(q, v, ddq, forces, fext=fext, **given)
+    close(torque, tau)
+    close(residual, np.zeros(len(forces)))
+    close(module.contact_forward_dynamics(q, v, tau, forces, fext), ddq)
+    after, impulses = module.impulse_dynamics(q, v, 0.3)
+    close(inertia @ (after - v), jacobian.T @ impulses)
+    close(jacobian @ (after + 0.3 * v), np.zeros(len(forces)))
+
+
+def steps(function: Any, model: Model, at: list[Array]) -> list[list[Array]]:
+    """For each argument, q in its tangent space first, the complex-step derivatives of all outputs."""
+    found = []
+    for which, x in enumerate(at):
+        directions = tangent(model, at[0]) if which == 0 else np.eye(x.size)
+        columns = []
+        for direction in directions.T:
+            moved = [y.astype(complex) for y in at]
+            moved[which] = moved[which] + 1j * TINY * direction
+            columns.append([[y.imag / TINY for y in out] for out in function(*(list(y) for y in moved))])
+        found.append([np.array(out, dtype=float).T for out in zip(*columns, strict=True)])
+    return found
+
+
+def complex_arctangent(y: Any, x: Any) -> Any:
+    """The angle of (x, y), and its rate for the complex step."""
+    rate = (x.real * y.imag - y.real * x.imag) / (x.real * x.real + y.real * y.real)
+    return complex(math.atan2(y.real, x.real), rate)
+
+
+def test_derivatives_by_complex_steps(
+    pair: tuple[Model, ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, module = pair
+    logarithms = "rbdc.algorithms.reference.manifold"
+    monkeypatch.setattr(f"{logarithms}.atan2", complex_arctangent)
+    monkeypatch.setattr(f"{logarithms}.where_less", lambda a, b, x, y: x if a.real < b else y)
+    q, v, tau, fext = state(module)
+    given = options(model)
+    at = ContactOptions(**{name: list(x.ravel()) for name, x in given.items()})
+    on_bodies = [Force.of([float(x) for x in row]) for row in fext]
+    right = steps(lambda *x: constrained_dynamics(model, *x, on_bodies, at), model, [q, v, tau])
+    found = module.constrained_dynamics_derivatives(q, v, tau, fext=fext, **given)
+    for k, by in enumerate(right):
+        close(found[k], by[0])
+        close(found[3 + k], by[1])
+    right = steps(lambda *x: impulse_dynamics(model, *x, [0.3]), model, [q, v])
+    found = module.impulse_dynamics_derivatives(q, v, 0.3)
+    for k, by in enumerate(right):
+        close(found[k], by[0])
+        close(found[2 + k], by[1])
+    forces = np.random.default_rng(3).normal(size=module.contact_rows[-1].stop)
+    right = steps(lambda *x: [centroidal_contact_dynamics(model, *x)], model, [q, forces])
+    for matrix, (by_one,) in zip(
+        module.centroidal_contact_dynamics_derivatives(q, forces), right, strict=True
+    ):
+        close(matrix, by_one)
+
+
+@pytest.mark.parametrize("given", [False, True], ids=["plain", "with options"])
+def test_products_with_the_derivatives(pair: tuple[Model, ModuleType], given: bool) -> None:
+    model, module = pair
+    q, v, tau, fext = state(module)
+    rng = np.random.default_rng(4)
+    more: dict[str, Array] = {}
+    if given:
+        more = {"fext": fext, "active": np.eye(len(model.contacts))[0], **options(model)}
+    matrices = module.constrained_dynamics_derivatives(q, v, tau, **more)
+    w_ddq, dq, dv, dtau = rng.normal(size=(4, module.nv))
+    w_forces = rng.normal(size=len(matrices[3]))
+    found = module.constrained_dynamics_vjp(q, v, tau, w_ddq, w_forces, **more)
+    for k, product in enumerate(found):
+        close(product, w_ddq @ matrices[k] + w_forces @ matrices[3 + k])
+    found = module.constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, **more)
+    for k, product in enumerate(found):
+        close(product, sum(m @ x for m, x in zip(matrices[3 * k : 3 * k + 3], (dq, dv, dtau), strict=True)))
+
+
+def test_loops_are_closed(pair: tuple[Model, ModuleType]) -> None:
+    """From near a closed configuration, which stays as it is; velocities keep the loops as they are."""
+    model, module = pair
+    q, v, _, _ = state(module)
+    for _ in range(20):
+        q, error = module.project_configuration(q)
+    close(error, np.zeros_like(error), 1e-10)
+    near = q + 0.05 * tangent(model, q) @ v / np.linalg.norm(v)
+    closed, error = module.project_configuration(near)
+    close(error, np.zeros_like(error), 1e-10)
+    close(module.project_configuration(closed)[0], closed, 1e-10)
+    assert np.linalg.norm(closed - near) < 0.2
+    slices = row_slices(model)
+    rows = np.r_[tuple(slices[c.name] for c in model.contacts if c.second is not None)]
+    jacobian = module.contact_jacobian(closed)[rows]
+    kept = module.project_velocity(closed, v)
+    close(jacobian @ kept, np.zeros(len(rows)), 1e-8)
+    close(module.project_velocity(closed, kept), kept, 1e-8)
+    close(np.linalg.pinv(jacobian) @ jacobian @ (v - kept), v - kept, 1e-8)
+
+
+def test_the_momentum_changes_by_contacts_and_gravity() -> None:
+    """On a free root: A ddq and dA/dt v of accelerations under contact forces."""
+    tree, contacts = held("spherical")
+    module = build_module(
+        tree,
+        functions=(
+            "contact_forward_dynamics",
+            "centroidal_contact_dynamics",
+            "centroidal_momentum_derivative",
+        ),
+        cflags=UNOPTIMISED,
+        contacts=contacts,
+        name="floating",
+        verify=False,
+    )
+    rng = np.random.default_rng(5)
+    q, (v, tau) = module.random_configuration(2), rng.normal(size=(2, module.nv))
+    tau[:6] = 0.0
+    forces = rng.normal(size=module.contact_rows[-1].stop)
+    ddq = module.contact_forward_dynamics(q, v, tau, forces)
+    rate = module.centroidal_momentum_derivative(q, v, ddq)
+    found = module.centroidal_contact_dynamics(q, forces)
+    close(found, rate, 1e-10)
+
+
+@pytest.mark.parametrize("aligned", [False, True], ids=["local", "local-world-aligned"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_builds_are_verified(dtype: str, aligned: bool) -> None:
+    """Every function of a small tree, single samples and batches, each option given and not."""
+    tree = replace(driven(random_tree(1, size=3)), name=f"verified_{dtype}_{'world' if aligned else 'own'}")
+    module = build_module(
+        tree,
+        functions=tuple(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+        cflags=UNOPTIMISED,
+        contacts=("tip=point@link2:0.1,0,0", loop(tree, "weld", "link0", "link2")),
+        targets=("c", "batch"),
+        dtype=dtype,
+        contact_frame="local-world-aligned" if aligned else "local",
+    )
+    assert module.contact_names == ("tip", "closed")
+
+
+def test_forces_along_the_axes_of_the_world() -> None:
+    """Accelerations stay as they are, forces are turned with the contact's frame; a loop that holds less than
+    vectors keeps its axes, with a warning.
+    """
+    tree, contacts = held("spherical")
+    names = ("constrained_dynamics", "contact_jacobian", "contact_placements")
+    local, world = (
+        build_module(
+            tree,
+            functions=names,
+            cflags=UNOPTIMISED,
+            contacts=contacts,
+            verify=False,
+            contact_frame=frame,
+            name=f"aligned_{frame.replace('-', '_')}",
+        )
+        for frame in ("local", "local-world-aligned")
+    )
+    q, v, tau, _ = state(local)
+    (ddq, own), (right, forces) = (m.constrained_dynamics(q, v, tau) for m in (local, world))
+    close(right, ddq, 1e-11)
+    turn = local.contact_placements(q)[0, :3, :3]
+    close(forces[:6], (own[:6].reshape(2, 3) @ turn.T).ravel(), 1e-11)
+    close(forces[6:], own[6:], 1e-11)
+    assert any("along the axes of its own frame" in text for text in world.warnings)
+    close(world.contact_jacobian(q).T @ forces, local.contact_jacobian(q).T @ own, 1e-11)
+    model = read(tree, BuildOptions(contacts=contacts))
+    close(np.array(turned(model, list(q), list(own))), forces, 1e-11)

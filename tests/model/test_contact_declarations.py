@@ -1,0 +1,143 @@
+"""How contacts and loops are declared, what of a model carries them, and bad declarations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_jacobian
+from rbdc.errors import OptionError, RbdcError
+from rbdc.model import Model
+from rbdc.model.notes import warnings_of
+from rbdc.options import BuildOptions
+from rbdc.pipeline import read
+from tests.mjcf.test_loops import BODIES, KINDS
+from tests.support_contacts import POINTS
+from tests.support_trees import random_tree
+
+FIVE_BAR = """<robot name="five_bar">
+  <link name="base"/>{links}{joints}
+</robot>"""
+LINK = """<link name="{0}"><inertial><origin xyz="0.1 0 0"/><mass value="1"/>
+  <inertia ixx="0.01" iyy="0.02" izz="0.02" ixy="0" ixz="0" iyz="0"/></inertial></link>"""
+JOINT = """<joint name="j_{1}" type="{3}"><parent link="{0}"/><child link="{1}"/><origin xyz="{2}"/>
+  <axis xyz="0 0 1"/><limit lower="-3" upper="3" effort="1" velocity="1"/></joint>"""
+BARS = [
+    ("base", "left", "0 0 0", "revolute"),
+    ("left", "upper_left", "0.3 0 0", "revolute"),
+    ("base", "right", "0.2 0 0", "revolute"),
+    ("right", "upper_right", "0.3 0 0", "revolute"),
+    ("upper_left", "tip_A", "0.3 0 0", "fixed"),
+    ("upper_right", "tip_B", "0.3 0 0", "fixed"),
+]
+SIDECAR = """closed_loop: [['tip_A', 'tip_B']]
+type: ['3D']
+name_mot: ['j_left', 'j_right']
+"""
+
+
+@pytest.fixture
+def five_bar(tmp_path: Path) -> Path:
+    file = tmp_path / "five_bar.urdf"
+    links = "".join(LINK.format(bar[1]) for bar in BARS[:4]) + '<link name="tip_A"/><link name="tip_B"/>'
+    file.write_text(FIVE_BAR.format(links=links, joints="".join(JOINT.format(*bar) for bar in BARS)))
+    return file
+
+
+def test_the_yaml_of_parallel_robots(five_bar: Path, tmp_path: Path) -> None:
+    sidecar = tmp_path / "robot.yaml"
+    sidecar.write_text(SIDECAR)
+    model = read(five_bar, BuildOptions(contacts=sidecar))
+    assert model.contacts == read(five_bar, BuildOptions(contacts=["tip_A=point@tip_A=tip_B"])).contacts
+    (loop,) = model.contacts
+    assert (loop.name, loop.held) == ("tip_A", (0, 1))
+    assert any("1 of 3 rows depend on others" in text for text in warnings_of(model))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("closed_loop: [['tip_A', 'tip_B']]\ntype: []\n", "robot.yaml:2: the file: 1 pairs in closed_loop"),
+        ("closed_loop: [['tip_A']]\ntype: ['6d']\n", "robot.yaml:1: the file: an entry of closed_loop"),
+        ("closed_loop: [['tip_A', 'tip_B']]\ntype: ['5d']\n", "write '3d' or '6d'"),
+        (SIDECAR + "joint_type: ['SPHERICAL']\n", "robot.yaml:4: the file: joint_type changes joints"),
+        (SIDECAR + "colour: red\n", 'robot.yaml:5: the file: "colour" is not known'),
+        ("closed_loop: 3\ntype: []\n", "closed_loop is no list"),
+        ("closed_loop: [\n", "not YAML"),
+        (SIDECAR.replace("tip_B", "tip_C"), 'no link "tip_C"; there are'),
+    ],
+)
+def test_yaml_that_is_refused(five_bar: Path, tmp_path: Path, text: str, words: str) -> None:
+    sidecar = tmp_path / "robot.yaml"
+    sidecar.write_text(text.replace("colour", "\ncolour"))
+    with pytest.raises(RbdcError) as caught:
+        read(five_bar, BuildOptions(contacts=sidecar))
+    assert words in str(caught.value)
+
+
+def jacobian(model: Model, q: Any) -> Any:
+    return np.array(contact_jacobian(model, [float(x) for x in q]), dtype=float)
+
+
+def test_locked_joints_carry_contacts_along() -> None:
+    """The Jacobian is that of the whole robot without the columns of what is locked."""
+    options: dict[str, Any] = {"root_joint": "free-flyer", "contacts": POINTS, "snap": 0.0}
+    whole = read("hyq", BuildOptions(**options))
+    locked = read("hyq", BuildOptions(lock={"lf_kfe_joint": -1.1}, **options))
+    names = [body.joint_name for body in whole.bodies]
+    place = whole.bodies[names.index("lf_kfe_joint")]
+    rng = np.random.default_rng(0)
+    q = np.concatenate([rng.normal(size=3), [0.0, 0.6, 0.0, 0.8], rng.normal(size=12)])
+    q[place.index_q] = -1.1
+    left = np.delete(jacobian(whole, q), place.index_v, axis=1)
+    np.testing.assert_allclose(jacobian(locked, np.delete(q, place.index_q)), left, atol=1e-12)
+
+
+def test_another_base_carries_loops_along(tmp_path: Path) -> None:
+    """The error of a loop is that of the same pose of the robot."""
+    file = tmp_path / "fourbar.xml"
+    file.write_text(BODIES.replace("{equality}", KINDS["weld"]))
+    free = BuildOptions(root_joint="free-flyer")
+    own, other = read(file, free), read(file, BuildOptions(root_joint="free-flyer", base="rod"))
+    assert [c.name for c in other.contacts] == [c.name for c in own.contacts] == ["pin"]
+    assert {(c.first.name, c.second.name) for c in other.contacts if c.second} == {("rod", "rocker")}
+    angles = {"j1": 0.3, "j2": -0.4, "j3": 0.2}
+    errors = []
+    for model in (own, other):
+        q = model.neutral()
+        for body in model.bodies:
+            if body.joint_name in angles:
+                q[body.index_q] = angles[body.joint_name]
+        (contact,) = model.contacts
+        errors.append(np.array(contact_error(model, q), dtype=float)[: contact.rows])
+    np.testing.assert_allclose(errors[0], errors[1], atol=1e-9)
+
+
+def test_a_loop_that_locking_makes_idle_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "fourbar.xml"
+    file.write_text(BODIES.replace("{equality}", KINDS["connect"]))
+    model = read(file, BuildOptions(lock={"j2": 0.0, "j3": 0.0, "j1": 0.0}, root_joint="free-flyer"))
+    assert not model.contacts
+    words = 'loop "pin" is left out: "rod" and "rocker" do not move against each other'
+    assert any(words in text for text in warnings_of(model))
+
+
+@pytest.mark.parametrize(
+    ("contacts", "words"),
+    [
+        (["a=point@base"], '"base" does not move: name a link that moves'),
+        (["a=point@link3", "a=point@link2"], "two are named a: give each a name of its own"),
+    ],
+)
+def test_declarations_that_are_refused(contacts: list[str], words: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        read(random_tree(0), BuildOptions(contacts=contacts))
+    assert words in str(caught.value)
+
+
+def test_axes_of_the_world_need_contacts() -> None:
+    with pytest.raises(RbdcError, match="there are no contacts for --contact-frame local-world-aligned"):
+        read("hyq", BuildOptions(contact_frame="local-world-aligned"))
