@@ -10,14 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from rbdc import Joint, Link, Mimic, Model
+from rbdc.emit.backend import FunctionSource
 from rbdc.emit.library import render_library
 from rbdc.emit.paths.kernels import KERNELS
 from rbdc.emit.paths.layout import goes_along_paths
+from rbdc.emit.paths.paths import Request
 from rbdc.emit.variants import VARIANTS, variant_flags
 from rbdc.functions.catalogue import functions_of
+from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE, ScalarType
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.candidates import over
+from rbdc.planning.loops.kernel_bodies import kernel_bodies
 from tests.support import Array
 from tests.support_trees import random_inertia, random_joint
 
@@ -97,6 +101,12 @@ def chain(size: int) -> Model:
     return Model.assemble(f"chain{size}", links, joints)
 
 
+def kernel_alone(model: Model, function: Function, robot: str = "robot") -> FunctionSource:
+    """The kernel of a function, whatever planning would choose."""
+    kind = function.policy.windows
+    return KERNELS[kind].source(Request(robot, function, model, "0", kernel_bodies(model, kind)))
+
+
 class PathKernel:
     """The kernel of a model compiled for one variant's registers, whatever planning would choose."""
 
@@ -114,7 +124,7 @@ class PathKernel:
         self.model, self.scalar = model, scalar
         record = over(functions_of(model)[function], scalar)
         self.declaration = record.declaration
-        source = KERNELS[record.policy.windows].source("robot", record, model, "0")
+        source = kernel_alone(model, record)
         files = render_library(model, "robot", [source], "0")
         for name, text in files.items():
             (folder / name).write_text(text)

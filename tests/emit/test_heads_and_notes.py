@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from rbdc.emit.paths.kernels import KERNELS
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
@@ -19,7 +18,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, slow_but
-from tests.support_paths import path_tree
+from tests.support_paths import kernel_alone, path_tree
 
 SECOND = ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector")
 FRAMED = ("frame_jacobian", "relative_jacobian", "manipulability_gradient")
@@ -74,7 +73,7 @@ def test_heads_of_kernels_along_paths_count_vectors_divisions_and_calls(name: st
     """Sines and cosines of the joints, and divisions for a free root; those of rows are on vectors."""
     model = path_tree(5, 9)
     record = functions_of(model)[name]
-    source = KERNELS[record.policy.windows].source("robot", record, model, "0")
+    source = kernel_alone(model, record)
     found = check(source.files[f"robot_{name}.c"])
     turning = sum(body.joint.rotation == "angle" for body in model.bodies)
     assert found["calls of libm"] == 2 * turning > 0

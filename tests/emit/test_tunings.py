@@ -18,7 +18,6 @@ import pytest
 from rbdc.emit.batch.batch import batch_headers
 from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.library import render_library
-from rbdc.emit.paths.kernels import KERNELS
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
@@ -31,7 +30,7 @@ from rbdc.pipeline import build_package
 from rbdc.planning.generation import GenerationOptions, generate
 from rbdc.resources import resolve
 from tests.support import COMPILERS, OUT, slow_but
-from tests.support_paths import EVERY_KIND, path_tree, widths
+from tests.support_paths import EVERY_KIND, kernel_alone, path_tree, widths
 
 AVX2 = ("-mavx2", "-mfma")
 AVX512 = ("-march=x86-64-v4",)
@@ -179,7 +178,7 @@ def test_kernels_along_paths_copy_no_table_of_constants(tmp_path: Path) -> None:
     """Frames of joints with several degrees of freedom are filled into a copy of the table."""
     model = path_tree(3, 3, kinds=EVERY_KIND[5:])
     record = functions_of(model)["minverse"]
-    source = KERNELS[record.policy.windows].source("robot", record, model, "0")
+    source = kernel_alone(model, record)
     folder = written(tmp_path, render_library(model, "robot", [source], "0"))
     text = (folder / "robot_minverse.c").read_text()
     assert "rows[ROWS]" in text and not re.search(r"memcpy\([^;]*constants", text)

@@ -39,6 +39,7 @@ class Writer:
 
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
         self.robot, self.program, self.chunks, self.scalar = robot, program, chunks, scalar
+        self.zeros = scalar.single_lanes  # that go in one store
         self._members: list[list[int]] = [[] for _ in range(chunks.count)]
         for index, number in enumerate(chunks.chunk_of):
             if number >= 0:
@@ -80,7 +81,7 @@ class Writer:
     def blocks(self, number: int) -> list[Block]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
-        to_store = stores(self.program, homes, number, self._cleared, self.scalar.single_lanes)
+        to_store = stores(self.program, homes, number, self._cleared, self.zeros)
         blocks = self._clearing() if number == 0 else []
         lines: list[str] = []
         section = Section("", "")

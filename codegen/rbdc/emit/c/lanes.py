@@ -35,12 +35,19 @@ def lane_functions(bodies: Sequence[LaneProgram], scalar: ScalarType) -> list[La
     return [_LaneWriter(body, scalar).function() for body in bodies]
 
 
+def argument_names(body: LaneProgram) -> list[str]:
+    """The arguments of a body's function, in order: what it only reads, then what it writes."""
+    written = [array.name for array in body.program.outputs]
+    return [*(array.name for array in body.program.inputs if array.name not in written), *written]
+
+
 class _LaneWriter(Writer):
-    """Writes a program whose vectors, where they do not lie in arrays of such, LOAD reads and STORE writes."""
+    """Writes a program whose vectors LOAD reads and STORE writes where they lie among numbers."""
 
     def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:
         self.body = body
         super().__init__("", body.program, chunk(body.program, _WHOLE), scalar)
+        self.zeros = 1  # gcc 12 clears longer runs of vectors by a loop in microcode
 
     def function(self) -> LaneFunction:
         """The whole function: what is read more than once comes first."""
@@ -53,9 +60,9 @@ class _LaneWriter(Writer):
         ]
         lines += [line for block in blocks for line in titled("", block.formula, block.lines)]
         written = {array.name for array in program.outputs}
-        read = [array for array in program.inputs if array.name not in written]
-        parameters = [self._parameter(array, "const ") for array in read]
-        parameters += [self._parameter(array, "") for array in program.outputs]
+        arrays = {array.name: array for array in (*program.inputs, *program.outputs)}
+        names = argument_names(self.body)
+        parameters = [self._parameter(arrays[x], "" if x in written else "const ") for x in names]
         return LaneFunction(comment(self.body.formula), program.name, ", ".join(parameters), lines)
 
     def _parameter(self, array: Array, const: str) -> str:

@@ -5,22 +5,23 @@ All is computed in one instantaneous frame: that of a free root's body, otherwis
 first joint. A kernel is two kinds of loops:
 
 - over *rows* of bodies (`layout.Schedule`): four limbs side by side, one body each, a chain of bodies in
-  one lane from row to row; root to leaves, then leaves to root (`bodies.py`), written once over abstract
-  lanes (`lanes.Trace`), so that constants that are zero throughout leave no trace.
+  one lane from row to row; root to leaves, then leaves to root. Their bodies are programs in lanes, traced
+  by `planning/loops/limb_bodies.py`, so that constants that are zero throughout leave no trace and costs are
+  counted; `row_loops.py` has the loops around them.
   A joint with several degrees of freedom is as many rows of one lane (`layout.Node`, `several.py`);
 - over *windows* of columns (`layout.Window`): consecutive degrees of freedom side by side in a register,
   and for each the rows of the matrices that are not zero there. Degrees of freedom are numbered depth first,
   so that a subtree is consecutive. What the first loops give is turned into arrays over the degrees of
   freedom in between (`tables.Group`).
 
-Kernels that solve with M (`solves/`) take its factors from articulated bodies (`bodies.articulated`): with
+Kernels that solve with M (`solves/`) take its factors from articulated bodies: with
 D_i = s_i . U_i and K_i = U_i / D_i in one frame for all, M = L^T D L with L_ij = s_j . K_i for j above i.
 L^-1 and L^-T go over them by supernodes, small dense blocks (`solves/supernodes.py`): M^-1 grows by a
 supernode's rows and columns at a time, from the root to the leaves; right-hand sides go through windows.
 
-To add a kernel: take `kernel_of` (`paths.py`) or `inertia_kernel` (`solves/minverse.py`), or what they are
-made of, and a template beside `paths_rnea_derivatives.c.jinja`: `bodies.forward` and `bodies.backward` write
-s, 2 psidot, psiddot, F_q, F_v, F_a and t of every degree of freedom, from which derivatives of any order go
-over the same tiles. Enter it in `KERNELS` (`kernels.py`), its name as `windows` in the policy of the
+To add a kernel: take `kernel_source` (`paths.py`) and a template beside `paths_rnea_derivatives.c.jinja`:
+`limb_bodies.forward` and `limb_bodies.backward` write s, 2 psidot, psiddot, F_q, F_v, F_a and t of every
+degree of freedom, from which derivatives of any order go over the same tiles. Enter it in `KERNELS`
+(`kernels.py`), its bodies in `planning/loops/kernel_bodies.py`, its name as `windows` in the policy of the
 function's record, and its times beside those of `planning.calibration`.
 """

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.paths.layout import goes_along_paths
-from rbdc.emit.paths.paths import kernel_of, paths_source
+from rbdc.emit.paths.paths import Request, inverse_dynamics_cost, paths_source
+from rbdc.emit.paths.row_loops import Bodies
 from rbdc.emit.paths.solves.aba_derivatives import aba_derivatives_cost, aba_derivatives_source
 from rbdc.emit.paths.solves.minverse import minverse_cost, minverse_source
 from rbdc.functions.record import Function
@@ -24,23 +25,19 @@ class PathKernel:
     springs and dry friction.
     """
 
-    cost: Callable[[Model, ScalarType], Cost]
-    source: Callable[..., FunctionSource]
+    cost: Callable[[Model, ScalarType, Bodies], Cost]
+    source: Callable[[Request], FunctionSource]
     coupled: bool = False
     most: int = 1000
     driven_root: bool = True
     any_drive: bool = True
 
 
-def _inverse_dynamics_cost(model: Model, scalar: ScalarType) -> Cost:
-    return kernel_of(model, scalar).cost
-
-
 SOLVED = 360
 """The most degrees of freedom of a kernel that solves with M: four matrices on the stack, 4 MiB."""
 
 KERNELS = {
-    "inverse_dynamics_derivatives": PathKernel(_inverse_dynamics_cost, paths_source, coupled=True),
+    "inverse_dynamics_derivatives": PathKernel(inverse_dynamics_cost, paths_source, coupled=True),
     "inverse_inertia": PathKernel(minverse_cost, minverse_source, most=SOLVED),
     "forward_dynamics_derivatives": PathKernel(
         aba_derivatives_cost, aba_derivatives_source, most=SOLVED, driven_root=False, any_drive=False

@@ -158,6 +158,11 @@ class Schedule:
         return node - 1 + self.first if self.free else node
 
     @cached_property
+    def first_of_several(self) -> list[int]:
+        """The first node of each joint with several degrees of freedom."""
+        return [k for k in self.places if k == self.nodes[k].first and not self.nodes[k].alone]
+
+    @cached_property
     def column_parents(self) -> tuple[int, ...]:
         """For each column of a joint that of the joint above; -1 for none but a free root."""
         parents = [-1] * self.columns

@@ -1,21 +1,22 @@
-"""The C of a kernel along ancestor paths: its loops and windows, its cost."""
+"""The C of kernels along ancestor paths: what all have in common, and the derivatives of inverse dynamics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import batch_view, figures
+from rbdc.emit.c.lanes import argument_names, lane_functions
 from rbdc.emit.names import comment
-from rbdc.emit.paths import bodies
-from rbdc.emit.paths.constants import Constants, constants_of
-from rbdc.emit.paths.lanes import Block, Trace
-from rbdc.emit.paths.layout import LIMBS, Schedule, Window, scheduled
-from rbdc.emit.paths.root import TOTAL, moving_root, resting_world, root_blocks
+from rbdc.emit.paths import entries
+from rbdc.emit.paths.constants import constants_of
+from rbdc.emit.paths.layout import LIMBS, Schedule, scheduled
+from rbdc.emit.paths.row_loops import Bodies, down_view, loop_cost, products_cost, resting_world, total_of
 from rbdc.emit.paths.tables import GROUP, groups_of, tables_of
-from rbdc.emit.paths.widths import REGISTERS, WidthView, split_by_width
+from rbdc.emit.paths.widths import REGISTERS, split_by_width
 from rbdc.emit.render import render
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import ScalarType
@@ -25,123 +26,150 @@ from rbdc.model import Model
 
 @dataclass(frozen=True)
 class RootView:
-    """A free root: the sum over the lanes of row 0, and what follows from it."""
+    """A free root: the sums over the lanes of row 0 of its arrays, and the entries of its motion."""
 
-    total: str
-    blocks: tuple[Block, ...]
+    sums: str = total_of("sums")
+    inertias: str = total_of("inertias")
+    forces: str = total_of("forces")
+    rates: str = ", ".join(f"motion[{entries.VELOCITY + 3 + k}][0]" for k in range(3))
+    accelerations: str = ", ".join(f"motion[{entries.ACCELERATION + k}][0]" for k in range(3))
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Entries of a body, a subtree, its inertia alone, a joint."""
+    """Entries of a body, a subtree, a joint, a joint by itself, and where those of psidot follow."""
 
     motion: int
     sum: int
-    inertia: int
     joint: int
+    own: int
+    psi: int
+    inertia: int = entries.INERTIA_SIZE
+    inertias: range = range(entries.INERTIA_SIZE)
+
+    @property
+    def sums(self) -> range:
+        """The entries of a subtree."""
+        return range(self.sum)
 
 
 @dataclass(frozen=True)
 class Places:
     """Where the entries of a joint begin, and the force among those of a subtree."""
 
-    axis: int = bodies.AXIS
-    rate: int = bodies.RATE
-    second: int = bodies.SECOND_RATE
-    by_q: int = bodies.BY_Q
-    by_v: int = bodies.BY_V
-    by_a: int = bodies.BY_A
-    psi: int = bodies.JOINT_SIZE
-    transposed: int = bodies.OWN_TRANSPOSED
-    own: int = bodies.OWN_SIZE
-    force: int = bodies.FORCE
-    motion: int = bodies.VELOCITY
-    velocity: int = bodies.VELOCITY
-    acceleration: int = bodies.ACCELERATION
+    axis: int = entries.AXIS
+    rate: int = entries.RATE
+    second: int = entries.SECOND_RATE
+    by_q: int = entries.BY_Q
+    by_v: int = entries.BY_V
+    by_a: int = entries.BY_A
+    transposed: int = entries.OWN_TRANSPOSED
+    force: int = entries.FORCE
+    velocity: int = entries.VELOCITY
+    acceleration: int = entries.ACCELERATION
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """A kernel before it is laid out: where all lies, the statements of its loops, its windows by the width
-    of registers.
-    """
+class SlotView:
+    """An input by slots: its array, and the function's argument."""
 
-    schedule: Schedule
-    constants: Constants
-    forward: tuple[Block, ...]
-    backward: tuple[Block, ...]
-    root: RootView | None
-    widths: tuple[tuple[WidthView, tuple[Window, ...]], ...]
-
-    @property
-    def massive(self) -> bool:
-        """Whether bodies have mass after regrouping."""
-        return self.constants.place("mass") is not None
-
-    @property
-    def cost(self) -> Cost:
-        """Operations on registers: those of a row of limbs, of a window's row, each as one."""
-        view, split = self.widths[0]
-        products = sum(18 * bool(t.below) + 24 * bool(t.above) for window in split for t in window.tiles)
-        if self.root is not None:
-            products += 18 * self.schedule.columns
-        return loop_cost(self.schedule, (*self.forward, *self.backward)) + products_cost(products, view.lanes)
+    name: str
+    source: str
 
 
-def kernel_of(model: Model, scalar: ScalarType) -> Kernel:
-    """The derivatives of inverse dynamics of a model that goes along paths."""
+def inverse_dynamics_cost(model: Model, scalar: ScalarType, bodies: Bodies) -> Cost:
+    """Operations on the longest registers: those of a row of limbs, of a window's row, each as one."""
     schedule = scheduled(model)
-    constants = constants_of(schedule)
-    massive = constants.place("mass") is not None
-    forward, backward = Trace(scalar), Trace(scalar)
-    bodies.forward(forward, constants, coupled=model.coupled)
-    bodies.backward(backward, massive=massive, several=schedule.several)
-    root = RootView(TOTAL, root_blocks(constants, scalar, massive=massive)) if schedule.free else None
-    widths = tuple(split_by_width(schedule, scalar, line, size) for line, size in REGISTERS.items())
-    return Kernel(schedule, constants, forward.blocks, backward.blocks, root, widths)
+    view, split = split_by_width(schedule, scalar, *next(iter(REGISTERS.items())))
+    products = sum(18 * bool(t.below) + 24 * bool(t.above) for window in split for t in window.tiles)
+    products += 18 * schedule.columns if schedule.free else 0
+    return loop_cost(schedule, bodies.values()) + products_cost(products, view.lanes)
 
 
-def paths_source(
-    robot: str, function: Function, model: Model, version: str, *, loop: bool = True
-) -> FunctionSource:
-    """The C of the derivatives of inverse dynamics along ancestor paths; `loop`: its batch is a loop over
+@dataclass(frozen=True)
+class Request:
+    """A kernel that is wanted: of a function of a robot, with its bodies; `loop`: its batch is a loop over
     samples.
     """
-    declaration, scalar = function.declaration, function.declaration.scalar
-    kernel = kernel_of(model, scalar)
-    schedule, constants = kernel.schedule, kernel.constants
-    name = f"{robot}_{declaration.name}"
+
+    robot: str
+    function: Function
+    model: Model
+    version: str
+    bodies: Bodies
+    loop: bool = True
+
+    @property
+    def scalar(self) -> ScalarType:
+        """The numbers that it computes with."""
+        return self.function.declaration.scalar
+
+    @property
+    def schedule(self) -> Schedule:
+        """Where bodies and degrees of freedom lie."""
+        return scheduled(self.model)
+
+
+def paths_source(request: Request) -> FunctionSource:
+    """The C of the derivatives of inverse dynamics along ancestor paths."""
+    declaration, scalar, schedule = request.function.declaration, request.scalar, request.schedule
+    words = {
+        "size": sizes_of(schedule, entries.JOINT_SIZE, entries.OWN_SIZE),
+        "moving": True,
+        "wide": False,
+        "widths": [split_by_width(schedule, scalar, line, size)[0] for line, size in REGISTERS.items()],
+        "downs": [down_view(request.bodies["forward_row"], "motions, inertias and forces")],
+        "inputs": [SlotView("rates", "v"), SlotView("seconds", "a")],
+        "cleared": ["motions", "sums"],
+        "base": base_of(schedule, scalar, request.bodies),
+        "backward_call": backward_call(request.bodies),
+        "groups": groups_of(schedule, scalar),
+        "diagonal": diagonal_of(request.model, [p.name for p in declaration.outputs], scalar),
+        "output_bytes": declaration.outputs[0].size * scalar.size,
+    }
+    cost = inverse_dynamics_cost(request.model, scalar, request.bodies)
+    return kernel_source(request, "paths_rnea_derivatives.c.jinja", cost, "idsva", words)
+
+
+def kernel_source(
+    request: Request, template: str, cost: Cost, method: str, words: Mapping[str, Any]
+) -> FunctionSource:
+    """The C of a kernel: what all have, and its own words."""
+    declaration, robot, scalar = request.function.declaration, request.robot, request.scalar
     text = render(
-        "paths_rnea_derivatives.c.jinja",
+        template,
         robot=robot,
         function=declaration.name,
         summary=comment(declaration.summary),
-        figures=figures(kernel.cost),
-        version=version,
+        figures=figures(cost),
+        version=request.version,
         **scalar.words,
-        **sizes_of(schedule, scalar, massive=kernel.massive),
-        **tables_of(schedule, constants, scalar),
-        widths=[view for view, _ in kernel.widths],
-        forward=kernel.forward,
-        backward=kernel.backward,
-        root=kernel.root,
-        base=moving_root(constants, scalar) if schedule.free else resting_world(model, scalar),
-        groups=groups_of(schedule, scalar),
-        diagonal=diagonal_of(model, [p.name for p in declaration.outputs], scalar),
+        **layout_words(request.schedule, scalar),
+        **tables_of(request.schedule, constants_of(request.schedule), scalar),
+        lane_functions=lane_functions(list(request.bodies.values()), scalar),
         outputs=[p.name for p in declaration.outputs],
-        output_bytes=declaration.outputs[0].size * scalar.size,
         prototype=declaration.c_prototype(robot, batch=False),
-        batch=batch_view(robot, declaration) if loop else None,
+        batch=batch_view(robot, declaration) if request.loop else None,
+        **words,
     )
-    header = trigonometry.header_name(robot)
-    files = {header: trigonometry.header(robot, version, scalar), f"{name}.c": text}
+    files = {
+        trigonometry.header_name(robot): trigonometry.header(robot, request.version, scalar),
+        f"{robot}_{declaration.name}.c": text,
+    }
     statements = sum(line.endswith(";") for line in text.splitlines())
-    return FunctionSource(declaration, kernel.cost, files, statements, "idsva", "windows")
+    return FunctionSource(declaration, cost, files, statements, method, "windows")
 
 
-def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[str, object]:
-    sincos = trigonometry.widths(scalar)[-1]
-    slots = -(-schedule.rows * LIMBS // sincos) * sincos
+def sizes_of(schedule: Schedule, joint: int, own: int, motion: int = entries.MOTION_SIZE) -> Sizes:
+    """The sizes of a kernel's arrays; psidot follows on the `joint` entries of a joint."""
+    massive = constants_of(schedule).place("mass") is not None
+    whole = joint + 3 * (schedule.several and joint > entries.BY_V)
+    return Sizes(motion, entries.COMPOSITE_SIZE if massive else entries.MASS, whole, own, joint)
+
+
+def layout_words(schedule: Schedule, scalar: ScalarType) -> dict[str, Any]:
+    """The words of all templates for where all lies."""
+    sincos, free = trigonometry.widths(scalar)[-1], schedule.free
     return {
         "limbs": LIMBS,
         "lanes_of_limbs": range(LIMBS),
@@ -151,31 +179,41 @@ def sizes_of(schedule: Schedule, scalar: ScalarType, *, massive: bool) -> dict[s
         "five": range(1, 6),
         "half": scalar.literal(0.5),
         "one": scalar.literal(1.0),
+        "inlined": "static inline __attribute__((always_inline))",
+        "root": RootView() if free else None,
         "owns": LIMBS * schedule.rows + schedule.first + 2,
         "limbs_bytes": LIMBS * scalar.size,
         "rows": schedule.rows,
-        "slots": slots,
+        "slots": -(-schedule.rows * LIMBS // sincos) * sincos,
         "sincos": sincos,
         "columns": schedule.columns,
         "first": schedule.first,
-        "first_body": 1 if schedule.free else 0,
+        "first_body": int(free),
         "bodies": schedule.model.njoints,
         "nv": schedule.model.nv,
         "joint_rows": -(-schedule.rows // GROUP) * GROUP,
-        "size": Sizes(
-            bodies.MOTION_SIZE,
-            bodies.COMPOSITE_SIZE if massive else bodies.MASS,
-            bodies.INERTIA_SIZE,
-            bodies.JOINT_SIZE + 3 * schedule.several,
-        ),
         "at": Places(),
-        "frame": "the axes of the free root's body"
-        if schedule.free
-        else "the world's axes about the first joint",
+        "frame": "the axes of the free root's body" if free else "the world's axes about the first joint",
         "carrier": "the free root, its linear velocity taken as zero"
-        if schedule.free
+        if free
         else "the world, which accelerates by -g",
     }
+
+
+def base_of(schedule: Schedule, scalar: ScalarType, bodies: Bodies) -> list[str]:
+    """The statements that give row 0 its motion."""
+    if not schedule.free:
+        return resting_world(schedule.model, scalar, entries.ACCELERATION)
+    body = bodies["root_motion"]
+    names = [{"motion": "motions[0]"}.get(name, name) for name in argument_names(body)]
+    return [f"{scalar.name} g[3];", f"root_motion({', '.join(names)});"]
+
+
+def backward_call(bodies: Bodies) -> str:
+    """The call of the body that gives the forces of joints, which leaves those of each to `own`."""
+    here = {"columns": "own", "joint": "joints[r - 1]"}
+    names = [here.get(name, name) for name in argument_names(bodies["backward_row"])]
+    return f"backward_row({', '.join(names)})"
 
 
 def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> list[str]:
@@ -194,21 +232,3 @@ def diagonal_of(model: Model, outputs: Sequence[str], scalar: ScalarType) -> lis
             root = f"{scalar.function('sqrt')}({square})"
             lines.append(f"{outputs[1]}[{k * model.nv + k}] += {numerator} / ({square} * {root});")
     return lines
-
-
-def products_cost(products: int, lanes: int) -> Cost:
-    """So many products of registers that are added to sums."""
-    return Cost(vectors=2 * products, lane_flops=2 * lanes * products)
-
-
-def loop_cost(schedule: Schedule, blocks: Sequence[Block]) -> Cost:
-    """Operations of loops over rows of limbs, each on a row as one, and the sines and cosines of the joints
-    that turn.
-    """
-    text = "\n".join(line for block in blocks for line in block.lines)
-    flops = schedule.rows * sum(text.count(sign) for sign in (" + ", " - ", " * "))
-    divisions = schedule.rows * text.count(" / ")
-    angles = sum(
-        schedule.model.bodies[schedule.nodes[k].body].joint.rotation == "angle" for k in schedule.places
-    )
-    return Cost(calls=2 * angles, vectors=flops + divisions, lane_flops=LIMBS * flops)

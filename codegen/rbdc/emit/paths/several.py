@@ -7,22 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from rbdc.emit.names import comment
-from rbdc.emit.paths.constants import POSE, Constants, carried, from_origin
-from rbdc.emit.paths.lanes import Trace
-from rbdc.emit.paths.layout import LIMBS, Node, Place, Schedule, frame_of
-from rbdc.functions.scalar_types import ScalarType
-from rbdc.spatial import Rotation, Scalar
-from rbdc.spatial.scalars import is_number
-from rbdc.spatial.vectors import AXES
+from rbdc.emit.paths.layout import LIMBS, Place, Schedule
 
 
 @dataclass(frozen=True)
 class PoseView:
-    """The statements that fill in the frame of a joint's first node."""
+    """The function that gives the frame of a joint's first node, and the row and lane of that."""
 
-    comment: str
-    lines: tuple[str, ...]
+    name: str
+    row: int
+    lane: int
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ def braced(entries: Iterable[object]) -> str:
     return "{" + ", ".join(map(str, entries)) + "}"
 
 
-def several_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> SeveralView:
+def several_of(schedule: Schedule) -> SeveralView:
     """The tables and frames of a schedule with such joints."""
     carriers, last = list[list[Place]](), list[list[int]]()
     for number, row in enumerate(schedule.grid, 1):
@@ -55,33 +49,12 @@ def several_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> 
             place = None if node is None else schedule.places.get(node.carrier)
             carriers[-1].append(place or Place(0, lane))
             last[-1].append(number if node is None else schedule.places[node.last].row)
-    firsts = [k for k in schedule.places if k == schedule.nodes[k].first and not schedule.nodes[k].alone]
+    poses = [(k, schedule.places[k]) for k in schedule.first_of_several]
     return SeveralView(
         braced(braced(place.row for place in row) for row in carriers),
         braced(braced(place.lane for place in row) for row in carriers),
         braced(braced(row) for row in last),
         braced(f"motions[carrier_row[r - 1][{n}]][k][carrier_lane[r - 1][{n}]]" for n in range(LIMBS)),
         braced(f"motions[last_row[r - 1][{n}]][k][{n}]" for n in range(LIMBS)),
-        tuple(_pose(constants, schedule.nodes[k], schedule.places[k], scalar) for k in firsts),
+        tuple(PoseView(f"pose{k}", place.row - 1, place.lane) for k, place in poses),
     )
-
-
-def _pose(constants: Constants, node: Node, place: Place, scalar: ScalarType) -> PoseView:
-    body = constants.model.bodies[node.body]
-    trace = Trace(scalar, scalar.name)
-    trace.begin("")
-    q = [trace.read(f"q[{body.index_q + k}]") for k in range(body.joint.nq)]
-    moved = body.joint.placement(q)
-    columns = zip("xyz", AXES, strict=True)
-    turn = Rotation(*(trace.let_vector(f"r{name}", moved.rotation.apply(axis)) for name, axis in columns))
-    shift = trace.let_vector("t", moved.translation)
-    fixed, own = body.placement_at(body.joint.neutral()), frame_of(body.joint, 0)
-    vectors = [fixed.rotation.apply(turn.apply(own.apply(axis))) for axis in AXES]
-    at = from_origin(constants.model, node, fixed.translation, constants.origin)
-    vectors.append(at + fixed.rotation.apply(shift))
-    entries: list[Scalar] = [x for v in vectors for x in carried(constants.model, node, v).scalars()]
-    lines = list(trace.blocks[0].lines) if trace.blocks else []
-    for name, x in zip(POSE, entries, strict=True):
-        text = scalar.literal(float(x)) if is_number(x) else x.text
-        lines.append(f"table.rows[{place.row - 1}][{constants.place(name)}][{place.lane}] = {text};")
-    return PoseView(comment(body.name), tuple(lines))

@@ -85,7 +85,7 @@ def tables_of(schedule: Schedule, constants: Constants, scalar: ScalarType) -> d
         "q_of": braced(model.bodies[nodes[k].body].index_q for k in filled),
         "v_of": braced(model.bodies[nodes[k].body].index_v + nodes[k].part for k in filled),
         "scaled": _scaled(schedule, flat, scalar) if scaled else None,
-        "several": several_of(schedule, constants, scalar) if schedule.several else None,
+        "several": several_of(schedule) if schedule.several else None,
         "place_of": braced("{0, 0}" if p is None else f"{{{p.row}, {p.lane}}}" for p in places),
         "own_frames": [_own_frame(constants, k, scalar) for k in range(model.njoints)],
         "coupled": coupled,

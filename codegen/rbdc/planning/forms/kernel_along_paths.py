@@ -6,9 +6,12 @@ from functools import partial
 
 from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.paths.kernels import KERNELS, has_windows
+from rbdc.emit.paths.paths import Request
+from rbdc.emit.paths.row_loops import Bodies
 from rbdc.functions.record import Function
 from rbdc.planning.calibration import KERNEL_ALONG_PATHS
 from rbdc.planning.forms.form import Plan, Subject
+from rbdc.planning.loops.kernel_bodies import kernel_bodies
 
 
 class KernelAlongPaths:
@@ -21,10 +24,11 @@ class KernelAlongPaths:
         model, function = subject.model, subject.function
         if not has_windows(model, function):
             return None
-        total = KERNELS[function.policy.windows].cost(model, function.declaration.scalar)
-        return Plan(KERNEL_ALONG_PATHS, total, partial(_printed, function))
+        bodies = kernel_bodies(model, function.policy.windows)
+        total = KERNELS[function.policy.windows].cost(model, function.declaration.scalar, bodies)
+        return Plan(KERNEL_ALONG_PATHS, total, partial(_printed, function, bodies))
 
 
-def _printed(function: Function, package: Package, loop: bool) -> FunctionSource:
-    source = KERNELS[function.policy.windows].source
-    return source(package.robot, function, package.model, package.version, loop=loop)
+def _printed(function: Function, bodies: Bodies, package: Package, loop: bool) -> FunctionSource:
+    request = Request(package.robot, function, package.model, package.version, bodies, loop)
+    return KERNELS[function.policy.windows].source(request)

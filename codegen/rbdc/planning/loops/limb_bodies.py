@@ -16,91 +16,70 @@ most of this is then zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from rbdc.emit.paths.constants import Constants
-from rbdc.emit.paths.lanes import Lanes, Trace
+from rbdc.emit.paths.entries import (
+    ACCELERATION,
+    ANGULAR,
+    AXES_AT,
+    AXIS,
+    BY_A,
+    BY_Q,
+    BY_V,
+    FACTOR,
+    FIRST,
+    FORCE,
+    JOINT_SIZE,
+    LINEAR,
+    MASS,
+    MIXED,
+    MOMENTUM,
+    ORIGIN,
+    RATE,
+    SECOND,
+    SECOND_RATE,
+    SYMMETRIC,
+    VELOCITY,
+)
+from rbdc.ir.lanes import LaneProgram
+from rbdc.planning.loops.composites import Composite
+from rbdc.planning.loops.lane_recording import LaneRecorder
 from rbdc.spatial import Force, Motion, Scalar, Symmetric3, Vector3
-
-# What is kept of a body for those that it carries: axes, origin, velocity and acceleration.
-AXES_AT, ORIGIN, VELOCITY, ACCELERATION, MOTION_SIZE = 0, 9, 12, 18, 24
-# Of a subtree: K, h, Q by columns, p, force, and mass where bodies have one.
-SECOND, FIRST, FACTOR, MOMENTUM, FORCE, MASS, COMPOSITE_SIZE = 0, 6, 9, 18, 21, 27, 28
-# Of the inertia of an articulated body: linear by linear, linear by angular, angular by angular.
-LINEAR, MIXED, ANGULAR, INERTIA_SIZE = 0, 6, 15, 21
-SYMMETRIC = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-# Of a joint: s, 2 psidot, psiddot; then the forces.
-AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
-# Of a joint by itself: F_a, then t, and how long it is.
-OWN, OWN_TRANSPOSED, OWN_SIZE = 0, 6, 12
+from rbdc.spatial.vectors import AXES
 
 
-@dataclass(frozen=True)
-class Composite:
-    """Inertial terms of a body or a subtree; see the module's docstring. q: columns of Q."""
-
-    k: Symmetric3
-    h: Vector3
-    q: tuple[Vector3, Vector3, Vector3]
-    p: Vector3
-    force: Force
-    mass: Scalar
-
-    @property
-    def trace_k(self) -> Scalar:
-        """tr(K)."""
-        return self.k.xx + self.k.yy + self.k.zz
-
-    @property
-    def trace_q(self) -> Scalar:
-        """tr(Q)."""
-        return self.q[0].x + self.q[1].y + self.q[2].z
-
-    def inertia_times(self, m: Motion, trace: Scalar) -> Force:
-        """I m, `trace` that of K."""
-        angular = m.angular.scaled(trace) - self.k @ m.angular + self.h.cross(m.linear)
-        return Force(m.angular.cross(self.h) + m.linear.scaled(self.mass), angular)
-
-    def half_factor_times(self, w: Vector3, trace: Scalar) -> Force:
-        """B m / 2, which depends on the angular part of m only; `trace` that of Q."""
-        x, y, z = self.q
-        qw = x.scaled(w.x) + y.scaled(w.y) + z.scaled(w.z)
-        return Force(w.cross(self.p), w.scaled(trace) - qw)
-
-    def transposed_factor_times(self, m: Motion, trace: Scalar) -> Vector3:
-        """B^T m / 2, which has no linear part."""
-        w = m.angular
-        return w.scaled(trace) - Vector3.of(column.dot(w) for column in self.q) + self.p.cross(m.linear)
-
-
-def forward(trace: Trace, constants: Constants, *, coupled: bool) -> None:
+def forward(constants: Constants, *, coupled: bool) -> LaneProgram:
     """The body of the loop from the root to the leaves: reads the constants `c`, the row above `up`, and
     `sine`, `cosine`, `slide`, `rate` and `second` of the row's joints; writes the row's `own` motion, its
     `joint` columns, and the `sum` of its subtree's bodies.
     """
-
+    trace = LaneRecorder("forward_row", "A row of limbs: motions, inertias and forces.")
     frame, s = _axes(trace, constants, coupled=coupled)
-    s = _velocities(trace, s, carrier_of(constants.several))
+    v, a = _velocities(trace, s, carrier_of(constants.several))
     k, h, mass = _inertia(trace, _constant(trace, constants), frame)
     trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
-    _forces(trace, k, h, mass)
+    _forces(trace, k, h, mass, v, a)
+    return trace.body()
 
 
-def placed(trace: Trace, constants: Constants) -> None:
+def placed(constants: Constants) -> LaneProgram:
     """The body of a loop from the root to the leaves without motions: writes the row's `own` axes and origin,
     s of its `joint`, and its `inertia`.
     """
+    trace = LaneRecorder("placed_row", "A row of limbs: axes and inertias.")
     frame, s = _axes(trace, constants, coupled=False)
     trace.store("joint", AXIS, s.scalars())
     k, h, mass = _inertia(trace, _constant(trace, constants), frame)
     trace.store("own", AXES_AT, [e for axis in frame for e in axis.scalars()])
     _store_inertia(trace, k, h, mass)
+    return trace.body()
 
 
-def moving(trace: Trace, constants: Constants) -> None:
+def moving(constants: Constants) -> LaneProgram:
     """The body of a loop from the root to the leaves with velocities, without accelerations: beside what
     `placed` writes the row's `own` velocity, 2 psidot of its `joint`, and K, h, Q, p and m of its `sum`.
     """
+    trace = LaneRecorder("placed_row", "A row of limbs: axes, velocities and inertias.")
     frame, s = _axes(trace, constants, coupled=False)
     trace.begin("s, psidot = v_above x s, v = v_above + s qdot")
     s = trace.let_motion("s", s)
@@ -116,6 +95,7 @@ def moving(trace: Trace, constants: Constants) -> None:
     _store_factor(trace, *_factor(trace, k, h, mass, v))
     _store_inertia(trace, k, h, mass)
     _store_sum(trace, k, h, mass)
+    return trace.body()
 
 
 def carrier_of(several: bool) -> str:
@@ -123,10 +103,11 @@ def carrier_of(several: bool) -> str:
     return "carrier" if several else "up"
 
 
-def accelerated(trace: Trace, *, massive: bool, several: bool) -> None:
+def accelerated(*, massive: bool, several: bool) -> LaneProgram:
     """The body of the loop that follows on `moving`: reads what it wrote, writes the row's `own` acceleration
     where joints have none of their own, psiddot of its `joint` and the force in its `sum`.
     """
+    trace = LaneRecorder("accelerated_row", "A row of limbs: accelerations and forces.")
     trace.begin("psiddot = a_above x s + v_above x psidot, a = a_above + psidot qdot")
     s, rate, carrier = trace.motion("joint", AXIS), trace.motion("joint", RATE), carrier_of(several)
     v, a = (trace.motion(carrier, at) for at in (VELOCITY, ACCELERATION))
@@ -141,17 +122,18 @@ def accelerated(trace: Trace, *, massive: bool, several: bool) -> None:
     own = trace.vector("own", VELOCITY + 3)
     force = body.inertia_times(a, trace_k) + body.half_factor_times(own, trace_q)
     trace.store("sum", FORCE, force.scalars())
+    return trace.body()
 
 
-def _constant(trace: Trace, constants: Constants) -> Callable[[str], Scalar]:
+def _constant(trace: LaneRecorder, constants: Constants) -> Callable[[str], Scalar]:
     def constant(name: str) -> Scalar:
         place = constants.place(name)
-        return 0.0 if place is None else trace.read(f"c[{place}]")
+        return 0.0 if place is None else trace.read("c", place)
 
     return constant
 
 
-def _axes(trace: Trace, constants: Constants, *, coupled: bool) -> tuple[tuple[Vector3, ...], Motion]:
+def _axes(trace: LaneRecorder, constants: Constants, *, coupled: bool) -> tuple[tuple[Vector3, ...], Motion]:
     """x, y, z and origin of the row's frames, and s."""
     constant = _constant(trace, constants)
 
@@ -183,7 +165,7 @@ def _axes(trace: Trace, constants: Constants, *, coupled: bool) -> tuple[tuple[V
     return (x, y, z, p), s
 
 
-def _velocities(trace: Trace, s: Motion, carrier: str) -> Motion:
+def _velocities(trace: LaneRecorder, s: Motion, carrier: str) -> tuple[Motion, Motion]:
     trace.begin(
         "s, psidot = v_above x s, psiddot = a_above x s + v_above x psidot, v = v_above + s qdot, a = ..."
     )
@@ -196,15 +178,14 @@ def _velocities(trace: Trace, s: Motion, carrier: str) -> Motion:
     trace.store("joint", RATE, psi.scaled(2.0).scalars())
     trace.store("joint", SECOND_RATE, second.scalars())
     rate, given = trace.read("rate"), trace.read("second")
-    trace.let_motion("v", v + s.scaled(rate))
-    trace.let_motion("a", a + s.scaled(given) + psi.scaled(rate))
-    for name, at in (("v", VELOCITY), ("a", ACCELERATION)):
-        trace.store("own", at, (trace.read(f"{name}_{part}_{axis}") for part in "uw" for axis in "xyz"))
-    return s
+    v = trace.let_motion("v", v + s.scaled(rate))
+    a = trace.let_motion("a", a + s.scaled(given) + psi.scaled(rate))
+    trace.store("own", VELOCITY, [*v.scalars(), *a.scalars()])
+    return v, a
 
 
 def _inertia(
-    trace: Trace, get: Callable[[str], Scalar], frame: tuple[Vector3, ...]
+    trace: LaneRecorder, get: Callable[[str], Scalar], frame: tuple[Vector3, ...]
 ) -> tuple[Symmetric3, Vector3, Scalar]:
     """K, h and m about the origin of all."""
     x, y, z, p = frame
@@ -235,12 +216,8 @@ def _inertia(
     return k, trace.let_vector("h", h), mass
 
 
-def _forces(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+def _forces(trace: LaneRecorder, k: Symmetric3, h: Vector3, mass: Scalar, v: Motion, a: Motion) -> None:
     trace.begin("p = m u + w x h, Q = u h^T + [w] K, f = I a + B v / 2")
-    v, a = (
-        Motion(*(Vector3.of(trace.read(f"{name}_{part}_{axis}") for axis in "xyz") for part in "uw"))
-        for name in "va"
-    )
     q, p = _factor(trace, k, h, mass, v)
     body = Composite(k, h, (q[0], q[1], q[2]), p, Force.zero(), mass)
     trace_k, trace_q = trace.let("trace_k", body.trace_k), trace.let("trace_q", body.trace_q)
@@ -251,11 +228,11 @@ def _forces(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
 
 
 def _factor(
-    trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar, v: Motion
+    trace: LaneRecorder, k: Symmetric3, h: Vector3, mass: Scalar, v: Motion
 ) -> tuple[list[Vector3], Vector3]:
     """The columns of Q, and p."""
     p = trace.let_vector("P", v.angular.cross(h) + v.linear.scaled(mass))
-    columns = (Vector3(k.xx, k.xy, k.xz), Vector3(k.xy, k.yy, k.yz), Vector3(k.xz, k.yz, k.zz))
+    columns = (k @ axis for axis in AXES)
     q = [
         trace.let_vector(f"Q{axis}", v.linear.scaled(part) + v.angular.cross(column))
         for axis, part, column in zip("xyz", h.scalars(), columns, strict=True)
@@ -263,18 +240,18 @@ def _factor(
     return q, p
 
 
-def _store_factor(trace: Trace, q: list[Vector3], p: Vector3) -> None:
+def _store_factor(trace: LaneRecorder, q: list[Vector3], p: Vector3) -> None:
     trace.store("sum", FACTOR, [x for column in q for x in column.scalars()])
     trace.store("sum", MOMENTUM, p.scalars())
 
 
-def _store_sum(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+def _store_sum(trace: LaneRecorder, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
     trace.store("sum", SECOND, [*k.scalars(), *h.scalars()])
     if mass != 0.0:
         trace.store("sum", MASS, [mass])
 
 
-def _store_inertia(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
+def _store_inertia(trace: LaneRecorder, k: Symmetric3, h: Vector3, mass: Scalar) -> None:
     """The inertia of a body by itself as one that is articulated."""
     trace.begin("I = (m, -[h]; [h], tr(K) - K)")
     whole = trace.let("trace_of_k", k.xx + k.yy + k.zz)
@@ -284,25 +261,23 @@ def _store_inertia(trace: Trace, k: Symmetric3, h: Vector3, mass: Scalar) -> Non
     trace.store("inertia", ANGULAR, angular)
 
 
-def composite(trace: Trace, array: str, *, massive: bool) -> Composite:
+def composite(trace: LaneRecorder, array: str, *, massive: bool) -> Composite:
     """A subtree in an array of lanes."""
-    trace.begin("the subtree")
-    k = Symmetric3(*(trace.read(f"{array}[{SECOND + n}]") for n in range(6)))
+    k = trace.symmetric(array, SECOND)
     q = (trace.vector(array, FACTOR), trace.vector(array, FACTOR + 3), trace.vector(array, FACTOR + 6))
-    mass: Scalar = trace.read(f"{array}[{MASS}]") if massive else 0.0
+    mass: Scalar = trace.read(array, MASS) if massive else 0.0
     force = Force(trace.vector(array, FORCE), trace.vector(array, FORCE + 3))
     return Composite(k, trace.vector(array, FIRST), q, trace.vector(array, MOMENTUM), force, mass)
 
 
-def articulated(trace: Trace) -> None:
+def articulated() -> LaneProgram:
     """The body of a loop from the leaves to the root over the `inertia` of articulated bodies: U = I s,
-    D = s . U + `motor`, K = U / D, and what is left of the inertia where the joint gives way (Featherstone,
-    Rigid Body Dynamics Algorithms, section 7.3).
+    D = s . U + `motor`, `gain` = K = U / D and 1 / D, and what is `left` of the inertia where the joint gives
+    way (Featherstone, Rigid Body Dynamics Algorithms, section 7.3).
     """
+    trace = LaneRecorder("articulated_row", "A row of limbs: articulated inertias.")
     trace.begin("U = I s, D = s . U, K = U / D")
-    ll, aa = (
-        Symmetric3(*(trace.read(f"inertia[{start + n}]") for n in range(6))) for start in (LINEAR, ANGULAR)
-    )
+    ll, aa = trace.symmetric("inertia", LINEAR), trace.symmetric("inertia", ANGULAR)
     la = [trace.vector("inertia", MIXED + 3 * n) for n in range(3)]
     s = trace.motion("joint", AXIS)
     al = [Vector3.of(row.scalars()[n] for row in la) for n in range(3)]
@@ -311,17 +286,19 @@ def articulated(trace: Trace) -> None:
     rows += [(*al[n].scalars(), *_row(aa, n)) for n in range(3)]
     entries = [trace.let(f"U{n}", _paired(entries, six)) for n, entries in enumerate(rows)]
     u = Motion(Vector3.of(entries[:3]), Vector3.of(entries[3:]))
-    d = trace.let("D", trace.read("motor") + _paired(entries, six))
-    inverse = trace.let("inverse", trace.read(f"1 / {d.text}"))
+    d = trace.let("D", _paired(entries, six, trace.read("motor")))
+    inverse = trace.let("inverse", 1.0 / d)
     k = trace.let_motion("K", u.scaled(inverse))
+    trace.store("gain", 0, [*k.scalars(), inverse])
     trace.begin("I - K U^T")
     for start, left, right in ((LINEAR, k.linear, u.linear), (ANGULAR, k.angular, u.angular)):
         of = ll if start == LINEAR else aa
-        for n, (entry, (i, j)) in enumerate(zip(of.scalars(), SYMMETRIC, strict=True)):
-            trace.let(f"left{start + n}", entry - left.scalars()[i] * right.scalars()[j])
+        pairs = zip(of.scalars(), SYMMETRIC, strict=True)
+        trace.store("left", start, [x - left.scalars()[i] * right.scalars()[j] for x, (i, j) in pairs])
     for i in range(3):
-        for j, (x, y) in enumerate(zip(la[i].scalars(), u.angular.scalars(), strict=True)):
-            trace.let(f"left{MIXED + 3 * i + j}", x - k.linear.scalars()[i] * y)
+        pairs = zip(la[i].scalars(), u.angular.scalars(), strict=True)
+        trace.store("left", MIXED + 3 * i, [x - k.linear.scalars()[i] * y for x, y in pairs])
+    return trace.body()
 
 
 def _row(matrix: Symmetric3, n: int) -> tuple[Scalar, ...]:
@@ -330,45 +307,41 @@ def _row(matrix: Symmetric3, n: int) -> tuple[Scalar, ...]:
     return ((m.xx, m.xy, m.xz), (m.xy, m.yy, m.yz), (m.xz, m.yz, m.zz))[n]
 
 
-def _paired(left: Sequence[Scalar], right: Sequence[Scalar]) -> Scalar:
-    """A product of six with six as three sums of two, which wait less for each other."""
-    pairs = [left[n] * right[n] + left[n + 1] * right[n + 1] for n in (0, 2, 4)]
-    return Lanes(" + ".join(f"({pair.text})" for pair in pairs), pairs[0].scalar, True)
+def _paired(left: Sequence[Scalar], right: Sequence[Scalar], more: Scalar = 0.0) -> Scalar:
+    """`more` and a product of six with six as three sums of two, which wait less for each other."""
+    for n in (0, 2, 4):
+        more = more + (left[n] * right[n] + left[n + 1] * right[n + 1])
+    return more
 
 
-def corrected(trace: Trace, *, massive: bool, several: bool) -> None:
+def corrected(*, massive: bool, several: bool) -> LaneProgram:
     """The body of a loop from the root to the leaves, after `accelerated` with no acceleration of the joints'
     own: reads the `rest` of the row's torques and the `gain` of its joints, K and 1 / D, and adds what the
     joints' accelerations make of psiddot and the force; `own` holds what they make of the body's.
     """
+    trace = LaneRecorder("corrected_row", "A row of limbs: what its joints' accelerations add.")
     trace.begin("qddot = u / D - K . a_above, a = a_above + s qddot, psiddot += a_above x s")
     s, above = trace.motion("joint", AXIS), trace.motion("up", ACCELERATION)
     gain, carrying = trace.motion("gain", 0), trace.motion(carrier_of(several), ACCELERATION)
     carried = trace.let("carried", _paired(gain.scalars(), above.scalars()))
-    rate = trace.let("qddot", trace.read("rest") * trace.read("gain[6]") - carried)
+    rate = trace.let("qddot", trace.read("rest") * trace.read("gain", 6) - carried)
     a = trace.let_motion("a", above + s.scaled(rate))
     trace.store("own", ACCELERATION, a.scalars())
     trace.store("joint", SECOND_RATE, (trace.motion("joint", SECOND_RATE) + carrying.cross(s)).scalars())
     trace.begin("f += I a")
-    zero = Vector3.zero()
-    k = Symmetric3(*(trace.read(f"sum[{SECOND + n}]") for n in range(6)))
-    mass: Scalar = trace.read(f"sum[{MASS}]") if massive else 0.0
-    body = Composite(k, trace.vector("sum", FIRST), (zero, zero, zero), zero, Force.zero(), mass)
-    force = Force(trace.vector("sum", FORCE), trace.vector("sum", FORCE + 3))
-    force = force + body.inertia_times(a, trace.let("trace_k", body.trace_k))
+    body = composite(trace, "sum", massive=massive)
+    force = body.force + body.inertia_times(a, trace.let("trace_k", body.trace_k))
     trace.store("sum", FORCE, force.scalars())
+    return trace.body()
 
 
-def psi_at(*, inertia: bool) -> int:
-    """Where the angular part of psidot follows on what `backward` writes."""
-    return JOINT_SIZE if inertia else BY_A
-
-
-def backward(trace: Trace, *, massive: bool, several: bool, inertia: bool = True) -> None:
+def backward(*, massive: bool, several: bool, inertia: bool = True) -> LaneProgram:
     """The body of the loop from the leaves to the root: reads the `sum` of the row's subtrees and the `joint`
-    columns that the loop before wrote, and writes the others; F_a among them only with `inertia`. Where
-    joints have `several` degrees of freedom, psidot + d s / dt takes the place of 2 psidot.
+    columns that the loop before wrote, and writes the others, F_a among them only with `inertia`, and F_a and
+    t to `columns`. Where joints have `several` degrees of freedom, psidot + d s / dt takes the place of
+    2 psidot.
     """
+    trace = LaneRecorder("backward_row", "A row of limbs: the forces of its joints.")
     whole = composite(trace, "sum", massive=massive)
     s, rate, second = (trace.motion("joint", at) for at in (AXIS, RATE, SECOND_RATE))
     trace_k, trace_q = trace.let("trace_k", whole.trace_k), trace.let("trace_q", whole.trace_q)
@@ -383,7 +356,7 @@ def backward(trace: Trace, *, massive: bool, several: bool, inertia: bool = True
         trace.begin("d s / dt = v x s of the joint's own body, F_v = B s + I (psidot + d s / dt)")
         psi = rate.scaled(0.5)
         rate = trace.let_motion("rate", psi + trace.motion("last", VELOCITY).cross(s))
-        trace.store("joint", psi_at(inertia=inertia), psi.angular.scalars())
+        trace.store("joint", (JOINT_SIZE if inertia else BY_A), psi.angular.scalars())
         trace.store("joint", RATE, rate.scalars())
     else:
         trace.begin("F_v = B s + 2 I psidot")
@@ -396,4 +369,5 @@ def backward(trace: Trace, *, massive: bool, several: bool, inertia: bool = True
     if inertia:
         trace.store("joint", BY_A, [*linear.scalars(), *angular.scalars()])
     half = whole.transposed_factor_times(s, trace_q)
-    trace.let_vector("t", half.scaled(2.0))
+    trace.store("columns", 0, [*linear.scalars(), *angular.scalars(), *half.scaled(2.0).scalars()])
+    return trace.body()
