@@ -19,8 +19,7 @@ from rbdc.emit.names import check_module_name, module_name, namesake, refuse_tak
 from rbdc.errors import LoadError, RbdcWarning, UnsupportedError, VerificationError
 from rbdc.functions.scalar_types import SCALARS
 from rbdc.model import Model
-from rbdc.model.contacts import world_aligned
-from rbdc.model.formats.contacts import with_contacts
+from rbdc.model.formats.contacts import with_contacts, world_aligned
 from rbdc.model.notes import kept_warnings, place_of, warnings_of
 from rbdc.model.parameters import with_rows
 from rbdc.native import cache

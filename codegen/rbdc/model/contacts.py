@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from rbdc.errors import UnsupportedError
-from rbdc.model.notes import place_of
-from rbdc.model.tree import Contact, Model, Note
-from rbdc.model.xml import shown
+from rbdc.model.tree import Contact, Model
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 
 PROJECTION_STEPS = 8
-"""Newton steps in which loops are closed: of random configurations of a four-bar and of two arms that hold
-each other all that close in 60 steps did in 8."""
+"""Newton steps in which loops are closed. From random configurations, angles within a radian, they closed a
+five-bar in 100 cases of 100 (6 steps in 91) and two arms that hold each other in 12 of 12; a tree whose loop
+had to come together over metres in 2 of 20, and a second call goes on from there.
+"""
 LEAST_PIVOT = 1e-13
 """Added to the diagonal of J J^T, in parts of its mean: where rows of loops are about to depend on others."""
 
@@ -26,26 +25,6 @@ def with_the_world(model: Model) -> list[Contact]:
 def loops_of(model: Model) -> Model:
     """The model with closed loops alone."""
     return replace(model, contacts=tuple(c for c in model.contacts if c.second is not None))
-
-
-def world_aligned(model: Model) -> Model:
-    """The model with rows of contacts along the world's axes, a note of each loop that keeps its own. Raises
-    UnsupportedError for a model without contacts.
-    """
-    if not model.contacts:
-        raise UnsupportedError(
-            f"{place_of(model)}: there are no contacts for --contact-frame local-world-aligned: "
-            "declare them with --contact, or leave it out"
-        )
-    notes = [
-        Note(
-            f'loop "{shown(contact.name)}": {contact.rows} of {contact.kind.components} components are held, '
-            "along the axes of its own frame, not along the world's"
-        )
-        for contact in model.contacts
-        if not contact.whole
-    ]
-    return replace(model, world_aligned=True, notes=(*model.notes, *notes))
 
 
 def total_rows(model: Model) -> int:

@@ -23,11 +23,12 @@ from rbdc.ir.passes.counterparts import Source
 from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
-from rbdc.model import Body, Contact, Model
-from rbdc.model.contacts import row_slices, total_rows
+from rbdc.model import Body, Model
+from rbdc.model.contacts import total_rows
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
+from rbdc.planning.contact_lanes import moved_rows
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
@@ -353,52 +354,27 @@ def _moves(
             places = [(b.index_q if p.configuration else b.index_v) for b in (bodies[here], bodies[there])]
             moves[p.name, places[0]] = (p.name, places[1])
         moves |= _moved_rows(limbs.model, here, there)
-        for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
-            pairs = zip(*(_rows_of_contacts(limbs.model, body) for body in (here, there)), strict=False)
-            moves |= {(p.name, one): (p.name, other) for one, other in pairs}
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
-    return moves | _moved_solution(limbs.model, step)
+    rows = moved_rows(limbs.model, step)
+    for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
+        moves |= {(p.name, own): (p.name, other) for own, other in rows.items()}
+    return moves | _moved_solution(limbs.model, step, rows)
 
 
-def _moved_solution(model: Model, step: Mapping[int, int]) -> dict[Source, Source]:
+def _moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
     """Forces of contacts and joint accelerations, which elimination one contact after the other does not show
-    to be exchanged; nothing where limbs are not alike in their contacts.
+    to be exchanged.
     """
-    described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
-    alike = all(_kinds_on(model, here) == _kinds_on(model, there) for here, there in step.items())
-    if not alike or set(moved) != set(described) or len(set(moved)) < len(moved):
+    if not rows:
         return {}
-    rows, moves = list(row_slices(model).values()), dict[Source, Source]()
-    for number, likeness in enumerate(moved):
-        own, other = rows[number], rows[described.index(likeness)]
-        for k in range(own.stop - own.start):
-            moves[SOLUTION, own.start + k] = (SOLUTION, other.start + k)
+    moves: dict[Source, Source] = {(SOLUTION, own): (SOLUTION, other) for own, other in rows.items()}
     for index, body in enumerate(model.bodies):
         places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
         for k in range(body.joint.nv):
             moves[SOLUTION, places[0] + k] = (SOLUTION, places[1] + k)
     return moves
-
-
-def _rows_of_contacts(model: Model, index: int) -> list[int]:
-    """Rows of the contacts with the world of a body."""
-    rows = row_slices(model)
-    own = [c for c in model.contacts if c.second is None and c.first.body == index]
-    return [row for contact in own for row in range(rows[contact.name].start, rows[contact.name].stop)]
-
-
-def _kinds_on(model: Model, index: int) -> list[tuple[object, ...]]:
-    """Kinds and rows of a body's contacts in the order of `_contacts_of`."""
-    pairs = ((c, frame) for c in model.contacts for frame in (c.first, c.second))
-    return [(c.kind, c.held) for c, frame in pairs if frame is not None and frame.body == index]
-
-
-def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
-    """Kind, rows and bodies of a contact, exchanged by a step."""
-    bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
-    return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:

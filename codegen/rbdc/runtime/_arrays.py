@@ -76,6 +76,13 @@ def lossy(array: NDArray[Any], listed: bool, dtype: np.dtype[Any]) -> tuple[type
     return None
 
 
+def block(dtype: np.dtype[Any]) -> int:
+    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
+    What is left of a batch goes one by one, which rounds otherwise.
+    """
+    return 64 // dtype.itemsize
+
+
 UNIT = 1e-6
 """How far the length of a quaternion may be from 1: what single precision leaves of it."""
 

@@ -19,7 +19,7 @@ from numpy import empty, ndarray
 # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
 from numpy.ma import MaskedArray
 
-from ._arrays import Array, batched, lossy, one_by_one, out_of_range, overlaps, together, whole
+from ._arrays import Array, batched, block, lossy, one_by_one, out_of_range, overlaps, together, whole
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
@@ -36,13 +36,6 @@ PIECE = 64 << 20
 the caches (`emit.batch`), few enough for copies and for Ctrl-C.
 """
 _ONE = 1
-
-
-def block(dtype: np.dtype[Any]) -> int:
-    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
-    What is left of a batch goes one by one, which rounds otherwise.
-    """
-    return 64 // dtype.itemsize
 
 
 class Entry(Named):
@@ -332,11 +325,10 @@ class Entry(Named):
         return converted
 
     def _check_ranges(self, arguments: tuple[Any, ...]) -> None:
-        for k, (name, shape, optional, kind) in self._ranges:
-            if k < len(arguments) and arguments[k] is not None:
-                array = self._converted(arguments[k], (name, shape, optional, False))
-                if array is not None and (wrong := out_of_range(array, str(kind))) is not None:
-                    self._refuse(ValueError, name, *wrong)
+        for k, spec in self._ranges:
+            array = self._converted(arguments[k], (*spec[:3], False)) if k < len(arguments) else None
+            if array is not None and (wrong := out_of_range(array, str(spec[3]))) is not None:
+                self._refuse(ValueError, spec[0], *wrong)
 
     def _check_finite(self, x: Array, name: str) -> None:
         plain = x.flags.c_contiguous and x.flags.aligned

@@ -48,7 +48,7 @@ def _about(centre: Vector3, force: Force) -> Force:
 
 
 def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Force:
-    """What the contacts do to all bodies, about the world's origin."""
+    """Wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact, both in zip(contacts, forces_at_origin(contacts, forces), strict=True):
         for body, force in zip(contact.bodies, both, strict=True):

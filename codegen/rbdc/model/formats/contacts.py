@@ -17,8 +17,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rbdc.errors import OptionError
-from rbdc.model.tree import WORLD, Contact, ContactKind, Frame, Model
+from rbdc.errors import OptionError, UnsupportedError
+from rbdc.model.notes import place_of
+from rbdc.model.tree import WORLD, Contact, ContactKind, Frame, Model, Note
 from rbdc.model.xml import shown
 from rbdc.option_fields import Reading, entries, number
 from rbdc.spatial import Placement, Rotation, Vector3
@@ -176,6 +177,26 @@ def with_contacts(model: Model, options: Sequence[ContactOption]) -> Model:
     if twice := [contact.name for contact in contacts if contact.name in taken]:
         raise OptionError(f"--contact {shown(twice[0])}: the description has one of this name: give another")
     return replace(model, contacts=(*model.contacts, *contacts))
+
+
+def world_aligned(model: Model) -> Model:
+    """The model with rows of contacts along the world's axes, a note of each loop that keeps its own. Raises
+    UnsupportedError for a model without contacts.
+    """
+    if not model.contacts:
+        raise UnsupportedError(
+            f"{place_of(model)}: there are no contacts for --contact-frame local-world-aligned: "
+            "declare them with --contact, or leave it out"
+        )
+    notes = [
+        Note(
+            f'loop "{shown(contact.name)}": {contact.rows} of {contact.kind.components} components are held, '
+            "along the axes of its own frame, not along the world's"
+        )
+        for contact in model.contacts
+        if not contact.whole
+    ]
+    return replace(model, world_aligned=True, notes=(*model.notes, *notes))
 
 
 def _frame(model: Model, contact: str, side: Side) -> Frame:

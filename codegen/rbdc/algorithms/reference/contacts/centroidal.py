@@ -16,7 +16,7 @@ from rbdc.spatial import Force, Scalar
 
 
 def _by_contacts(model: Model, q: Sequence[Scalar], forces: Sequence[Scalar]) -> Vector:
-    """What the contacts do to all bodies, about the centre of mass."""
+    """Wrench of the contacts on all bodies about the centre of mass."""
     total = Force.zero()
     for placement, force in zip(world_placements(model, q), external(model, q, forces, None), strict=True):
         total = total + placement.act_force(force)

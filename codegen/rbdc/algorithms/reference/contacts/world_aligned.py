@@ -50,7 +50,7 @@ def _times(matrix: Matrix, other: Matrix) -> Matrix:
 
 
 def _one(reference: Reference) -> Reference:
-    """Of which the only output is over the rows."""
+    """A reference whose only output is over the rows."""
 
     def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> Any:
         found = reference(model, q, *given, **options)
@@ -68,7 +68,7 @@ def _second(reference: Reference) -> Reference:
 
 
 def _under(reference: Reference) -> Reference:
-    """Of which the last input is forces."""
+    """A reference whose last input is forces."""
 
     def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> Any:
         *others, forces = given
