@@ -31,7 +31,7 @@ def constraint_models(
     found = pin.StdVec_RigidConstraintModel()
     world = 0
     for number, contact in enumerate(contacts.contacts):
-        kind = pin.ContactType.CONTACT_3D if contact.rows == 3 else pin.ContactType.CONTACT_6D
+        kind = pin.ContactType.CONTACT_3D if contact.kind.components == 3 else pin.ContactType.CONTACT_6D
         places: list[Any] = []
         for frame in (contact.first, contact.second):
             if frame is None:

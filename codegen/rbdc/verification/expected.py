@@ -259,7 +259,9 @@ class Elimination:
 
     @staticmethod
     def of_contacts(model: Model, inputs: Mapping[str, Array], last_place: float) -> Array:
-        """`relative` of the matrix that the contacts' forces are solved with, (states,)."""
+        """`relative` of the matrix that the contacts' forces are solved with, (states,); infinite where a row
+        of J is what rounding leaves of zeros, as of a linkage that is stretched out.
+        """
         (q,) = (inputs[name] for name in ("q",))
         rows = delassus(model, list(q.T))
         matrix = np.array([[np.broadcast_to(x, len(q)) for x in row] for row in rows], dtype=float)
@@ -271,7 +273,9 @@ class Elimination:
         matrix *= switches[:, :, None] * switches[:, None, :]
         added = 1.0 - switches + inputs.get("mu", 0.0)
         matrix += added[:, :, None] * np.eye(matrix.shape[1])
-        return ROUNDINGS * last_place * _conditions(matrix)
+        sizes = _sizes(matrix)
+        vanishing = np.min(sizes, axis=1) < ROUNDINGS * last_place * np.max(sizes, axis=1)
+        return np.where(vanishing, np.inf, ROUNDINGS * last_place * _conditions(matrix))
 
     def errors(self, values: Array) -> Array:
         """Errors of an output (states, size) with a row for each direction of the joints: of the largest

@@ -140,7 +140,7 @@ def moving_residual(
             ]
             turned = frames[0].rotation.apply_transposed(pulls[0] - pulls[1]).scalars()
             error = error_of(contact, frames).linear.scalars()
-            own = [x + options.stiffness(number) * e for x, e in zip(turned, error, strict=True)]
+            own = [turned[k] + options.stiffness(number) * error[k] for k in contact.held]
         else:
             entries = frames[0].act_inverse(a1 - a2 + v1.cross(v2)).scalars()
             own = [entries[k] for k in contact.held]
