@@ -23,10 +23,11 @@ from rbdc.ir.passes.dead_code import remove_dead_code
 from rbdc.ir.passes.operand_order import order_operands
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.model import Body, Model
-from rbdc.model.contacts import row_slices, total_rows
+from rbdc.model.contacts import total_rows
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
+from rbdc.planning.limb_contacts import contacts_of, moved_solution, rows_of_contacts
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
@@ -160,7 +161,7 @@ def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
     body = model.bodies[index]
-    frames = tuple(body.own_placement(placement) for placement in _contacts_of(model, index))
+    frames = tuple(body.own_placement(placement) for placement in contacts_of(model, index))
     made = LaneConstants(constants(body), body.chosen, _drive(model, body, sign), sign, frames)
     return [float(x) for x in made.scalars()]
 
@@ -173,12 +174,6 @@ def _drive(model: Model, body: Body, sign: float) -> tuple[Scalar, ...]:
     sprung = DriveTerm.SPRINGS in terms and body.stiffness != 0.0
     spring = (body.stiffness, sign * body.spring_rest) if sprung else (0.0, 0.0)
     return body.armature, damping, friction, *spring
-
-
-def _contacts_of(model: Model, index: int) -> list[Placement]:
-    """The frames of contacts on a body, in its own."""
-    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
-    return [frame.placement for frame in frames if frame is not None and frame.body == index]
 
 
 _SAME = 4e-15
@@ -319,7 +314,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
             "chosen": own.chosen,
             **dict(zip(DRIVE_NUMBERS, own.drive, strict=True)),
         }
-        described = _contacts_of(limbs.model, index)
+        described = contacts_of(limbs.model, index)
         contacts = tuple(zip(described, own.contacts, strict=True))
         bodies[index] = LaneBody(**given, link=own.link, contacts=contacts)
     return replace(limbs.model, bodies=tuple(bodies))
@@ -353,19 +348,12 @@ def _moves(
             moves[p.name, places[0]] = (p.name, places[1])
         moves |= _moved_rows(limbs.model, here, there)
         for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
-            pairs = zip(*(_rows_of_contacts(limbs.model, body) for body in (here, there)), strict=False)
+            pairs = zip(*(rows_of_contacts(limbs.model, body) for body in (here, there)), strict=False)
             moves |= {(p.name, one): (p.name, other) for one, other in pairs}
         for which in range(len(limbs.same[here])):
             if (here, which) in slots:
                 moves[CONSTANTS, slots[here, which]] = (CONSTANTS, slots[there, which])
-    return moves
-
-
-def _rows_of_contacts(model: Model, index: int) -> list[int]:
-    """Rows of the contacts with the world of a body."""
-    rows = row_slices(model)
-    own = [c for c in model.contacts if c.second is None and c.first.body == index]
-    return [row for contact in own for row in range(rows[contact.name].start, rows[contact.name].stop)]
+    return moves | moved_solution(limbs.model, step)
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:

@@ -33,19 +33,13 @@ from rbdc.algorithms.contacts.dynamics import (
 )
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_motions, tree_motion
 from rbdc.algorithms.contacts.residual_derivatives import residual_derivatives, velocity_derivatives
+from rbdc.algorithms.derivatives.forward_derivatives import known_root_columns, root_columns_are_known
 from rbdc.algorithms.derivatives.rnea_derivatives import rnea_derivatives
 from rbdc.algorithms.dynamics.crba import crba
 from rbdc.algorithms.dynamics.forward_dynamics import accelerations
 from rbdc.algorithms.dynamics.minverse import as_matrices
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
-from rbdc.algorithms.tools.linear import (
-    Factorisation,
-    InverseFactor,
-    Matrix,
-    plus_diagonal,
-    transposed,
-    zeros,
-)
+from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagonal, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
@@ -68,7 +62,10 @@ def constrained_dynamics_derivatives(
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
     constraints, *sides = _sides(model, q, v, tau, fext, options, trace)
-    parts = [_solved(constraints, *side) for side in sides]
+    parts = []
+    for by, residual, known in sides:
+        moved, pushed = _solved(constraints, by, residual)
+        parts.append((_plus(moved, known), pushed))
     parts.append(_by_torques(constraints, model.nv))
     names = ("q", "v", "tau")
     for name, (moved, _) in zip(names, parts, strict=True):
@@ -85,18 +82,24 @@ def _sides(
     fext: Sequence[Force] | None,
     options: ContactOptions,
     trace: Trace,
-) -> tuple[Constraints, tuple[Matrix, Matrix], tuple[Matrix, Matrix]]:
-    """The factors, and the change of inverse dynamics and of the residual by q and by v; rows of contacts
-    along the axes of their own frames.
+) -> tuple[Constraints, tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
+    """The factors, and by q and by v the change of inverse dynamics and of the residual under known parts of
+    qddot_dx, and these; rows of contacts along the axes of their own frames.
     """
     found = solution(model, q, v, tau, fext, options, trace, local=True)
     tree = tree_motion(model, q, v, found.accelerations, trace)
     contacts = contact_motions(tree, options, local=True)
     external = _with(fext, contact_forces_on_bodies(tree, contacts, found.forces))
-    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace)
+    roots = not root_columns_are_known(model)
+    by_q, by_v, _ = rnea_derivatives(model, q, v, found.accelerations, external, trace, root_columns=roots)
     by_q = _plus(by_q, following(tree, contacts, found.forces))
-    r_q, r_v = residual_derivatives(contacts)
-    return found.constraints, (by_q, r_q), (by_v, r_v)
+    jacobian = stacked(contacts)
+    (r_q, r_v), (k_q, k_v) = residual_derivatives(contacts), known_root_columns(model, q, v)
+    return (
+        found.constraints,
+        (by_q, _plus(r_q, _product(jacobian, k_q)), k_q),
+        (by_v, _plus(r_v, _product(jacobian, k_v)), k_v),
+    )
 
 
 def constrained_derivatives_to_solve(
@@ -108,12 +111,11 @@ def constrained_derivatives_to_solve(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
-    """B_q, B_v, K_q, K_v, W, D^-1 with (forces_dq, ddq_dq) = W D^-1 W^T B_q + K_q, and by v likewise."""
+    """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise."""
     constraints, *changes = _sides(model, q, v, tau, fext, options, trace)
-    sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual in changes]
-    size = constraints.rows + model.nv
-    known = zeros(size, model.nv), zeros(size, model.nv)
-    return *sides, *known, *as_matrices(InverseFactor(constraints.factors), trace)
+    sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual, _ in changes]
+    known = [[*zeros(constraints.rows, model.nv), *part] for *_, part in changes]
+    return *sides, *known, *as_matrices(constraints.factors, trace)
 
 
 def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
@@ -122,6 +124,10 @@ def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:
 
 def _plus(one: Matrix, other: Matrix) -> Matrix:
     return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+
+
+def _product(one: Matrix, other: Matrix) -> Matrix:
+    return [[dot(row, column) for column in transposed(other)] for row in one]
 
 
 def _solved(constraints: Constraints, by: Matrix, residual: Matrix) -> tuple[Matrix, Matrix]:

@@ -32,6 +32,9 @@ from rbdc.spatial.scalars import is_zero
 
 Vector = list[Scalar]
 
+SOLUTION = "solution"
+"""Symbol of the forces of all contacts and what the joints' velocities change by, in one row."""
+
 
 @dataclass(frozen=True)
 class Constraints:
@@ -123,7 +126,7 @@ def solution(
     trace("contacts", "gamma: residual of the reference", "gamma", residual)
     found, forces = constraints.solved(moving, residual)
     trace(
-        "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", "forces", forces + found
+        "contacts", "f and qddot less the reference, L^T D L x = (gamma, tau - h)", SOLUTION, forces + found
     )
     return Solution([x + r for x, r in zip(found, reference, strict=True)], forces, constraints)
 
@@ -216,6 +219,7 @@ def impact(
     factor = 1.0 + restitution[0]
     still: Vector = [0.0] * model.nv
     change, impulses = constraints.solved(still, [factor * x for x in approach])
+    trace("contacts", "impulses and v_after - v, L^T D L x = (J v, 0)", SOLUTION, impulses + change)
     return [x + y for x, y in zip(v, change, strict=True)], impulses, constraints
 
 

@@ -68,15 +68,13 @@ def derivatives_to_solve(
     fext: Sequence[Force] | None = None,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
-    """B_q, B_v, K_q, K_v, W, D^-1 with ddq_dq = W D^-1 W^T B_q + K_q and ddq_dv likewise: what is left to do
-    is the same for every column, so that columns can run side by side.
+    """B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M = L^T D L, and ddq_dv likewise: what is left
+    to do is the same for every column, so that columns can run side by side.
     """
     factors = Factorisation(crba(model, q, trace))
     by_q, by_v = _inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
     sides = [[[-x for x in row] for row in matrix] for matrix in (by_q, by_v)]
-    known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
-    _add_root_columns(model, q, v, *known)
-    return sides[0], sides[1], *known, *as_matrices(InverseFactor(factors), trace)
+    return sides[0], sides[1], *known_root_columns(model, q, v), *as_matrices(factors, trace)
 
 
 def _inverse_dynamics_derivatives(
@@ -93,11 +91,13 @@ def _inverse_dynamics_derivatives(
     """
     a = accelerations(model, q, v, tau, fext, trace, factors.solve)
     trace("forward dynamics", "qddot = M^-1 (tau - bias), M = L^T D L", "qddot", a)
-    by_q, by_v, _ = rnea_derivatives(model, q, v, a, fext, trace, root_columns=not _are_known(model))
+    by_q, by_v, _ = rnea_derivatives(
+        model, q, v, a, fext, trace, root_columns=not root_columns_are_known(model)
+    )
     return by_q, by_v
 
 
-def _are_known(model: Model) -> bool:
+def root_columns_are_known(model: Model) -> bool:
     """Whether the columns of free roots are M x with known x, which armature there would spoil."""
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
@@ -143,6 +143,13 @@ def _free_roots(
             )
 
 
+def known_root_columns(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> tuple[Matrix, Matrix]:
+    """The parts of ddq_dq and ddq_dv (nv, nv) that need no solve."""
+    known = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
+    _add_root_columns(model, q, v, *known)
+    return known
+
+
 def _add_root_columns(
     model: Model, q: Sequence[Scalar], v: Sequence[Scalar], by_q: Matrix, by_v: Matrix
 ) -> None:
@@ -152,7 +159,7 @@ def _add_root_columns(
     With g the world's acceleration in the root's frame: -(g x e_k) for its orientation, -(w x e_k) for its
     linear velocity, and for its angular velocity -(e_k x v) in the linear, -(w x e_k) in the angular rows.
     """
-    for start, rotation, linear, w in _free_roots(model, q, v) if _are_known(model) else ():
+    for start, rotation, linear, w in _free_roots(model, q, v) if root_columns_are_known(model) else ():
         gravity = rotation.apply_transposed(-model.gravity)
         for k in range(3):
             unit = Vector3.of([1.0 if i == k else 0.0 for i in range(3)])

@@ -27,17 +27,15 @@ def inverse_of_branches(model: Model, q: Sequence[Scalar], trace: Trace = silent
 
 
 def inverse_factors(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """W and D^-1 (as a diagonal matrix) of M^-1 = W D^-1 W^T, for a solve column by column that is not
-    written out.
-    """
-    return as_matrices(InverseFactor(Factorisation(crba(model, q, trace))), trace)
+    """L and D^-1, a diagonal matrix, of M = L^T D L, for a solve by columns that is not written out."""
+    return as_matrices(Factorisation(crba(model, q, trace)), trace)
 
 
-def as_matrices(factor: InverseFactor, trace: Trace) -> tuple[Matrix, Matrix]:
-    """W, and D^-1 as a diagonal matrix."""
-    for k, row in enumerate(factor.rows):
-        trace("M^-1 = W D^-1 W^T", f"row {k} of W = L^-1", f"W{k}", row)
-    pivots = zeros(factor.size, factor.size)
-    for k, x in enumerate(factor.inverse_pivots):
+def as_matrices(factors: Factorisation, trace: Trace) -> tuple[Matrix, Matrix]:
+    """L without its diagonal, and D^-1 as a diagonal matrix."""
+    for k, row in enumerate(factors.lower):
+        trace("M = L^T D L", f"row {k} of L", f"L{k}", row)
+    pivots = zeros(factors.size, factors.size)
+    for k, x in enumerate(factors.inverse_pivots):
         pivots[k][k] = x
-    return factor.rows, pivots
+    return factors.lower, pivots

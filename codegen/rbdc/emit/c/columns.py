@@ -1,14 +1,14 @@
 """Solutions of a symmetric system for many right-hand sides, columns side by side in the lanes of vectors.
 
-A straight-line kernel gives right-hand sides B, known parts K and the factors of A^-1 = W D^-1 W^T. What is
-left is the same arithmetic for every column, Y = D^-1 W^T B and X = W Y, which is written row by row over
-blocks of columns, blocks of zeros left out. A is M, or M with the rows of contacts before it, whose solutions
-are the function's outputs over them.
+A straight-line kernel gives right-hand sides B, known parts K and the factors of A = L^T D L. What is left
+is the same arithmetic for every column, L^T Y = B and L X = D^-1 Y, which is written row by row over blocks
+of columns, blocks of zeros left out. A is M, or M with the rows of contacts before it, whose solutions are
+the function's outputs over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
@@ -68,7 +68,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 @dataclass
 class Plan:
     """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from
-    zero; `known` likewise; `factor`: (row, column) of those of W below its diagonal of ones. A row of columns
+    zero; `known` likewise; `factor`: (row, column) of those of L below its diagonal of ones. A row of columns
     holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
     """
 
@@ -102,6 +102,11 @@ class Plan:
     def block(self, side: int, column: int) -> int:
         """The block of a row in which a column is."""
         return (side * self.columns + column) // self.lanes
+
+    def mirrored(self, row: int) -> range:
+        """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
+        own = self.sides * self.columns
+        return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
 
     def place(self, side: int, row: int, column: int) -> int:
         """Place of a right-hand side's entry among all columns."""
@@ -160,7 +165,7 @@ class Sum:
 
 @dataclass(frozen=True)
 class Term:
-    """Another row times an entry of W: for each of its blocks the number in the row and the entry of y."""
+    """Another row times an entry of L: for each of its blocks the number in the row and the entry of y."""
 
     factor: int
     blocks: list[tuple[int, int]]
@@ -168,8 +173,8 @@ class Term:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the solve: sums over blocks and what is added to them. pivot: whose inverse scales the row,
-    as C; empty for none.
+    """One row of the solve: sums over blocks and what is taken from them. pivot: whose inverse scales the row
+    first, as C; empty for none.
     """
 
     title: str
@@ -194,38 +199,45 @@ class Row:
 
 
 def solve(plan: Plan) -> list[Row]:
-    """Y = D^-1 W^T B in the order of the rows, then X = W Y in the opposite one: what a row needs has not
-    been overwritten yet.
+    """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place; of X = A^-1, which
+    is symmetric, blocks left of the diagonal are left out. The rows that were made last are taken last.
     """
+    size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
     below = {
-        k: [(number, i) for number, (i, j) in enumerate(plan.factor) if j == k] for k in range(plan.size)
+        k: [(numbers[i, k], i) for i in reversed(range(k + 1, size)) if (i, k) in numbers]
+        for k in range(size)
     }
-    above = {
-        k: [(number, j) for number, (i, j) in enumerate(plan.factor) if i == k] for k in range(plan.size)
-    }
-    filled: dict[int, set[int]] = {k: set() for k in range(plan.size)}
+    before = {k: [(numbers[k, i], i) for i in range(k) if (k, i) in numbers] for k in range(size)}
+    filled: dict[int, set[int]] = {k: set() for k in range(size)}
     for k in range(plan.columns):  # the identity
         filled[plan.system.contacts + k].add(plan.block(plan.sides, k))
     for side, row, column in plan.stored:
         filled[row].add(plan.block(side, column))
-    solved = {k: filled[k].union(*(filled[i] for _, i in below[k])) for k in range(plan.size)}
-    rows = [
-        replace(_row(plan, k, below[k], filled), title=f"row {k} of Y = D^-1 W^T B", pivot=f"pivots[{k}]")
-        for k in range(plan.size)
-    ]
-    upward = [k for k in reversed(range(plan.size)) if above[k]]
-    return rows + [replace(_row(plan, k, above[k], solved), title=f"row {k} of X = W Y") for k in upward]
+    upward = [k for k in reversed(range(size)) if below[k]]
+    made = [replace(_row(plan, below[k], filled, k), title=f"row {k} of L^T Y = B") for k in upward]
+    for k in range(size):
+        row = _row(plan, before[k], filled, k, plan.mirrored(k))
+        made.append(replace(row, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
+    return made
 
 
-def _row(plan: Plan, k: int, terms: Sequence[tuple[int, int]], filled: Mapping[int, set[int]]) -> Row:
-    """Row k plus the rows of `terms` times their entries of W, in the blocks that are not all zeros."""
-    used = sorted(filled[k].union(*(filled[i] for _, i in terms)))
+def _row(
+    plan: Plan,
+    terms: Sequence[tuple[int, int]],
+    filled: dict[int, set[int]],
+    k: int,
+    without: Collection[int] = (),
+) -> Row:
+    """Row k less the rows of `terms` times their entries of L, in the blocks that are not all zeros, but for
+    some; those are then what is filled.
+    """
+    used = sorted(filled[k].union(*(filled[i] for _, i in terms)).difference(without))
     sums = [Sum(b, k * plan.blocks + b, b in filled[k]) for b in used]
+    taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in terms]
     products = [
-        Term(number, [(b, i * plan.blocks + b) for b in sorted(filled[i])])
-        for number, i in terms
-        if filled[i]
+        Term(number, [(b, i * plan.blocks + b) for b in blocks]) for number, i, blocks in taken if blocks
     ]
+    filled[k] = set(used)
     return Row("", sums, products, "")
 
 

@@ -15,14 +15,22 @@ Terms = Counter[tuple[int, int]]
 class Counterparts:
     """The counterpart of each value, where it has one.
 
-    image: its index. sums: the terms of values that are sums of terms that are only exchanged.
+    image: its index. sums: the terms of values that are sums of terms that are only exchanged. told: values
+    whose counterparts are not found but told, by their symbols, as if they were inputs.
     """
 
     def __init__(self, program: Program, moves: Mapping[Source, Source]) -> None:
         self.program, self.moves = program, moves
         self.image: list[int | None] = []
         self.sums: dict[int, Terms] = {}
+        self.told = self._told()
         self._find_images()
+
+    def _told(self) -> dict[int, int]:
+        named = {symbol: index for index, symbol in self.program.symbols.items()}
+        inputs = {array.name for array in self.program.inputs}
+        pairs = [(f"{a}_{k}", f"{b}_{m}") for (a, k), (b, m) in self.moves.items() if a not in inputs]
+        return {named[here]: named[there] for here, there in pairs if here in named and there in named}
 
     def _find_images(self) -> None:
         index_of = {
@@ -31,6 +39,8 @@ class Counterparts:
         for index, value in enumerate(self.program.values):
             if value.constant is not None:
                 self.image.append(index)
+            elif index in self.told:
+                self.image.append(self.told[index])
             elif value.source is not None:
                 moved = self.moves.get(value.source, value.source)
                 self.image.append(index_of.get(self._key(value, (), moved)))

@@ -27,7 +27,8 @@ from rbdc.ir.passes.counterparts import Counterparts, Source, Terms, terms_of
 class Exchange:
     """A cyclic permutation of input entries, and the numbers of the limbs' constants.
 
-    steps: permutations that make it one after the other, each of which leaves the program the same. widths:
+    steps: permutations that make it one after the other, each of which leaves the program the same; beside
+    inputs they may move values, by symbol and number, that are known to be exchanged with them. widths:
     the numbers of lanes, smaller first, each a multiple of the one before; the last is the order of the
     permutation. constants: the numbers that some of the inputs stand for.
     """
@@ -49,6 +50,7 @@ class _Packer:
         self.image: list[int | None] = list(range(len(program.values)))
         for step in steps:
             self.image = [None if k is None else step.image[k] for k in self.image]
+        self.told = {k for step in steps for k in step.told}
         self.orbit = [self._orbit(k) for k in range(len(program.values))]
         self.sums = {k for step in steps for k in step.sums}
         self._leave_what_has_no_operands()
@@ -108,7 +110,7 @@ class _Packer:
         """Values whose operands have no lanes have none either."""
         for index in range(len(self.program.values)):
             orbit = self.orbit[index]
-            if orbit is None or min(orbit) != index:
+            if orbit is None or min(orbit) != index or index in self.told:
                 continue
             operands = (k for k, _ in self._terms(index)) if self._adds_up(orbit) else self._operands(orbit)
             if not all(self._has_lanes(k) for k in operands):
@@ -137,6 +139,8 @@ class _Packer:
         return self.orbit[index] is not None or self.image[index] == index
 
     def _pack(self, index: int, orbit: tuple[int, ...]) -> int:
+        if index in self.told:
+            return self.builder.gather(tuple(self._as_scalar(k) for k in orbit))
         if self._adds_up(orbit):
             return self._sum(self._terms(index), len(orbit))
         orbit = self._aligned(index, orbit)
@@ -175,7 +179,7 @@ class _Packer:
             return self.scalar[index]
         orbit, value = self.orbit[index], self.program.values[index]
         self.builder.section = value.section
-        if orbit is not None and value.source is None:
+        if orbit is not None and value.source is None and index not in self.told:
             made = self.builder.extract(self.wide[min(orbit)], orbit.index(index))
         elif value.constant is not None:
             made = self.builder.constant(value.constant)

@@ -1,0 +1,56 @@
+"""Contacts of limbs that are alike, when limbs are exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rbdc.algorithms.contacts.dynamics import SOLUTION
+from rbdc.ir.passes.counterparts import Source
+from rbdc.model import Contact, Model
+from rbdc.model.contacts import row_slices, total_rows
+from rbdc.spatial import Placement
+
+
+def contacts_of(model: Model, index: int) -> list[Placement]:
+    """The frames of contacts on a body, in its own."""
+    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
+    return [frame.placement for frame in frames if frame is not None and frame.body == index]
+
+
+def rows_of_contacts(model: Model, index: int) -> list[int]:
+    """Rows of the contacts with the world of a body."""
+    rows = row_slices(model)
+    own = [c for c in model.contacts if c.second is None and c.first.body == index]
+    return [row for contact in own for row in range(rows[contact.name].start, rows[contact.name].stop)]
+
+
+def moved_solution(model: Model, step: Mapping[int, int]) -> dict[Source, Source]:
+    """Forces of contacts and joint accelerations, which elimination one contact after the other does not show
+    to be exchanged; nothing where limbs are not alike in their contacts.
+    """
+    described, moved = ([_likeness(c, way) for c in model.contacts] for way in ({}, step))
+    alike = all(_kinds_on(model, here) == _kinds_on(model, there) for here, there in step.items())
+    if not alike or set(moved) != set(described) or len(set(moved)) < len(moved):
+        return {}
+    rows, moves = list(row_slices(model).values()), dict[Source, Source]()
+    for number, likeness in enumerate(moved):
+        own, other = rows[number], rows[described.index(likeness)]
+        for k in range(own.stop - own.start):
+            moves[SOLUTION, own.start + k] = (SOLUTION, other.start + k)
+    for index, body in enumerate(model.bodies):
+        places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
+        for k in range(body.joint.nv):
+            moves[SOLUTION, places[0] + k] = (SOLUTION, places[1] + k)
+    return moves
+
+
+def _kinds_on(model: Model, index: int) -> list[tuple[object, ...]]:
+    """Kinds and rows of a body's contacts in the order of `contacts_of`."""
+    pairs = ((c, frame) for c in model.contacts for frame in (c.first, c.second))
+    return [(c.kind, c.held) for c, frame in pairs if frame is not None and frame.body == index]
+
+
+def _likeness(contact: Contact, step: Mapping[int, int]) -> tuple[object, ...]:
+    """Kind, rows and bodies of a contact, exchanged by a step."""
+    bodies = [-1 if frame is None else frame.body for frame in (contact.first, contact.second)]
+    return contact.kind, contact.held, contact.second is None, *(step.get(b, b) for b in bodies)
