@@ -16,7 +16,7 @@ from rbdc.functions.inputs import (
     generalised_force,
     velocity,
 )
-from rbdc.functions.record import Comparison, Differential, Function, Requirement
+from rbdc.functions.record import Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import PROJECTION_STEPS, loops_of, total_rows, with_the_world
 
@@ -120,6 +120,7 @@ def _function(
     derivative_of: str | None = None,
     differential: Differential | None = None,
     to_solve: Evaluate | None = None,
+    with_values: Evaluate | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     room, place = next((room, place) for room, place in ROOMS if name in vars(room))
@@ -135,6 +136,8 @@ def _function(
         requires=requires,
         differential=differential,
         to_solve=to_solve,
+        with_values=with_values,
+        policy=Policy(dense_right_sides=to_solve is not None),
         references={"dense": f".contacts.{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -158,6 +161,7 @@ def _along_the_world(function: Function) -> Function:
         function,
         methods=methods,
         to_solve=None,
+        with_values=None,
         references={"dense": f".contacts.world_aligned:{function.name}"},
         comparison=replace(function.comparison, peers={}, checks_only=True),
     )
@@ -233,6 +237,7 @@ def _constrained(model: Model) -> list[Function]:
             requires=HELD,
             derivative_of="constrained_dynamics",
             to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
+            with_values=None if model.redundant else JointSpace(derivatives.constrained_to_solve_with_values),
         ),
     ]
 

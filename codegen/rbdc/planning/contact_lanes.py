@@ -1,11 +1,20 @@
-"""Rows of contacts that limbs in lanes exchange."""
+"""Contacts of limbs that are alike, and what limbs in lanes exchange of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from rbdc.algorithms.contacts.dynamics import SOLUTION
+from rbdc.ir.passes.counterparts import Source
 from rbdc.model import Contact, Model
-from rbdc.model.contacts import row_slices
+from rbdc.model.contacts import row_slices, total_rows
+from rbdc.spatial import Placement
+
+
+def contacts_of(model: Model, index: int) -> list[Placement]:
+    """The frames of contacts on a body, in its own."""
+    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
+    return [frame.placement for frame in frames if frame is not None and frame.body == index]
 
 
 def moved_rows(model: Model, step: Mapping[int, int]) -> dict[int, int]:
@@ -21,8 +30,22 @@ def moved_rows(model: Model, step: Mapping[int, int]) -> dict[int, int]:
     return moves
 
 
+def moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
+    """Forces of contacts and joint accelerations under a permutation of bodies and that of their rows, which
+    elimination one contact after the other does not show to be exchanged.
+    """
+    if not rows:
+        return {}
+    moves: dict[Source, Source] = {(SOLUTION, own): (SOLUTION, other) for own, other in rows.items()}
+    for index, body in enumerate(model.bodies):
+        places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
+        for k in range(body.joint.nv):
+            moves[SOLUTION, places[0] + k] = (SOLUTION, places[1] + k)
+    return moves
+
+
 def _kinds_on(model: Model, index: int) -> list[tuple[object, ...]]:
-    """Kinds and rows of a body's contacts in the order of `_contacts_of`."""
+    """Kinds and rows of a body's contacts in the order of `contacts_of`."""
     pairs = ((c, frame) for c in model.contacts for frame in (c.first, c.second))
     return [(c.kind, c.held) for c, frame in pairs if frame is not None and frame.body == index]
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
-from rbdc.algorithms.contacts.dynamics import SOLUTION
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import PARAMETERS, FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import InLanes
@@ -28,7 +27,7 @@ from rbdc.model.contacts import total_rows
 from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
-from rbdc.planning.contact_lanes import moved_rows
+from rbdc.planning.contact_lanes import contacts_of, moved_rows, moved_solution
 from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
@@ -162,7 +161,7 @@ def _take_the_same(model: Model, bodies: Sequence[int]) -> bool:
 def _numbers(model: JointSpaceModel, index: int, sign: float) -> list[float]:
     """The constants of a body of the aligned model."""
     body = model.bodies[index]
-    frames = tuple(body.own_placement(placement) for placement in _contacts_of(model, index))
+    frames = tuple(body.own_placement(placement) for placement in contacts_of(model, index))
     made = LaneConstants(constants(body), body.chosen, _drive(model, body, sign), sign, frames)
     return [float(x) for x in made.scalars()]
 
@@ -175,12 +174,6 @@ def _drive(model: Model, body: Body, sign: float) -> tuple[Scalar, ...]:
     sprung = DriveTerm.SPRINGS in terms and body.stiffness != 0.0
     spring = (body.stiffness, sign * body.spring_rest) if sprung else (0.0, 0.0)
     return body.armature, damping, friction, *spring
-
-
-def _contacts_of(model: Model, index: int) -> list[Placement]:
-    """The frames of contacts on a body, in its own."""
-    frames = (frame for contact in model.contacts for frame in (contact.first, contact.second))
-    return [frame.placement for frame in frames if frame is not None and frame.body == index]
 
 
 _SAME = 4e-15
@@ -321,7 +314,7 @@ def _traced_model(limbs: LaneModel, scalars: Mapping[int, tuple[Scalar, ...]]) -
             "chosen": own.chosen,
             **dict(zip(DRIVE_NUMBERS, own.drive, strict=True)),
         }
-        described = _contacts_of(limbs.model, index)
+        described = contacts_of(limbs.model, index)
         contacts = tuple(zip(described, own.contacts, strict=True))
         bodies[index] = LaneBody(**given, link=own.link, contacts=contacts)
     return replace(limbs.model, bodies=tuple(bodies))
@@ -360,21 +353,7 @@ def _moves(
     rows = moved_rows(limbs.model, step)
     for p in (p for p in inputs if p.kind is Kind.CONTACT_FORCES):
         moves |= {(p.name, own): (p.name, other) for own, other in rows.items()}
-    return moves | _moved_solution(limbs.model, step, rows)
-
-
-def _moved_solution(model: Model, step: Mapping[int, int], rows: Mapping[int, int]) -> dict[Source, Source]:
-    """Forces of contacts and joint accelerations, which elimination one contact after the other does not show
-    to be exchanged.
-    """
-    if not rows:
-        return {}
-    moves: dict[Source, Source] = {(SOLUTION, own): (SOLUTION, other) for own, other in rows.items()}
-    for index, body in enumerate(model.bodies):
-        places = [total_rows(model) + b.index_v for b in (body, model.bodies[step.get(index, index)])]
-        for k in range(body.joint.nv):
-            moves[SOLUTION, places[0] + k] = (SOLUTION, places[1] + k)
-    return moves
+    return moves | moved_solution(limbs.model, step, rows)
 
 
 def _moved_rows(model: Model, here: int, there: int) -> dict[Source, Source]:
