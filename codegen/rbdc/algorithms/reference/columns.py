@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Force, Motion, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
@@ -47,7 +47,7 @@ class Columns(Generic[Vector]):
             tuple(_vector(x, [_part(y, start, stop) for y in x.scalars()]) for x in self.vectors),
         )
 
-    def row(self, scalars: Sequence[Scalar]) -> Scalar:
+    def row(self, scalars: Scalars) -> Scalar:
         """One scalar of as many columns as these, of theirs."""
         if len(self.dofs) == 1:
             return scalars[0]
@@ -86,7 +86,7 @@ def added(blocks: Iterable[Columns[Vector]], to: Iterable[Columns[Vector]]) -> l
     return list(result.values())
 
 
-def _vector(kind: Vector, scalars: Sequence[Scalar]) -> Vector:
+def _vector(kind: Vector, scalars: Scalars) -> Vector:
     return type(kind).of(scalars)
 
 
@@ -103,11 +103,11 @@ def _side_by_side(parts: Sequence[tuple[Scalar, int]], maker: Scalar) -> Scalar:
     return 0.0 if all(is_zero(x) for x, _ in parts) else maker.beside(parts)
 
 
-def _of_columns(x: Scalar, count: int) -> Sequence[Scalar]:
+def _of_columns(x: Scalar, count: int) -> Scalars:
     """The scalars of so many columns."""
     if type(x) is Tangent:
         return tangents(_of_columns(x.value, count), _of_columns(x.rate, count))
-    columns: Sequence[Scalar] = x.of_columns(count) if hasattr(x, "of_columns") else [x] * count
+    columns: Scalars = x.of_columns(count) if hasattr(x, "of_columns") else [x] * count
     return columns
 
 

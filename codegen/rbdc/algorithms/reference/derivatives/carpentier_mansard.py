@@ -25,7 +25,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
 
 MotionSet = list[Columns[Motion]]
 """dv_i/du and da_i/du."""
@@ -34,12 +34,7 @@ ForceSet = list[Columns[Force]]
 
 
 def rnea_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
@@ -60,7 +55,7 @@ def rnea_derivatives(
 
 def _forward_pass(
     model: Model,
-    v: Sequence[Scalar],
+    v: Scalars,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     accelerations: Sequence[Motion],

@@ -37,7 +37,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,7 @@ class Subtrees:
 
 
 def subtrees(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Subtrees:
     """The quantities that the derivatives of inverse dynamics are made of."""
     placements = joint_placements(model, q, trace)
@@ -97,12 +92,7 @@ def _directions(
 
 
 def rnea_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
     dq.
