@@ -152,7 +152,18 @@ tools, which are tested against NumPy alone.
 
 READING = {
     f"rbdc.model.{name}"
-    for name in ("tree", "branches", "description", "lumping", "options", "rearranged", "validation", "xml")
+    for name in (
+        "branches",
+        "description",
+        "lumping",
+        "notes",
+        "numbers",
+        "options",
+        "rearranged",
+        "tree",
+        "validation",
+        "xml",
+    )
 }
 READING |= {f"rbdc.model.formats.{path.stem}" for path in (SOURCE / "model" / "formats").glob("[!_]*.py")}
 READING |= {"rbdc.model.formats", "rbdc.option_fields"}

@@ -13,39 +13,35 @@ the iterated derivatives in the tangent space, first by a (Singh et al., eq. 17)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 from rbdc.algorithms.frames import express, frame_columns, frame_jacobian
 from rbdc.algorithms.kinematics import homogeneous
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.model import Model
-from rbdc.spatial import Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 ALIGNED = "LOCAL_WORLD_ALIGNED"
 
 
-def frame_position(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The origin of a frame in the world (m)."""
     return _placed(model, q, frame, reference).translation.scalars()
 
 
-def frame_placement(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The placement of a frame in the world, the 4x4 matrix [R p; 0 1] row by row (m)."""
     return homogeneous(_placed(model, q, frame, reference))
 
 
-def frame_position_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Matrix:
+def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """dp/dq (3, nv): the linear rows of the Jacobian at the frame's origin along the world's axes."""
     _placed(model, q, frame, reference)
     return frame_jacobian(model, q, frame, ALIGNED)[:3]
 
 
-def frame_placement_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Matrix:
+def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """The derivatives by q of the entries of the placement (16, nv), row by row."""
     world, columns = _placed(model, q, frame, reference), transposed(frame_jacobian(model, q, frame, ALIGNED))
     made = [_moved(world, s, lambda x, s=s: s.angular.cross(x)) for s in map(_motion, columns)]
@@ -53,7 +49,7 @@ def frame_placement_derivatives(
 
 
 def frame_position_second_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """L_b L_a p (3 nv, nv): entry a, b of each coordinate."""
     _placed(model, q, frame, reference)
@@ -64,7 +60,7 @@ def frame_position_second_derivatives(
 
 
 def frame_placement_second_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """L_b L_a of the entries of the placement (16 nv, nv)."""
     world, made = _placed(model, q, frame, reference), zeros(16 * model.nv, model.nv)
@@ -75,9 +71,7 @@ def frame_placement_second_derivatives(
     return made
 
 
-def frame_jacobian_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Matrix:
+def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """dJ/dq (6 nv, nv) of `frame_jacobian`: entry a, b of each row, the derivative of column a along b.
 
     In WORLD a column moves with the joints that carry its own, by s_b x s_a; in LOCAL the frame moves against
@@ -98,14 +92,14 @@ def frame_jacobian_derivatives(
     return made
 
 
-def _placed(model: Model, q: Sequence[Scalar], frame: int, reference: str) -> Placement:
+def _placed(model: Model, q: Scalars, frame: int, reference: str) -> Placement:
     """The frame in the world. Raises OptionError for a reference that there is not."""
     _, world = frame_columns(model, q, frame)
     express(Motion.zero(), world, reference)
     return world
 
 
-def _motion(entries: Sequence[Scalar]) -> Motion:
+def _motion(entries: Scalars) -> Motion:
     return Motion(Vector3.of(entries[:3]), Vector3.of(entries[3:]))
 
 
@@ -119,7 +113,7 @@ def _moved(world: Placement, s: Motion, turned: Callable[[Vector3], Vector3]) ->
 
 
 def _expressed_pairs(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str
+    model: Model, q: Scalars, frame: int, reference: str
 ) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
     """For each pair of degrees of freedom that carry the frame: their entries in v, the product of their
     factors, their columns, and whether the joint of the second is that of the first or nearer to the root.
@@ -136,14 +130,12 @@ def _expressed_pairs(
             yield a, b, f * g, (s, t), j >= i
 
 
-def _pairs(
-    model: Model, q: Sequence[Scalar], frame: int
-) -> Iterator[tuple[int, int, Scalar, Motion, Motion]]:
+def _pairs(model: Model, q: Scalars, frame: int) -> Iterator[tuple[int, int, Scalar, Motion, Motion]]:
     """Pairs with the column of the outer joint and that of the inner one."""
     for a, b, factor, (s, t), above in _expressed_pairs(model, q, frame, ALIGNED):
         yield (a, b, factor, t, s) if above else (a, b, factor, s, t)
 
 
-def _add(made: Matrix, nv: int, a: int, b: int, factor: Scalar, entries: Sequence[Scalar]) -> None:
+def _add(made: Matrix, nv: int, a: int, b: int, factor: Scalar, entries: Scalars) -> None:
     for k, entry in enumerate(entries):
         made[nv * k + a][b] = made[nv * k + a][b] + factor * entry

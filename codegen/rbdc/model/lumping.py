@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from rbdc.errors import DescriptionError, OptionError
-from rbdc.model.description import (
-    DRIVE_NUMBERS,
-    Actuator,
-    Description,
-    DriveTerm,
-    Joint,
-    Limits,
-    Link,
-    Mimic,
-    Note,
-)
+from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
 from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
-from rbdc.spatial import Inertia, Placement, Rotation, Symmetric3, Vector3
+from rbdc.spatial import Inertia, Placement, Vector3
 
 ROOT_JOINT_NAME = "root_joint"
 """The name of a free-flyer root's joint, as in Pinocchio."""
@@ -46,7 +37,7 @@ def lump(description: Description, **keywords: Any) -> Model:
         description = rearranged(description, options)
     included = tuple(term for term in DriveTerm if getattr(options, term) == "include")
     notes = validate(description, coupled=options.mimic == "coupled", included=included)
-    description = _in_floats(description)
+    description = in_floats(description)
     by_name = options.joint_order == "name" and not description.in_order
     walk = _Walk(description, options.root_joint == "free-flyer", by_name)
     if not walk.bodies:
@@ -210,45 +201,6 @@ class _Walk:
             drive = {name: getattr(joint, name) for name in DRIVE_NUMBERS}
             body = replace(body, limits=joint.limits, described=joint.kind, **drive)
         self.bodies.append(body)
-
-
-def _in_floats(description: Description) -> Description:
-    """The description with every number a Python float; code that builds one may have given integers or
-    NumPy's.
-    """
-    links = [
-        link if link.inertia is None else replace(link, inertia=_inertia_in_floats(link.inertia))
-        for link in description.links
-    ]
-    drives: dict[str, dict[str, Any]] = {
-        joint.name: {name: float(getattr(joint, name)) for name in DRIVE_NUMBERS}
-        for joint in description.joints
-    }
-    joints = [
-        replace(
-            joint,
-            placement=_placement_in_floats(joint.placement),
-            axis=Vector3.of([float(x) for x in joint.axis.scalars()]),
-            limits=Limits(*(float(getattr(joint.limits, field.name)) for field in fields(Limits))),
-            **drives[joint.name],
-            mimic=joint.mimic
-            and Mimic(joint.mimic.leader, float(joint.mimic.multiplier), float(joint.mimic.offset)),
-        )
-        for joint in description.joints
-    ]
-    return replace(description, links=tuple(links), joints=tuple(joints))
-
-
-def _inertia_in_floats(inertia: Inertia) -> Inertia:
-    mass, *rest = (float(x) for x in inertia.scalars())
-    return Inertia(mass, Vector3.of(rest[:3]), Symmetric3(*rest[3:]))
-
-
-def _placement_in_floats(placement: Placement) -> Placement:
-    rows = [[float(x) for x in row] for row in placement.rotation.rows()]
-    return Placement(
-        Rotation.from_rows(rows), Vector3.of([float(x) for x in placement.translation.scalars()])
-    )
 
 
 def _check_magnitudes(description: Description, walk: _Walk) -> None:

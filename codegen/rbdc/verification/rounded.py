@@ -124,22 +124,6 @@ class Rounded:
         """The scalars of such a row."""
         return [Rounded(values, self.rounding) for values in self.values]
 
-    def beside(self, parts: Sequence[tuple[Scalar, int]]) -> Rounded:
-        """Scalars of so many columns each as one scalar of all columns: along a first axis."""
-        values = [np.asarray(_values(x)) for x, _ in parts]
-        shape = np.broadcast_shapes((1, 1), *(x.shape[-2:] for x in values))
-        rows = [np.broadcast_to(x, (n, *shape)) for x, (_, n) in zip(values, parts, strict=True)]
-        return Rounded(np.concatenate(rows), self.rounding)
-
-    def of_columns(self, count: int) -> list[Rounded]:
-        """The scalars of so many columns; of one that is the same for all of them itself."""
-        return self.apart() if self.values.ndim == 3 else [self] * count
-
-    def part(self, start: int, stop: int) -> Rounded:
-        """The scalar of some of its columns."""
-        values = self.values[start:stop] if self.values.ndim == 3 else self.values
-        return Rounded(values, self.rounding)
-
     def matrix_product(
         self, a: Sequence[Sequence[Scalar]], b: Sequence[Sequence[Scalar]]
     ) -> list[list[Rounded]]:

@@ -23,14 +23,12 @@ from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
 from rbdc.model.contacts import total_rows
-from rbdc.spatial import Force, Motion, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 
 
-def centroidal_contact_dynamics(
-    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], trace: Trace = silent
-) -> Vector:
+def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars, trace: Trace = silent) -> Vector:
     """hdot (6; N, N m) of the moving links about their centre of mass, world axes, linear part first, where
     contacts and gravity alone act on them, as on robots with a free root. Test: `centroidal_momentum_matrix`,
     `contact_forward_dynamics`.
@@ -47,7 +45,7 @@ def _about(centre: Vector3, force: Force) -> Force:
     return Force(force.linear, force.angular - centre.cross(force.linear))
 
 
-def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Force:
+def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Scalars) -> Force:
     """Wrench of the contacts on all bodies about the world's origin."""
     total = Force.zero()
     for contact, both in zip(contacts, forces_at_origin(contacts, forces), strict=True):
@@ -58,7 +56,7 @@ def _wrench(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Sequenc
 
 
 def centroidal_contact_dynamics_derivatives(
-    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix]:
     """hdot by q (6, nv), the forces constant in the contacts' axes, and by the forces (6, nc). Test: complex
     step of the reference.

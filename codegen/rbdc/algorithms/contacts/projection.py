@@ -7,8 +7,6 @@ one unit (m, rad) by 1 / sqrt(1 + |step|^2), which leaves short ones what they a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.contacts.dynamics import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
 from rbdc.algorithms.manifold import integrate
@@ -16,13 +14,13 @@ from rbdc.algorithms.tools.linear import Factorisation, Matrix, dot, plus_diagon
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import sqrt
 
 Vector = list[Scalar]
 
 
-def project_configuration(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> tuple[Vector, Vector]:
+def project_configuration(model: Model, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
     """The configuration (nq), and the error of the loops that is left (rows of the loops; m, rad). Test: it
     is zero from near closed configurations, which stay as they are.
     """
@@ -37,7 +35,7 @@ def project_configuration(model: Model, q: Sequence[Scalar], trace: Trace = sile
     return reached, _error_and_jacobian(loops, reached)[0]
 
 
-def project_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent) -> Vector:
+def project_velocity(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> Vector:
     """The velocity (nv) nearest to v at which the loops stay as they are: v - J^T (J J^T)^-1 J v. Test: J
     takes it to zero, it is its own projection.
     """
@@ -47,7 +45,7 @@ def project_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tra
     return [x - y for x, y in zip(v, off, strict=True)]
 
 
-def _error_and_jacobian(loops: Model, q: Sequence[Scalar]) -> tuple[Vector, Matrix]:
+def _error_and_jacobian(loops: Model, q: Scalars) -> tuple[Vector, Matrix]:
     """Errors of the loops, and J, along the axes of the contacts' frames."""
     contacts = contact_motions(tree_motion(loops, q), local=True)
     return [x for contact in contacts for x in contact.rows(contact.error())], stacked(contacts)

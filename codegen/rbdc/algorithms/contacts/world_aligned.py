@@ -10,7 +10,7 @@ where forces are an output and an input. Loops that hold less than vectors keep 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, contact_m
 from rbdc.algorithms.tools.joint_coordinates import reduce_columns
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
-from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial import Scalar, Scalars, Vector3
 
 Vector = list[Scalar]
 Algorithm = Callable[..., Any]
@@ -33,11 +33,11 @@ class _Axes:
     contacts: list[ContactMotion]
 
     @staticmethod
-    def of(model: Model, q: Sequence[Scalar]) -> _Axes:
+    def of(model: Model, q: Scalars) -> _Axes:
         tree = tree_motion(model, q)
         return _Axes(tree, contact_motions(tree))
 
-    def _blocks(self, rows: Sequence[Scalar], turn: Callable[[ContactMotion, Vector3], Vector3]) -> Vector:
+    def _blocks(self, rows: Scalars, turn: Callable[[ContactMotion, Vector3], Vector3]) -> Vector:
         found: Vector = []
         for contact in self.contacts:
             own = list(rows[len(found) : len(found) + contact.contact.rows])
@@ -47,12 +47,12 @@ class _Axes:
             found += own
         return found
 
-    def world(self, rows: Sequence[Scalar]) -> Vector:
+    def world(self, rows: Scalars) -> Vector:
         """R rows."""
         turn = self.tree.frame.rotation
         return self._blocks(rows, lambda c, x: turn.apply(c.first.rotation.apply(x)))
 
-    def own(self, rows: Sequence[Scalar]) -> Vector:
+    def own(self, rows: Scalars) -> Vector:
         """R^T rows."""
         turn = self.tree.frame.rotation
         return self._blocks(rows, lambda c, x: c.first.rotation.apply_transposed(turn.apply_transposed(x)))
@@ -61,7 +61,7 @@ class _Axes:
         """R times a matrix (nc, n)."""
         return transposed([self.world(column) for column in transposed(matrix)])
 
-    def turning(self, rows: Sequence[Scalar]) -> Matrix:
+    def turning(self, rows: Scalars) -> Matrix:
         """w_k x rows (nc, nv), of rows along the world's axes."""
         model, turn = self.tree.model, self.tree.frame.rotation
 
@@ -93,7 +93,7 @@ def _product(matrix: Matrix, other: Matrix) -> Matrix:
 def _rows(algorithm: Algorithm, which: int | None = None) -> Algorithm:
     """A function of which an output, or the only one, is over the rows of contacts."""
 
-    def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> Any:
+    def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> Any:
         axes, found = _Axes.of(model, q), algorithm(model, q, *rest, **options)
         outputs = [found] if which is None else list(found)
         place = which or 0
@@ -105,7 +105,7 @@ def _rows(algorithm: Algorithm, which: int | None = None) -> Algorithm:
 
 
 def _delassus(algorithm: Algorithm) -> Algorithm:
-    def turned(model: Model, q: Sequence[Scalar], **options: Any) -> Matrix:
+    def turned(model: Model, q: Scalars, **options: Any) -> Matrix:
         axes, found = _Axes.of(model, q), algorithm(model, q, **options)
         return axes.columns(transposed(axes.columns(found)))
 
@@ -116,7 +116,7 @@ def _forces_found(values: Algorithm, first: int) -> Callable[[Algorithm], Algori
     """Derivatives of a function whose second output is forces; theirs, by q at first, from `first` on."""
 
     def of(algorithm: Algorithm) -> Algorithm:
-        def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> tuple[Matrix, ...]:
+        def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Matrix, ...]:
             axes, found = _Axes.of(model, q), list(algorithm(model, q, *rest, **options))
             forces = axes.world(values(model, q, *rest, **_silent(options))[1])
             found[first:] = [axes.columns(matrix) for matrix in found[first:]]
@@ -135,7 +135,7 @@ def _silent(options: dict[str, Any]) -> dict[str, Any]:
 def _forces_given(algorithm: Algorithm) -> Algorithm:
     """A function whose last input is forces."""
 
-    def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> Any:
+    def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> Any:
         return algorithm(model, q, *rest[:-1], _Axes.of(model, q).own(rest[-1]), **options)
 
     return turned
@@ -145,7 +145,7 @@ def _by_forces(which: int) -> Callable[[Algorithm], Algorithm]:
     """Derivatives of a function whose last input is forces: those by q first, those by forces at `which`."""
 
     def of(algorithm: Algorithm) -> Algorithm:
-        def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> tuple[Matrix, ...]:
+        def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Matrix, ...]:
             axes = _Axes.of(model, q)
             found = list(_forces_given(algorithm)(model, q, *rest, **options))
             found[which] = [axes.world(row) for row in found[which]]
@@ -159,7 +159,7 @@ def _by_forces(which: int) -> Callable[[Algorithm], Algorithm]:
 
 
 def _of_inverse_dynamics(algorithm: Algorithm) -> Algorithm:
-    def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> tuple[Matrix, ...]:
+    def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Matrix, ...]:
         axes, found = _Axes.of(model, q), list(_by_forces(3)(algorithm)(model, q, *rest, **options))
         residual = contact_inverse_dynamics(model, q, *rest[:-1], axes.own(rest[-1]), **_silent(options))[1]
         found[4:] = [axes.columns(matrix) for matrix in found[4:]]
@@ -170,7 +170,7 @@ def _of_inverse_dynamics(algorithm: Algorithm) -> Algorithm:
 
 
 def _jvp(algorithm: Algorithm) -> Algorithm:
-    def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> tuple[Vector, Vector]:
+    def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Vector, Vector]:
         axes, (moved, pushed) = _Axes.of(model, q), algorithm(model, q, *rest, **options)
         forces = axes.world(constrained_dynamics(model, q, *rest[:2], **_silent(options))[1])
         turning = [dot(row, rest[2]) for row in axes.turning(forces)]
@@ -180,7 +180,7 @@ def _jvp(algorithm: Algorithm) -> Algorithm:
 
 
 def _vjp(algorithm: Algorithm) -> Algorithm:
-    def turned(model: Model, q: Sequence[Scalar], *rest: Any, **options: Any) -> tuple[Vector, ...]:
+    def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Vector, ...]:
         axes, weights = _Axes.of(model, q), rest[-1]
         by_q, *others = algorithm(model, q, *rest[:-1], axes.own(weights), **options)
         forces = axes.world(constrained_dynamics(model, q, *rest[:2], **_silent(options))[1])

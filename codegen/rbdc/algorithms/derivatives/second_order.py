@@ -59,7 +59,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements
 from rbdc.algorithms.tools.linear import Matrix, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
 
 Tensor = list[Matrix]
 
@@ -103,12 +103,7 @@ class Tree:
 
 
 def path_quantities(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
     """Quantities from which the rolled form starts, a column for each degree of freedom: s, psidot, psiddot,
     sigma (6 each), then of the subtree m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9), force (6).
@@ -126,12 +121,7 @@ def path_quantities(
 
 
 def rnea_second_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k). Test: the
     reference.
@@ -290,14 +280,7 @@ def reduce_matrix_rows(model: Model, slabs: Sequence[Matrix]) -> Tensor:
     return result
 
 
-def _tree(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
-) -> Tree:
+def _tree(model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace) -> Tree:
     joints = joint_placements(model, q, trace)
     placements, gravity = _frame(model, joints, trace)
     following = None if model.world_forces else fext
@@ -370,7 +353,7 @@ def _operator(factor: CoriolisFactor) -> Square:
     return (Vector3(y.y + z.z, -y.x, -z.x), Vector3(-x.y, x.x + z.z, -z.y), Vector3(-x.z, -y.z, x.x + y.y))
 
 
-def _combined(columns: Sequence[Motion], factors: Sequence[Scalar]) -> Motion:
+def _combined(columns: Sequence[Motion], factors: Scalars) -> Motion:
     total = columns[0].scaled(factors[0])
     for column, factor in zip(columns[1:], factors[1:], strict=True):
         total = total + column.scaled(factor)

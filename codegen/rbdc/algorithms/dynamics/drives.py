@@ -15,23 +15,16 @@ differs from it by a width, it is exact in lanes of vectors and its derivatives 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_zero, sqrt
 
 Vector = list[Scalar]
 
 
 def with_drives(
-    model: Model,
-    torques: Sequence[Scalar],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    trace: Trace = silent,
+    model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> Vector:
     """tau + K a + r(q, v) (nv) of torques that move the bodies alone. Test: Pinocchio's armature, MuJoCo's
     armature, damping and springs.
@@ -48,9 +41,7 @@ def with_drives(
     return result
 
 
-def without_resistance(
-    model: Model, tau: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar]
-) -> Vector:
+def without_resistance(model: Model, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
     """tau - r(q, v) (nv): what is left of the torques for the bodies and the motors."""
     result = list(tau)
     for k, forces in enumerate(resistance(model, q, v)):
@@ -59,7 +50,7 @@ def without_resistance(
     return result
 
 
-def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[Vector]:
+def resistance(model: Model, q: Scalars, v: Scalars) -> list[Vector]:
     """The terms of r(q, v) that are not always zero, for each direction of v (N, N m)."""
     terms: list[Vector] = [_product(d, rate) for d, rate in zip(model.damping, v, strict=True)]
     preload = model.preload
@@ -72,7 +63,7 @@ def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> list[V
     return terms
 
 
-def resistance_by_v(model: Model, v: Sequence[Scalar]) -> Vector:
+def resistance_by_v(model: Model, v: Scalars) -> Vector:
     """dr/dv along the diagonal (nv); dr/dq is `Model.stiffness`."""
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
@@ -82,7 +73,7 @@ def resistance_by_v(model: Model, v: Sequence[Scalar]) -> Vector:
     return slopes
 
 
-def resistance_by_vv(model: Model, v: Sequence[Scalar]) -> Vector:
+def resistance_by_vv(model: Model, v: Scalars) -> Vector:
     """d2r/dv2 along the diagonal of the tensor (nv), zero unless friction counts."""
     curvatures: Vector = [0.0] * model.nv
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):

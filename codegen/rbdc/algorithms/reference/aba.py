@@ -12,7 +12,7 @@ from rbdc.algorithms.tools.kinematics import body_velocities, joint_placements
 from rbdc.algorithms.tools.linear import Factorisation, plus_diagonal, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, Model
-from rbdc.spatial import ArticulatedInertia, Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import ArticulatedInertia, Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero
 
 
@@ -57,12 +57,7 @@ def articulated(
 
 
 def aba(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
     """ddq = M(q)^-1 (tau - C(q, v) v - g(q) - r(q, v) + sum_i J_i^T f_i) (nv; m/s^2, rad/s^2).
 
@@ -97,12 +92,7 @@ def aba(
 
 
 def _biases(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    placements: Sequence[Placement],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, placements: Sequence[Placement], fext: Forces | None, trace: Trace
 ) -> tuple[list[Motion], list[Force]]:
     """c = v x S qdot and pA = v x* I v - fext of each body."""
     c, forces, rates = [], [], joint_velocities(model, v)
@@ -117,12 +107,7 @@ def _biases(
 
 
 def _by_cholesky(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None, trace: Trace
 ) -> list[Scalar]:
     """M^-1 (tau - bias) with M = L^T D L: Featherstone, section 6.5."""
     bias = rnea(model, q, v, [0.0] * model.nv, fext, trace)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.columns import Columns, joined
 from rbdc.algorithms.tools.joint_coordinates import first_dofs, full_size, reduce_matrix
 from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
@@ -45,22 +44,18 @@ def _full_inertia(
     starts = first_dofs(model)
     size = full_size(model)
     m = zeros(size, size)
-    subtrees: list[list[Columns[Force]]] = [[] for _ in model.bodies]
+    subtrees: list[dict[int, Force]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):
-        body = model.bodies[index]
-        own = [
-            Columns((dof,), (composite[index] @ column,))
-            for dof, column in enumerate(body.joint.subspace(), starts[index])
-        ]
-        forces = joined([*own, *subtrees[index]])
-        for block in forces:
-            for row, entries in enumerate(body.joint.project(block.vector), starts[index]):
-                for dof, entry in block.each(entries):
-                    if dof >= row:  # of a joint with several degrees of freedom the others are the same
-                        m[row][dof] = m[dof][row] = entry
+        body, inertia = model.bodies[index], composite[index]
+        own = {dof: inertia @ s for dof, s in enumerate(body.joint.subspace(), starts[index])}
+        forces = own | subtrees[index]
+        for dof, force in forces.items():
+            for row, entry in enumerate(body.joint.project(force), starts[index]):
+                if dof >= row:  # of a joint with several degrees of freedom the others are the same
+                    m[row][dof] = m[dof][row] = entry
         if body.parent != WORLD:
-            subtrees[body.parent] += [block.mapped(placements[index].act_force) for block in forces]
-        subtrees[index] = []
+            subtrees[body.parent] |= {k: placements[index].act_force(f) for k, f in forces.items()}
+        subtrees[index] = {}
     formula = "M = S^T IC S, and S_j^T X* IC S for each ancestor j"
     for index, body in enumerate(model.bodies):
         for dof in range(starts[index], starts[index] + body.joint.nv):

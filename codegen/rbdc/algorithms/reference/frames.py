@@ -20,7 +20,7 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.errors import OptionError
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import Motion, Placement, Rotation, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class TreeMotions:
     accelerations: list[Motion]
 
 
-_Given = tuple[Model, Sequence[Scalar], Sequence[Scalar] | None, Sequence[Scalar] | None]
+_Given = tuple[Model, Scalars, Scalars | None, Scalars | None]
 _SHARED: ContextVar[list[tuple[_Given, TreeMotions]] | None] = ContextVar("motions", default=None)
 
 
@@ -81,9 +81,7 @@ def _motions(*given: *_Given) -> TreeMotions:
     return found
 
 
-def tree_motions(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None
-) -> TreeMotions:
+def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None) -> TreeMotions:
     """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
     world = world_placements(model, q)
     zero = [0.0] * model.nv
@@ -107,9 +105,7 @@ def tree_motions(
     return TreeMotions(world, columns, velocities, accelerations)
 
 
-def carriers(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar] | None, a: Sequence[Scalar] | None, frame: int
-) -> Carriers:
+def carriers(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None, frame: int) -> Carriers:
     """The bodies that carry a frame; at rest where v or a is None."""
     found, last = _motions(model, q, v, a), model.frames[frame]
     bodies = model.support(last.body)
@@ -136,7 +132,7 @@ def viewpoint(frame: Placement, reference: str) -> Placement:
     raise OptionError(f"reference {reference!a} is none of LOCAL, WORLD, LOCAL_WORLD_ALIGNED")
 
 
-def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> Matrix:
+def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """J (6, nv), linear rows first, with J v the frame's spatial velocity. Test: that identity."""
     carried = carriers(model, q, None, None, frame)
     seen = viewpoint(carried.frame, reference)
@@ -144,27 +140,23 @@ def frame_jacobian(model: Model, q: Sequence[Scalar], frame: int, reference: str
     return matrix_of(model, carried.bodies, columns)
 
 
-def frame_position(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_position(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The frame's origin in the world (3), from whatever it is seen. Test: `forward_kinematics`."""
     return _seen(model, q, frame, reference).translation.scalars()
 
 
-def frame_placement(model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL") -> list[Scalar]:
+def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """The matrix [R p; 0 1] of the frame in the world (16), row by row. Test: `forward_kinematics`."""
     return flat(of_placement(_seen(model, q, frame, reference)))
 
 
-def frame_position_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Matrix:
+def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """dp/dq (3, nv): the velocities of the world's columns at the frame's origin. Test: differences."""
     _seen(model, q, frame, reference)
     return frame_jacobian(model, q, frame, "LOCAL_WORLD_ALIGNED")[:3]
 
 
-def frame_placement_derivatives(
-    model: Model, q: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> Matrix:
+def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """d[R p; 0 1]/dq (16, nv): the matrix [w x, v; 0 0] of each column in the world's coordinates, times the
     placement. Test: differences.
     """
@@ -174,12 +166,12 @@ def frame_placement_derivatives(
     return transposed(made) if made else [[] for _ in range(16)]
 
 
-def _twist(column: Sequence[Scalar]) -> Matrix4:
+def _twist(column: Scalars) -> Matrix4:
     vx, vy, vz, x, y, z = column
     return [[0.0, -z, y, vx], [z, 0.0, -x, vy], [-y, x, 0.0, vz], [0.0] * 4]
 
 
-def _seen(model: Model, q: Sequence[Scalar], frame: int, reference: str) -> Placement:
+def _seen(model: Model, q: Scalars, frame: int, reference: str) -> Placement:
     """The frame in the world. Raises OptionError for a reference that there is not."""
     placed = carriers(model, q, None, None, frame).frame
     viewpoint(placed, reference)
@@ -187,7 +179,7 @@ def _seen(model: Model, q: Sequence[Scalar], frame: int, reference: str) -> Plac
 
 
 def frame_velocity(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
     """The frame's spatial velocity (6). Test: central differences of `forward_kinematics`."""
     carried = carriers(model, q, v, None, frame)
@@ -195,7 +187,7 @@ def frame_velocity(
 
 
 def frame_jacobian_time_derivative(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
+    model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
     """dJ/dt (6, nv): a column J_k is carried along by its body, and X^-1 J_k changes by X^-1 (V_i x J_k - U x
     J_k) where the viewpoint X moves by U. Test: differences.
@@ -217,21 +209,14 @@ def _moving(carried: Carriers, reference: str) -> Motion:
     return velocity if reference == "LOCAL" else Motion(zero, zero)
 
 
-def frame_drift(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], frame: int, reference: str = "LOCAL"
-) -> list[Scalar]:
+def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> list[Scalar]:
     """(dJ/dt) v (6): the sum of its columns times v."""
     rows = frame_jacobian_time_derivative(model, q, v, frame, reference)
     return [dot(row, v) for row in rows]
 
 
 def frame_acceleration(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    frame: int,
-    reference: str = "LOCAL",
+    model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> list[Scalar]:
     """The frame's spatial acceleration (6), without gravity: the rate of the spatial velocity as the world
     sees it, in the coordinates of `reference`.

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.reference.aba import ArticulatedBody, articulated
-from rbdc.algorithms.reference.columns import Columns, joined, within
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.tools.joint_coordinates import first_dofs
 from rbdc.algorithms.tools.kinematics import joint_placements
@@ -44,29 +43,25 @@ def _backward_pass(
     body i.
     """
     starts = first_dofs(model)
-    subtree_forces: list[list[Columns[Force]]] = [[] for _ in model.bodies]
+    subtree_forces: list[dict[int, Force]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):
-        body, joint = model.bodies[index], joints[index]
+        body, joint, below = model.bodies[index], joints[index], subtree_forces[index]
         own = range(starts[index], starts[index] + body.joint.nv)
-        units = [Columns((dof,), (Force.zero(),)) for dof in own]
-        columns = [joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own]
-        below = joined(subtree_forces[index])
-        columns += [[-x for x in joint.d.solve(body.joint.project(block.vector))] for block in below]
-        carried: list[Columns[Force]] = []
-        for block, column in zip([*units, *below], columns, strict=True):
-            for row, entries in zip(own, column, strict=True):
-                for dof, entry in block.each(entries):
-                    inverse[row][dof] = entry
-            force = block.vector
-            for u, entries in zip(joint.u, column, strict=True):
-                force = force + u.scaled(entries)
-            carried.append(Columns(block.dofs, (force,)))
-        values = [inverse[row][dof] for block in carried for dof in block.dofs for row in own]
+        columns = {dof: joint.d.solve([1.0 if row == dof else 0.0 for row in own]) for dof in own}
+        for dof, force in below.items():
+            columns[dof] = [-x for x in joint.d.solve(body.joint.project(force))]
+        carried: dict[int, Force] = {}
+        for dof, column in columns.items():
+            force = below.get(dof, Force.zero())
+            for row, u, entry in zip(own, joint.u, column, strict=True):
+                inverse[row][dof], force = entry, force + u.scaled(entry)
+            carried[dof] = force
+        values = [inverse[row][dof] for dof in carried for row in own]
         trace(body.name, "Minv[i, subtree] = -D^-1 S^T F, Minv[i, i] = D^-1", f"B{index}", values)
         if body.parent != WORLD:
-            above = subtree_forces[body.parent]
-            above += [block.mapped(placements[index].act_force) for block in carried]
-        subtree_forces[index] = []
+            moved = {dof: placements[index].act_force(force) for dof, force in carried.items()}
+            subtree_forces[body.parent] |= moved
+        subtree_forces[index] = {}
 
 
 def _forward_pass(
@@ -78,26 +73,19 @@ def _forward_pass(
 ) -> None:
     """Lines 27-36. P_i holds for each dof from i on the acceleration of body i under a unit torque there."""
     starts = first_dofs(model)
-    motions: list[list[Columns[Motion]]] = []
+    motions: list[dict[int, Motion]] = []
     for index, body in enumerate(model.bodies):
-        own = range(starts[index], starts[index] + body.joint.nv)
-        since = range(starts[index], model.nv)
-        if body.parent == WORLD:
-            carried = [Columns((dof,), (Motion.zero(),)) for dof in since]
-        else:
-            above = within(motions[body.parent], since)
-            carried = [block.mapped(placements[index].act_inverse) for block in above]
-        subspace, made = body.joint.subspace(), []
-        for block in carried:
-            rates = [block.row([inverse[row][dof] for dof in block.dofs]) for row in own]
-            if body.parent != WORLD:
-                rates = [
-                    x - block.vector.dot(column) for x, column in zip(rates, joints[index].u_d, strict=True)
-                ]
-            for row, entries in zip(own, rates, strict=True):
-                for dof, entry in block.each(entries):
-                    inverse[row][dof] = entry
-            made.append(Columns(block.dofs, (motion_sum(subspace, rates) + block.vector,)))
+        own, root = range(starts[index], starts[index] + body.joint.nv), body.parent == WORLD
+        subspace, made = body.joint.subspace(), dict[int, Motion]()
+        for dof in range(starts[index], model.nv):
+            rates = [inverse[row][dof] for row in own]
+            carried = Motion.zero()
+            if not root:
+                carried = placements[index].act_inverse(motions[body.parent][dof])
+                rates = [x - carried.dot(column) for x, column in zip(rates, joints[index].u_d, strict=True)]
+            for row, entry in zip(own, rates, strict=True):
+                inverse[row][dof] = entry
+            made[dof] = motion_sum(subspace, rates) + carried
         values = [x for row in own for x in inverse[row][row:]]
         trace(body.name, "Minv[i, :] -= D^-1 U^T X P_parent", f"Minv{index}", values)
-        motions.append(joined(made))
+        motions.append(made)

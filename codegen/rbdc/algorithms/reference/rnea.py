@@ -25,7 +25,7 @@ from rbdc.algorithms.tools.kinematics import (
 )
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Body, DriveTerm, Model
-from rbdc.spatial import Force, Motion, Placement, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 from rbdc.spatial.tangent import OuterTangent, rate_of, tangents
 
@@ -33,12 +33,7 @@ Vector = list[Scalar]
 
 
 def rnea(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
     """tau = M(q) a + C(q, v) v + g(q) + r(q, v) - sum_i J_i^T f_i (nv); N and N m.
 
@@ -53,25 +48,19 @@ def rnea(
     return with_drives(model, joint_torques(model, placements, forces, trace), q, v, a)
 
 
-def nonlinear_effects(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
-) -> list[Scalar]:
+def nonlinear_effects(model: Model, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
     """C(q, v) v + g(q) + r(q, v) (nv): inverse dynamics at zero acceleration."""
     return rnea(model, q, v, [0.0] * model.nv, trace=trace)
 
 
-def gravity_torque(model: Model, q: Sequence[Scalar], trace: Trace = silent) -> list[Scalar]:
+def gravity_torque(model: Model, q: Scalars, trace: Trace = silent) -> list[Scalar]:
     """g(q) (nv): inverse dynamics at rest without springs; the gradient of the potential energy."""
     model = replace(model, drive_terms=())
     return rnea(model, q, [0.0] * model.nv, [0.0] * model.nv, trace=trace)
 
 
 def forward_pass(
-    model: Model,
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    placements: Sequence[Placement],
-    trace: Trace = silent,
+    model: Model, v: Scalars, a: Scalars, placements: Sequence[Placement], trace: Trace = silent
 ) -> tuple[list[Motion], list[Motion]]:
     """Velocities and accelerations of the bodies, in their own frames, the world accelerating by -g
     (Algorithm 1, lines 2-9).
@@ -102,31 +91,27 @@ def body_forces(
     return forces
 
 
-def without_external(
-    model: Model, q: Sequence[Scalar], forces: list[Force], fext: Sequence[Force] | None
-) -> list[Force]:
+def without_external(model: Model, q: Scalars, forces: list[Force], fext: Forces | None) -> list[Force]:
     """The forces on the bodies that joints have to give: all less the external ones, if any."""
     external = following(model, q, fext)
     return forces if external is None else [f - own for f, own in zip(forces, external, strict=True)]
 
 
-def following(model: Model, q: Sequence[Scalar], fext: Sequence[Force] | None) -> Sequence[Force] | None:
+def following(model: Model, q: Scalars, fext: Forces | None) -> Forces | None:
     """External forces at q in the frames of the bodies (N, N m): of those in the world f_i = iX0* f_0."""
     if fext is None or not model.world_forces:
         return fext
     return [x.act_inverse_force(force) for x, force in zip(world_placements(model, q), fext, strict=True)]
 
 
-def with_drives(
-    model: Model, torques: Sequence[Scalar], q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
-) -> Vector:
+def with_drives(model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
     """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
     inertial = (0.0 if is_zero(k) else k * x for k, x in zip(model.armature, a, strict=True))
     terms = zip(torques, inertial, resistance(model, q, v), strict=True)
     return [torque + inertia + resisting for torque, inertia, resisting in terms]
 
 
-def resistance(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+def resistance(model: Model, q: Scalars, v: Scalars) -> Vector:
     """r(q, v) (nv; N, N m): damping, springs and dry friction. Tests: MuJoCo, energies along motions."""
     forces = [own for body, x, rate in _joints(model, q, v) for own in _forces(model, body, x, rate)]
     return reduce_vector(model, forces)
@@ -139,7 +124,7 @@ def resistance_by_q(model: Model) -> Vector:
     return _along_diagonal(model, list(own))
 
 
-def resistance_by_v(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+def resistance_by_v(model: Model, q: Scalars, v: Scalars) -> Vector:
     """dr/dv along the diagonal (nv)."""
     slopes: Vector = []
     for body, x, rate in _joints(model, q, v):
@@ -148,7 +133,7 @@ def resistance_by_v(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> V
     return _along_diagonal(model, slopes)
 
 
-def resistance_by_vv(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+def resistance_by_vv(model: Model, q: Scalars, v: Scalars) -> Vector:
     """d2r/dv2 along the diagonal of the tensor over all degrees of freedom of the tree."""
     curvatures: Vector = []
     for body, x, rate in _joints(model, q, v):
@@ -159,13 +144,11 @@ def resistance_by_vv(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> 
     return curvatures
 
 
-def _joints(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar]
-) -> list[tuple[Body, Sequence[Scalar], Sequence[Scalar]]]:
+def _joints(model: Model, q: Scalars, v: Scalars) -> list[tuple[Body, Scalars, Scalars]]:
     return list(zip(model.bodies, joint_positions(model, q), joint_velocities(model, v), strict=True))
 
 
-def _forces(model: Model, body: Body, x: Sequence[Scalar], rates: Sequence[Scalar]) -> Vector:
+def _forces(model: Model, body: Body, x: Scalars, rates: Scalars) -> Vector:
     """Forces that a joint resists with along each of its directions, by its own coordinates."""
     forces: Vector = [0.0] * len(rates)
     if DriveTerm.DAMPING in model.drive_terms:
@@ -179,7 +162,7 @@ def _forces(model: Model, body: Body, x: Sequence[Scalar], rates: Sequence[Scala
     return forces
 
 
-def _along_diagonal(model: Model, full: Sequence[Scalar]) -> Vector:
+def _along_diagonal(model: Model, full: Scalars) -> Vector:
     """The diagonal of G^T D G, that of D being over the full tree."""
     result: Vector = [0.0] * model.nv
     for (column, factor, _), number in zip(dof_table(model), full, strict=True):

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.scalars import is_number, is_zero
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
@@ -28,7 +28,7 @@ class Row:
     __slots__ = ("entries",)
     __array_ufunc__ = None  # NumPy leaves operations to this class
 
-    def __init__(self, entries: Sequence[Scalar]) -> None:
+    def __init__(self, entries: Scalars) -> None:
         self.entries = list(entries)
 
     def _with(self, other: Scalar, operation: Callable[[Scalar, Scalar], Scalar]) -> Row:
@@ -64,7 +64,7 @@ class Row:
         return Row([self.entries[k] for k in places])
 
 
-def side_by_side(row: Sequence[Scalar]) -> Scalar:
+def side_by_side(row: Scalars) -> Scalar:
     """A row of scalars as one."""
     if all(is_zero(x) for x in row):
         return 0.0

@@ -4,18 +4,16 @@ their frames, and its derivatives by dual numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.centroidal import first_moment, total_mass
 from rbdc.algorithms.reference.contacts.derivatives import matrix_of, rates, stepped
 from rbdc.algorithms.reference.contacts.dynamics import Vector, external
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Force, Scalars
 
 
-def _by_contacts(model: Model, q: Sequence[Scalar], forces: Sequence[Scalar]) -> Vector:
+def _by_contacts(model: Model, q: Scalars, forces: Scalars) -> Vector:
     """Wrench of the contacts on all bodies about the centre of mass."""
     total = Force.zero()
     for placement, force in zip(world_placements(model, q), external(model, q, forces, None), strict=True):
@@ -24,14 +22,14 @@ def _by_contacts(model: Model, q: Sequence[Scalar], forces: Sequence[Scalar]) ->
     return [*total.linear.scalars(), *(total.angular - centre.cross(total.linear)).scalars()]
 
 
-def centroidal_contact_dynamics(model: Model, q: Sequence[Scalar], forces: Sequence[Scalar]) -> Vector:
+def centroidal_contact_dynamics(model: Model, q: Scalars, forces: Scalars) -> Vector:
     """hdot (6)."""
     weight = model.gravity.scaled(total_mass(model, with_base=False)).scalars()
     return [x + y for x, y in zip(_by_contacts(model, q, forces), [*weight, 0.0, 0.0, 0.0], strict=True)]
 
 
 def centroidal_contact_dynamics_derivatives(
-    model: Model, q: Sequence[Scalar], forces: Sequence[Scalar]
+    model: Model, q: Scalars, forces: Scalars
 ) -> tuple[Matrix, Matrix]:
     """hdot by q (6, nv) and by the forces (6, nc)."""
     by_q = matrix_of(model, rates(_by_contacts(model, stepped(model, q), forces)))

@@ -33,7 +33,7 @@ from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS, ContactOptions
-from rbdc.spatial import Force, Motion, Scalar
+from rbdc.spatial import Forces, Motion, Scalar, Scalars
 from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.tangent import Tangent, rate_of
 
@@ -41,7 +41,7 @@ TERMS = 30
 """Terms of the series of a right Jacobian: enough for turns of less than a revolution."""
 
 
-def stepped(model: Model, q: Sequence[Scalar]) -> Vector:
+def stepped(model: Model, q: Scalars) -> Vector:
     """q as dual numbers whose rates are rows, by each direction of the tangent space."""
     units = unit_rows(model.nv, q)
     found: Vector = list(q)
@@ -53,32 +53,27 @@ def stepped(model: Model, q: Sequence[Scalar]) -> Vector:
     return found
 
 
-def _rated(model: Model, x: Sequence[Scalar], beside: Sequence[Scalar]) -> Vector:
+def _rated(model: Model, x: Scalars, beside: Scalars) -> Vector:
     return [Tangent(y, rate) for y, rate in zip(x, unit_rows(model.nv, [*x, *beside]), strict=True)]
 
 
-def rates(values: Sequence[Scalar]) -> Vector:
+def rates(values: Scalars) -> Vector:
     return [rate_of(x) for x in values]
 
 
-def matrix_of(model: Model, rows: Sequence[Scalar]) -> Matrix:
+def matrix_of(model: Model, rows: Scalars) -> Matrix:
     return [apart(row, model.nv) for row in rows]
 
 
 def _by(
-    model: Model,
-    values: Callable[[Sequence[Scalar], Sequence[Scalar]], tuple[Vector, Vector]],
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
+    model: Model, values: Callable[[Scalars, Scalars], tuple[Vector, Vector]], q: Scalars, v: Scalars
 ) -> list[tuple[Vector, Vector]]:
     """Rows of derivatives, by q and by v, of two vectors."""
     given = [(stepped(model, q), list(v)), (list(q), _rated(model, v, q))]
     return [(rates(one), rates(two)) for one, two in (values(*x) for x in given)]
 
 
-def _residual_by_q_of_errors(
-    model: Model, q: Sequence[Scalar], options: ContactOptions, rows: Vector
-) -> Vector:
+def _residual_by_q_of_errors(model: Model, q: Scalars, options: ContactOptions, rows: Vector) -> Vector:
     """Rows of r_q with Kp times those of the errors of bodies added: J_r(e) de = J dq."""
     motions, units = tree_motions(model, q, None, None), unit_rows(model.nv, q)
     rows, start = list(rows), 0
@@ -120,17 +115,17 @@ def _right_jacobian(e: Motion) -> Matrix:
 
 def constrained_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """ddq_dq, ddq_dv, ddq_dtau, forces_dq, forces_dv, forces_dtau."""
     a, forces = constrained_dynamics(model, q, v, tau, fext, options)
 
-    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
         torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
         return torque, moving_residual(model, moved, moving, a, options)
 
@@ -145,11 +140,11 @@ def constrained_dynamics_derivatives(
 
 def constrained_dynamics_jvp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *directions: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *directions: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, Vector]:
     """Products of the matrices with the directions dq, dv, dtau: of ddq, of the forces."""
@@ -158,7 +153,7 @@ def constrained_dynamics_jvp(
     return one, two
 
 
-def of_products(matrices: Sequence[Matrix], vectors: Sequence[Sequence[Scalar]]) -> Vector:
+def of_products(matrices: Sequence[Matrix], vectors: Sequence[Scalars]) -> Vector:
     """The sum of products of matrices, each with its vector."""
     products = ([dot(row, x) for row in m] for m, x in zip(matrices, vectors, strict=True))
     return [_sum(entries) for entries in zip(*products, strict=True)]
@@ -166,11 +161,11 @@ def of_products(matrices: Sequence[Matrix], vectors: Sequence[Sequence[Scalar]])
 
 def constrained_dynamics_vjp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *weights: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *weights: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Vector, ...]:
     """Products of the weights w_ddq and w_forces with the matrices by q, by v and by tau."""
@@ -180,9 +175,9 @@ def constrained_dynamics_vjp(
 
 def impulse_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    restitution: Sequence[Scalar],
+    q: Scalars,
+    v: Scalars,
+    restitution: Scalars,
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
@@ -205,16 +200,16 @@ def impulse_dynamics_derivatives(
 
 def contact_inverse_dynamics_derivatives(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    forces: Scalars,
+    fext: Forces | None = None,
     options: ContactOptions = DEFAULTS,
 ) -> tuple[Matrix, ...]:
     """dtau_dq, dtau_dv, dtau_da, dtau_dforces = -J^T, dr_dq, dr_dv, dr_da = J."""
 
-    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
         torque = rnea(model, moved, moving, a, external(model, moved, forces, fext))
         return torque, moving_residual(model, moved, moving, a, options)
 
@@ -227,17 +222,12 @@ def contact_inverse_dynamics_derivatives(
 
 
 def contact_forward_dynamics_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    forces: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, forces: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """ddq_dq, ddq_dv, ddq_dtau, ddq_dforces."""
     a = contact_forward_dynamics(model, q, v, tau, forces, fext)
 
-    def values(moved: Sequence[Scalar], moving: Sequence[Scalar]) -> tuple[Vector, Vector]:
+    def values(moved: Scalars, moving: Scalars) -> tuple[Vector, Vector]:
         return rnea(model, moved, moving, a, external(model, moved, forces, fext)), []
 
     (by_q, _), (by_v, _) = _by(model, values, q, v)

@@ -7,18 +7,16 @@ and velocities likewise, with errors, Jacobians and exponentials of the referenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.reference.contacts.dynamics import Vector, contact_error, contact_jacobian, eliminated
 from rbdc.algorithms.reference.manifold import integrate
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
 from rbdc.model.contacts import LEAST_PIVOT, PROJECTION_STEPS, loops_of
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalars
 from rbdc.spatial.scalars import sqrt
 
 
-def project_configuration(model: Model, q: Sequence[Scalar]) -> tuple[Vector, Vector]:
+def project_configuration(model: Model, q: Scalars) -> tuple[Vector, Vector]:
     """q (nq) and the errors of the loops there."""
     loops, reached = loops_of(model), list(q)
     for _ in range(PROJECTION_STEPS):
@@ -28,7 +26,7 @@ def project_configuration(model: Model, q: Sequence[Scalar]) -> tuple[Vector, Ve
     return reached, contact_error(loops, reached)
 
 
-def project_velocity(model: Model, q: Sequence[Scalar], v: Sequence[Scalar]) -> Vector:
+def project_velocity(model: Model, q: Scalars, v: Scalars) -> Vector:
     """v (nv) less the part of least norm that breaks the loops."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])

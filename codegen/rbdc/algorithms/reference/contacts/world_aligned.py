@@ -4,7 +4,7 @@ rotation of its frame, which dual numbers differentiate with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from rbdc.algorithms.reference.contacts import centroidal, derivatives, dynamics
@@ -14,12 +14,12 @@ from rbdc.algorithms.reference.frames import tree_motions
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.model import Model
 from rbdc.model.contacts import DEFAULTS
-from rbdc.spatial import Scalar, Vector3
+from rbdc.spatial import Scalars, Vector3
 
 Reference = Callable[..., Any]
 
 
-def turned(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar], *, back: bool = False) -> Vector:
+def turned(model: Model, q: Scalars, rows: Scalars, *, back: bool = False) -> Vector:
     """Rows along the frames' axes along the world's, or back."""
     motions, found, start = tree_motions(model, q, None, None), list(rows), 0
     for contact in model.contacts:
@@ -32,11 +32,11 @@ def turned(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar], *, back: b
     return found
 
 
-def _turned_rows(model: Model, q: Sequence[Scalar], matrix: Matrix) -> Matrix:
+def _turned_rows(model: Model, q: Scalars, matrix: Matrix) -> Matrix:
     return transposed([turned(model, q, column) for column in transposed(matrix)])
 
 
-def _by_q(model: Model, q: Sequence[Scalar], rows: Sequence[Scalar], *, back: bool = False) -> Matrix:
+def _by_q(model: Model, q: Scalars, rows: Scalars, *, back: bool = False) -> Matrix:
     """Derivative of a turn of constant rows (nc, nv)."""
     return matrix_of(model, rates(turned(model, stepped(model, q), rows, back=back)))
 
@@ -52,7 +52,7 @@ def _times(matrix: Matrix, other: Matrix) -> Matrix:
 def _one(reference: Reference) -> Reference:
     """A reference whose only output is over the rows."""
 
-    def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> Any:
+    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> Any:
         found = reference(model, q, *given, **options)
         return (_turned_rows if isinstance(found[0], list) else turned)(model, q, found)
 
@@ -60,7 +60,7 @@ def _one(reference: Reference) -> Reference:
 
 
 def _second(reference: Reference) -> Reference:
-    def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> tuple[Vector, Vector]:
+    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> tuple[Vector, Vector]:
         first, rows = reference(model, q, *given, **options)
         return first, turned(model, q, rows)
 
@@ -70,7 +70,7 @@ def _second(reference: Reference) -> Reference:
 def _under(reference: Reference) -> Reference:
     """A reference whose last input is forces."""
 
-    def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> Any:
+    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> Any:
         *others, forces = given
         return reference(model, q, *others, turned(model, q, forces, back=True), **options)
 
@@ -80,7 +80,7 @@ def _under(reference: Reference) -> Reference:
 def _derived(reference: Reference, values: Reference, count: int) -> Reference:
     """Derivatives of forces after so many other matrices."""
 
-    def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> tuple[Matrix, ...]:
+    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> tuple[Matrix, ...]:
         forces = values(model, q, *given, **options)[1]
         made = reference(model, q, *given, **options)
         rows = [_turned_rows(model, q, matrix) for matrix in made[count:]]
@@ -92,7 +92,7 @@ def _derived(reference: Reference, values: Reference, count: int) -> Reference:
 def _derived_under(reference: Reference, place: int) -> Reference:
     """Derivatives under forces, those by them at a place."""
 
-    def of(model: Model, q: Sequence[Scalar], *given: Any, **options: Any) -> tuple[Matrix, ...]:
+    def of(model: Model, q: Scalars, *given: Any, **options: Any) -> tuple[Matrix, ...]:
         made = list(_under(reference)(model, q, *given, **options))
         made[0] = _with(made[0], _times(made[place], _by_q(model, q, given[-1], back=True)))
         made[place] = transposed(_turned_rows(model, q, transposed(made[place])))
@@ -102,7 +102,7 @@ def _derived_under(reference: Reference, place: int) -> Reference:
 
 
 def contact_inverse_dynamics_derivatives(
-    model: Model, q: Sequence[Scalar], *given: Any, **options: Any
+    model: Model, q: Scalars, *given: Any, **options: Any
 ) -> tuple[Matrix, ...]:
     """The derivatives of the torques and of the residual."""
     made = _derived_under(derivatives.contact_inverse_dynamics_derivatives, 3)(model, q, *given, **options)
@@ -132,14 +132,14 @@ centroidal_contact_dynamics_derivatives = _derived_under(
 )
 
 
-def delassus(model: Model, q: Sequence[Scalar], **options: Any) -> Matrix:
+def delassus(model: Model, q: Scalars, **options: Any) -> Matrix:
     """R J M^-1 J^T R^T + mu 1 (nc, nc)."""
     half = _turned_rows(model, q, dynamics.delassus(model, q, **options))
     return _turned_rows(model, q, transposed(half))
 
 
 def constrained_dynamics_jvp(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], *given: Any, **options: Any
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, *given: Any, **options: Any
 ) -> tuple[Vector, Vector]:
     """Products of the matrices with directions."""
     made = constrained_dynamics_derivatives(model, q, v, tau, **options)
@@ -147,7 +147,7 @@ def constrained_dynamics_jvp(
 
 
 def constrained_dynamics_vjp(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], tau: Sequence[Scalar], *given: Any, **options: Any
+    model: Model, q: Scalars, v: Scalars, tau: Scalars, *given: Any, **options: Any
 ) -> tuple[Vector, ...]:
     """Products of weights with the matrices."""
     made = [transposed(m) for m in constrained_dynamics_derivatives(model, q, v, tau, **options)]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rbdc.algorithms.reference.columns import Columns, added, joined, within
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
 from rbdc.algorithms.reference.rnea import (
@@ -25,21 +24,16 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
 
-MotionSet = list[Columns[Motion]]
+MotionSet = dict[int, tuple[Motion, Motion]]
 """dv_i/du and da_i/du."""
-ForceSet = list[Columns[Force]]
+ForceSet = dict[int, Force]
 """df_i/du."""
 
 
 def rnea_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
@@ -60,7 +54,7 @@ def rnea_derivatives(
 
 def _forward_pass(
     model: Model,
-    v: Sequence[Scalar],
+    v: Scalars,
     placements: Sequence[Placement],
     velocities: Sequence[Motion],
     accelerations: Sequence[Motion],
@@ -79,11 +73,11 @@ def _forward_pass(
         velocity, inertia = velocities[index], body.inertia
         h = inertia @ velocity
         for u in ("q", "v"):
-            made: MotionSet = []
-            for block in [] if root else motions[u][body.parent]:
+            made: MotionSet = {}
+            for k, above in () if root else motions[u][body.parent].items():
                 # Lines 3 and 5: X dv_parent, and X da_parent + dv x v_J.
-                dv, da = block.mapped(x.act_inverse).vectors
-                made.append(Columns(block.dofs, (dv, da + dv.cross(joint_velocity))))
+                dv, da = (x.act_inverse(m) for m in above)
+                made[k] = dv, da + dv.cross(joint_velocity)
             for k, s in enumerate(body.joint.subspace(), starts[index]):
                 if u == "q":  # equation (13), for v and for a
                     dv = above_v.cross(s)
@@ -91,13 +85,12 @@ def _forward_pass(
                 else:
                     # III-C5 drops v x S as zero, which it is not: only S x v_J is, for one degree of freedom.
                     dv, da = s, s.cross(joint_velocity) + velocity.cross(s)
-                made.append(Columns((k,), (dv, da)))
-            made = joined(made)
+                made[k] = dv, da
             # Line 6, with h = I v.
-            forces[u].append([Columns(b.dofs, (_force(inertia, velocity, h, *b.vectors),)) for b in made])
-            motions[u].append(made if index in last_child else [])
+            forces[u].append({k: _force(inertia, velocity, h, *pair) for k, pair in made.items()})
+            motions[u].append(made if index in last_child else {})
             if not root and last_child[body.parent] == index:
-                motions[u][body.parent] = []
+                motions[u][body.parent] = {}
     return forces["q"], forces["v"]
 
 
@@ -121,19 +114,17 @@ def _backward_pass(
     result = zeros(size, size)
     for index in reversed(range(model.njoints)):
         body, start = model.bodies[index], starts[index]
-        for block in total[index]:
-            for row, entries in enumerate(body.joint.project(block.vector), start):
-                for k, entry in block.each(entries):
-                    result[row][k] = entry
+        for k, force in total[index].items():
+            for row, entry in enumerate(body.joint.project(force), start):
+                result[row][k] = entry
         if body.parent == WORLD:
             continue
-        own: ForceSet = []
-        for k, s in enumerate(body.joint.subspace(), start):
-            (block,) = within(total[index], range(k, k + 1))
-            force = block.vector + s.cross_force(forces[index]) if by_q else block.vector
-            own.append(Columns((k,), (force,)))
-        above = within(total[index], range(start))
-        below = joined([*own, *within(total[index], range(start + body.joint.nv, size))])
-        moved = [block.mapped(placements[index].act_force) for block in (*above, *below)]
-        total[body.parent], total[index] = added(moved, total[body.parent]), []
+        below, above = total[index], total[body.parent]
+        if by_q:
+            turned = {k: s.cross_force(forces[index]) for k, s in enumerate(body.joint.subspace(), start)}
+            below = below | {k: below[k] + force for k, force in turned.items()}
+        for k, force in below.items():
+            moved = placements[index].act_force(force)
+            above[k] = above[k] + moved if k in above else moved
+        total[index] = {}
     return result

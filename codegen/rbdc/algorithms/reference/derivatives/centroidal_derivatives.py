@@ -26,7 +26,7 @@ from rbdc.algorithms.tools.kinematics import joint_placements, world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class _Subtree:
 
 
 def centroidal_dynamics_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """dh_dq (tangent space), dhdot_dq, dhdot_dv, dhdot_da (6, nv each). Tests: differences, Pinocchio."""
     world = world_placements(model, q, trace)
@@ -110,7 +110,7 @@ def _subtrees(
 
 
 def kinetic_energy_derivatives(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], trace: Trace = silent
+    model: Model, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
     """v^T (d(M v)/dq) / 2 (nv), and M v (nv), with M v the torque of the acceleration v from rest. Test:
     differences.

@@ -11,7 +11,7 @@ from typing import Any
 
 from rbdc.algorithms.tools.linear import flat
 from rbdc.model import Model
-from rbdc.spatial import Scalar
+from rbdc.spatial import Scalar, Scalars
 from rbdc.spatial.tangent import rate_of, tangents
 
 
@@ -31,7 +31,7 @@ def differentiated(
     return tuple(one[y] for y in range(len(found[0])) for one in found)
 
 
-def _steps(model: Model, x: Sequence[Scalar], *, configuration: bool) -> Iterator[list[Scalar]]:
+def _steps(model: Model, x: Scalars, *, configuration: bool) -> Iterator[list[Scalar]]:
     """The rates of the entries of an input along each of its directions."""
     if not configuration:
         yield from ([float(j == k) for k in range(len(x))] for j in range(len(x)))

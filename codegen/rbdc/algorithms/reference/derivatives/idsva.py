@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.algorithms.reference.columns import Columns, joined
 from rbdc.algorithms.reference.crba import composite_inertias
 from rbdc.algorithms.reference.derivatives.body_coriolis import BodyCoriolis
 from rbdc.algorithms.reference.derivatives.external_forces import with_turning
@@ -37,7 +36,10 @@ from rbdc.algorithms.tools.kinematics import joint_placements, subtree_sums
 from rbdc.algorithms.tools.linear import Matrix, plus_diagonal, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalars, Vector3
+
+Columns = tuple[Force, ...]
+"""c_q, c_v, r_b and r of a degree of freedom."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,7 @@ class Subtrees:
 
 
 def subtrees(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Subtrees:
     """The quantities that the derivatives of inverse dynamics are made of."""
     placements = joint_placements(model, q, trace)
@@ -97,12 +94,7 @@ def _directions(
 
 
 def rnea_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), columns in the tangent space, for the perturbation q (+)
     dq.
@@ -114,23 +106,18 @@ def rnea_derivatives(
     starts = first_dofs(model)
     size = full_size(model)
     matrices = dq, dv, inertia = zeros(size, size), zeros(size, size), zeros(size, size)
-    below: list[list[Columns[Force]]] = [[] for _ in model.bodies]
+    below: list[dict[int, Columns]] = [{} for _ in model.bodies]
     for index in reversed(range(model.njoints)):
-        body, directions = model.bodies[index], tree.directions[index]
-        own = [
-            Columns((dof,), column_forces(tree, index, direction))
-            for dof, direction in enumerate(directions, starts[index])
-        ]
-        for block in (*own, *below[index]):
-            _entries(matrices, starts[index], directions, block, within_body=block in own)
+        body, directions, x = model.bodies[index], tree.directions[index], tree.placements[index]
+        own = {k: column_forces(tree, index, d) for k, d in enumerate(directions, starts[index])}
+        for dof, column in (own | below[index]).items():
+            _entries(matrices, starts[index], directions, dof, column)
         if body.parent != WORLD:
-            for k, direction in enumerate(directions):
-                c_q, *others = own[k].vectors
-                c_q = c_q + direction.s.cross_force(tree.forces[index])
-                own[k] = Columns(own[k].dofs, (c_q, *others))
-            carried = joined([*own, *below[index]])
-            below[body.parent] += [block.mapped(tree.placements[index].act_force) for block in carried]
-        below[index] = []
+            for (dof, (c_q, *others)), direction in zip(own.items(), directions, strict=True):
+                own[dof] = (c_q + direction.s.cross_force(tree.forces[index]), *others)
+            carried = (own | below[index]).items()
+            below[body.parent] |= {dof: tuple(map(x.act_force, column)) for dof, column in carried}
+        below[index] = {}
     for index, body in enumerate(model.bodies):
         for dof in range(starts[index], starts[index] + body.joint.nv):
             made = ([*matrix[dof][: dof + 1], *(row[dof] for row in matrix[:dof])] for matrix in matrices)
@@ -146,29 +133,21 @@ def _entries(
     matrices: tuple[Matrix, Matrix, Matrix],
     start: int,
     directions: Sequence[Rates],
-    block: Columns[Force],
-    *,
-    within_body: bool,
+    dof: int,
+    column: Columns,
 ) -> None:
-    """The entries of the columns in the rows of a body that carries them or is theirs, and the transposed."""
+    """The entries of a column in the rows of a body that carries it or has it, and the transposed."""
     dq, dv, inertia = matrices
-    c_q, c_v, r_b, r = block.vectors
+    c_q, c_v, r_b, r = column
     for j, above in enumerate(directions, start):
-        for matrix, entries in ((dq, above.s.dot(c_q)), (dv, above.s.dot(c_v))):
-            for dof, entry in block.each(entries):
-                matrix[j][dof] = entry
-        for dof, entry in block.each(above.s.dot(r)):
-            inertia[j][dof] = inertia[dof][j] = entry
-        if within_body:
-            continue
-        by_q = above.psi_rate.dot(r_b) + above.psi_second.dot(r)
-        by_v = above.s.dot(r_b) + above.both_rates.dot(r)
-        for matrix, entries in ((dq, by_q), (dv, by_v)):
-            for dof, entry in block.each(entries):
-                matrix[dof][j] = entry
+        dq[j][dof], dv[j][dof] = above.s.dot(c_q), above.s.dot(c_v)
+        inertia[j][dof] = inertia[dof][j] = above.s.dot(r)
+        if dof >= start + len(directions):
+            dq[dof][j] = above.psi_rate.dot(r_b) + above.psi_second.dot(r)
+            dv[dof][j] = above.s.dot(r_b) + above.both_rates.dot(r)
 
 
-def column_forces(tree: Subtrees, index: int, direction: Rates) -> tuple[Force, Force, Force, Force]:
+def column_forces(tree: Subtrees, index: int, direction: Rates) -> Columns:
     """c_q, c_v, r_b and r of a degree of freedom of body `index`; see the module's docstring."""
     factor, inertia = tree.factors[index], tree.inertias[index]
     c_q = factor.apply(direction.psi_rate) + inertia @ direction.psi_second

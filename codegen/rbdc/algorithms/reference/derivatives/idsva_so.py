@@ -28,7 +28,7 @@ from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import WORLD, Model
-from rbdc.spatial import Force, Motion, Placement, RigidInertia, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Motion, Placement, RigidInertia, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,7 @@ class Subtrees:
 
 
 def rnea_second_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv nv, nv each; row nv i + j, column k).
 
@@ -78,12 +73,7 @@ def rnea_second_derivatives(
 
 
 def second_derivatives(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The tensors over all degrees of freedom of the tree."""
     fixed = fext if model.world_forces else None
@@ -98,12 +88,7 @@ def second_derivatives(
 
 
 def _by_lowest(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> Iterator[Entries]:
     """The entries that are not zero: for each degree of freedom those in which it is the lowest on its
     path.
@@ -179,7 +164,7 @@ def _at_or_above(model: Model, tree: Subtrees, of: Direction) -> Iterator[Direct
         joint = model.bodies[joint].parent
 
 
-def frame_of(model: Model, q: Sequence[Scalar]) -> tuple[list[Placement], Vector3]:
+def frame_of(model: Model, q: Scalars) -> tuple[list[Placement], Vector3]:
     """The placements of the bodies in the one frame, and gravity there."""
     world = world_placements(model, q)
     roots = model.children(WORLD)
@@ -193,12 +178,7 @@ def frame_of(model: Model, q: Sequence[Scalar]) -> tuple[list[Placement], Vector
 
 
 def _subtrees(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None,
-    trace: Trace,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None, trace: Trace
 ) -> Subtrees:
     """Lines 1-11 and 75-78."""
     placements, gravity = frame_of(model, q)

@@ -12,18 +12,18 @@ from rbdc.algorithms.reference.derivatives.tensors import matrix_product
 from rbdc.algorithms.tools.linear import Matrix, flat
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalar, Scalars
 
 Vector = list[Scalar]
 
 
 def rnea_vjp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each). Test: `rnea_adjoint` of generated code."""
@@ -32,11 +32,11 @@ def rnea_vjp(
 
 def aba_vjp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    w: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    w: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector, Vector]:
     """w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each)."""
@@ -45,11 +45,11 @@ def aba_vjp(
 
 def rnea_jvp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    a: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """dtau_dq dq + dtau_dv dv + dtau_da da (nv)."""
@@ -58,22 +58,22 @@ def rnea_jvp(
 
 def aba_jvp(
     model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    tau: Sequence[Scalar],
-    *direction: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
+    q: Scalars,
+    v: Scalars,
+    tau: Scalars,
+    *direction: Scalars,
+    fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
     """ddq_dq dq + ddq_dv dv + ddq_dtau dtau (nv)."""
     return _along(aba_derivatives(model, q, v, tau, fext, trace), direction)
 
 
-def _weighted(matrices: tuple[Matrix, Matrix, Matrix], w: Sequence[Scalar]) -> tuple[Vector, Vector, Vector]:
+def _weighted(matrices: tuple[Matrix, Matrix, Matrix], w: Scalars) -> tuple[Vector, Vector, Vector]:
     by_q, by_v, by_last = (flat(matrix_product([list(w)], matrix)) for matrix in matrices)
     return by_q, by_v, by_last
 
 
-def _along(matrices: tuple[Matrix, Matrix, Matrix], direction: Sequence[Sequence[Scalar]]) -> Vector:
+def _along(matrices: tuple[Matrix, Matrix, Matrix], direction: Sequence[Scalars]) -> Vector:
     rows = [flat(list(own)) for own in zip(*matrices, strict=True)]
     return flat(matrix_product(rows, [[x] for part in direction for x in part]))

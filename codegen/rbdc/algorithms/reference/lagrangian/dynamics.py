@@ -29,7 +29,7 @@ from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_veloc
 from rbdc.algorithms.tools.linear import dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Branches, Model, branches_of
-from rbdc.spatial import Force, Scalar, Vector3
+from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,7 @@ class Kinematics:
         return [i for first, last in self.branches.joints for i in range(first - 1, last)]
 
 
-def forward_kinematics(
-    model: Model, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar], trace: Trace = silent
-) -> Kinematics:
+def forward_kinematics(model: Model, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Kinematics:
     """T, S and R of the bodies by (5). The parent of the first joint of a branch is the last of the branch
     before.
     """
@@ -186,12 +184,7 @@ def generalised_force(model: Model, moving: Kinematics, carried: Dynamics, along
 
 
 def inverse_dynamics_with_loads(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    loads: Loads | None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None, trace: Trace = silent
 ) -> list[Scalar]:
     """Q (nv; N, N m) by (9). Raises UnsupportedError for joints of several degrees of freedom."""
     moving = forward_kinematics(model, q, v, a, trace)
@@ -207,12 +200,7 @@ def inverse_dynamics_with_loads(
 
 
 def inverse_dynamics(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> list[Scalar]:
     """tau = M a + C v + g - sum of J^T f (nv; N, N m), with external forces as of `rnea`.
 

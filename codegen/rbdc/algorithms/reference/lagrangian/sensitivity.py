@@ -36,7 +36,7 @@ from rbdc.algorithms.tools.joint_coordinates import reduce_matrix
 from rbdc.algorithms.tools.linear import Matrix, dot, plus_diagonal, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
-from rbdc.spatial import Force, Scalar
+from rbdc.spatial import Forces, Scalar, Scalars
 
 
 @dataclass
@@ -172,12 +172,7 @@ def _by_torques(
 
 
 def sensitivities_with_loads(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    loads: Loads | None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, loads: Loads | None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dQ/dq, dQ/dv and dQ/da (nv, nv each) with loads in the world's axes or in the bodies'.
 
@@ -195,12 +190,7 @@ def sensitivities_with_loads(
 
 
 def sensitivities(
-    model: Model,
-    q: Sequence[Scalar],
-    v: Sequence[Scalar],
-    a: Sequence[Scalar],
-    fext: Sequence[Force] | None = None,
-    trace: Trace = silent,
+    model: Model, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix]:
     """dtau_dq, dtau_dv, dtau_da = M (nv, nv each), with external forces as of `rnea`.
 
