@@ -27,8 +27,8 @@ Results = Sequence[tuple[str, str, Vector]]
 
 @dataclass(frozen=True)
 class _Body:
-    """What a body reads: by argument how many entries, whether they are vectors, their pitch in C; and what
-    makes of these entries its results, each in the output of its name.
+    """A body by its arguments: of inputs how many entries, whether they are vectors, and their pitch in C; of
+    outputs the last two. results: the function from the inputs to what goes to each output.
     """
 
     formula: str

@@ -1,5 +1,5 @@
-"""What carries all limbs in kernels along paths: a free root with its motion, its forces for unit
-accelerations and its columns; and the frames of joints with several degrees of freedom.
+"""Bodies of kernels along paths beside the rows of limbs: a free root with its motion, its forces for unit
+accelerations and its columns; the frames of joints with several degrees of freedom.
 """
 
 from __future__ import annotations
