@@ -15,7 +15,6 @@ from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost
 from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
@@ -127,24 +126,6 @@ class _DeclaredFunction:
     prototypes: list[str]
 
 
-@dataclass(frozen=True)
-class _JointRow:
-    """A joint in the README: its entries of q and v in words."""
-
-    name: str
-    kind: str
-    q: str
-    v: str
-
-
-@dataclass(frozen=True)
-class _FunctionRow:
-    """A function in the README."""
-
-    name: str
-    cost: Cost
-
-
 def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
     restrict = f"{robot.upper()}_RESTRICT"
     functions = [
@@ -179,17 +160,9 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     )
 
 
-@dataclass(frozen=True)
-class _Limit:
-    """A macro of the header with a number for each entry of q or v."""
-
-    name: str
-    numbers: str
-
-
-def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
-    """Limits, armature and the actuation matrix (by rows) as C; a joint whose q is no vector has no position
-    limits.
+def _limits(model: Model, scalar: ScalarType) -> list[tuple[str, str]]:
+    """Macros of limits, armature and the actuation matrix (by rows); a joint whose q is no vector has no
+    position limits.
     """
     bodies = [body for body in model.bodies if body.coupling is None]
     of_q = [
@@ -205,7 +178,7 @@ def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
     }
     if model.actuators:
         rows["ACTUATION"] = [x for row in model.actuation for x in row]
-    return [_Limit(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
+    return [(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
 
 
 def _bound(x: float, scalar: ScalarType) -> str:
@@ -223,7 +196,7 @@ def _readme(
         ["0"] * (len(first.place) - 1) if first.framed else []
     )
     joints = [
-        _JointRow(
+        (
             comment(body.joint_name).replace("|", r"\x7c"),
             body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
             _range(body.index_q, body.joint.nq),
@@ -241,7 +214,7 @@ def _readme(
         njoints=model.njoints,
         variants=variants,
         example=f"{first.name}({', '.join(arguments)})",
-        functions=[_FunctionRow(s.declaration.name, s.cost) for s in sources],
+        functions=[(s.declaration.name, s.cost) for s in sources],
         joints=joints,
     )
 

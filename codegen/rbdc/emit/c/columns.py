@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
+from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -278,7 +279,7 @@ def column_source(
     source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
-    add_lanes_header(source, robot, version)
+    source.files |= lanes_header(robot, version, declaration.scalar)
     views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
     solves = _solve_parts(name, made)
     source.statements += sum(row.statements for row in made)
@@ -307,17 +308,9 @@ def column_source(
     return source
 
 
-@dataclass(frozen=True)
-class _Output:
-    """An output as the template lays it out: where its first row begins among all columns."""
-
-    name: str
-    first: int
-
-
-def _outputs(parameters: Sequence[Parameter], plan: Plan, row: int) -> list[_Output]:
-    """The outputs whose first row is one of the system's."""
-    return [_Output(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
+def _outputs(parameters: Sequence[Parameter], plan: Plan, row: int) -> list[tuple[str, int]]:
+    """The outputs whose first row is one of the system's: names, and where that begins among all columns."""
+    return [(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
 
 
 def _known(plan: Plan, side: int, row: int, column: int) -> tuple[str, int]:
@@ -362,19 +355,11 @@ def _sizes(plan: Plan) -> _Sizes:
     )
 
 
-@dataclass(frozen=True)
-class _SolvePart:
-    """A C function with some rows of the solve."""
-
-    name: str
-    rows: list[Row]
-
-
-def _solve_parts(name: str, rows: Sequence[Row]) -> list[_SolvePart]:
-    """The C functions of the solve, cut between rows."""
+def _solve_parts(name: str, rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The C functions of the solve, names and rows, cut between rows."""
     parts: list[list[Row]] = [[]]
     for row in rows:
         if parts[-1] and sum(r.products for r in parts[-1]) + row.products > PART:
             parts.append([])
         parts[-1].append(row)
-    return [_SolvePart(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]
+    return [(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]

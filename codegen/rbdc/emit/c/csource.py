@@ -10,7 +10,7 @@ from typing import Any
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.expressions import Block, Writer
-from rbdc.emit.c.vectors import vector_view
+from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -20,7 +20,6 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ATAN2
 from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
-from rbdc.reduction.limbs import LANES
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -103,6 +102,11 @@ class Part:
     unused: list[str]
     blocks: list[Block]
     calls: list[str]
+
+    @property
+    def statements(self) -> int:
+        """Lines of C."""
+        return sum(len(block.lines) for block in self.blocks)
 
 
 @dataclass(frozen=True)
@@ -200,7 +204,7 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
     """The internal headers that the programs' C needs."""
     source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
     if any(value.width > 1 for program in programs for value in program.values):
-        add_lanes_header(source, robot, version)
+        source.files |= lanes_header(robot, version, source.declaration.scalar)
         source.style = "lanes"
 
 
@@ -220,20 +224,6 @@ def elementary_headers(
     return found
 
 
-def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
-    """The internal header of vectors: of limbs side by side, and of columns."""
-    scalar = source.declaration.scalar
-    sizes = dict.fromkeys((*LANES, scalar.single_lanes))
-    source.files[f"{robot}_lanes.h"] = render(
-        "lanes.h.jinja",
-        robot=robot,
-        version=version,
-        vectors=[vector_view(scalar, lanes) for lanes in sizes],
-        columns=vector_view(scalar, scalar.single_lanes),
-        **scalar.words,
-    )
-
-
 def headers(source: FunctionSource) -> list[str]:
     """The headers among the files of a function, which its C files include."""
     return [name for name in source.files if name.endswith(".h")]
@@ -249,7 +239,7 @@ def kernel_parts(
     writer = Writer(robot, program, chunks, scalar)
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
-        source.statements += _statements(part.blocks)
+        source.statements += part.statements
         return [part], []
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
@@ -264,7 +254,7 @@ def kernel_parts(
             comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
         )
         part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
-        source.statements += _statements(part.blocks)
+        source.statements += part.statements
         prototypes.append(prototype)
         source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
@@ -293,20 +283,12 @@ def whole_part(robot: str, program: Program, prototype: str, comment: str, scala
 
 def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
     """The view of one C function."""
-    blocks = [_safe(block) for block in writer.blocks(number)]
+    blocks = writer.blocks(number)
     text = "\n".join(line for block in blocks for line in block.lines)
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
     return Part(comment, prototype, [], unused, blocks, [])
-
-
-def _safe(block: Block) -> Block:
-    return Block(comment(block.title), comment(block.formula), block.lines)
-
-
-def _statements(blocks: Sequence[Block]) -> int:
-    return sum(len(block.lines) for block in blocks)
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:

@@ -169,5 +169,5 @@ def titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
     """Lines under their comment, where they have one."""
     if title == RESULTS:
         return list(lines)
-    label = comment(f"{title}: {formula}" if title and formula else formula)
+    label = f"{title}: {formula}" if title and formula else formula
     return [f"/* {label} */", *lines] if label else list(lines)
