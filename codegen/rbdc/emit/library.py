@@ -160,25 +160,29 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     )
 
 
-def _limits(model: Model, scalar: ScalarType) -> list[tuple[str, str]]:
-    """Macros of limits, armature and the actuation matrix (by rows); a joint whose q is no vector has no
-    position limits.
+def limits_of(model: Model) -> dict[str, list[float]]:
+    """Limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no position
+    limits.
     """
     bodies = [body for body in model.bodies if body.coupling is None]
     of_q = [
         (body.limits if body.joint.euclidean else Limits()) for body in bodies for _ in range(body.joint.nq)
     ]
     of_v = [body.limits for body in bodies for _ in range(body.joint.nv)]
-    rows = {
-        "LOWER_POSITION_LIMIT": [limits.lower for limits in of_q],
-        "UPPER_POSITION_LIMIT": [limits.upper for limits in of_q],
-        "VELOCITY_LIMIT": [limits.velocity for limits in of_v],
-        "EFFORT_LIMIT": [limits.effort for limits in of_v],
-        "ARMATURE": list(model.armature),
+    return {
+        "lower_position_limit": [limits.lower for limits in of_q],
+        "upper_position_limit": [limits.upper for limits in of_q],
+        "velocity_limit": [limits.velocity for limits in of_v],
+        "effort_limit": [limits.effort for limits in of_v],
     }
+
+
+def _limits(model: Model, scalar: ScalarType) -> list[tuple[str, str]]:
+    """Macros of limits, armature and the actuation matrix (by rows)."""
+    rows = {**limits_of(model), "armature": model.armature}
     if model.actuators:
-        rows["ACTUATION"] = [x for row in model.actuation for x in row]
-    return [(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
+        rows["actuation"] = [x for row in model.actuation for x in row]
+    return [(name.upper(), ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
 
 
 def _bound(x: float, scalar: ScalarType) -> str:
