@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.rotations import calls
@@ -207,8 +208,12 @@ class Writer:
 
     @staticmethod
     def _close(blocks: list[Block], section: Section, lines: Sequence[str]) -> None:
+        """Add a block with its comment, which stands whole once in a C function."""
+        block = Block(comment(section.title), comment(section.formula), tuple(lines))
+        if block.formula and any((b.title, b.formula) == (block.title, block.formula) for b in blocks):
+            block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
         if lines:
-            blocks.append(Block(comment(section.title), comment(section.formula), tuple(lines)))
+            blocks.append(block)
 
     def _sparse_outputs(self) -> dict[str, int]:
         """The outputs that are cleared whole at the beginning, with their sizes."""
