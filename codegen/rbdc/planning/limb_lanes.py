@@ -28,7 +28,7 @@ from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contacts_of, moved_rows, moved_solution
-from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
+from rbdc.reduction.limbs import LimbGroup, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
 from rbdc.spatial import Placement, Rotation, Scalar, Vector3
 from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
@@ -119,7 +119,7 @@ class LaneModel:
     """
 
     model: JointSpaceModel
-    groups: tuple[Group, ...]
+    groups: tuple[LimbGroup, ...]
     numbers: dict[int, tuple[float, ...]]
     same: dict[int, tuple[bool, ...]]
 

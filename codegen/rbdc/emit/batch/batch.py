@@ -17,7 +17,7 @@ from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.ir.passes.vectorise.batch_vectorise import Samples, side_by_side
+from rbdc.ir.passes.vectorise.batch_vectorise import SideBySide, side_by_side
 
 KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
@@ -78,7 +78,7 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
     )
 
 
-def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[BatchForm]:
+def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[SideBySide]) -> list[BatchForm]:
     if not declaration.optional or len(samples) == 1:
         return [BatchForm(robot, declaration, declaration, "", samples[0])]
     bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.of_options

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rbdc.emit.c.csource import Absent
+from rbdc.emit.c.csource import AbsentInput
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.passes.vectorise.batch_vectorise import Samples
+from rbdc.ir.passes.vectorise.batch_vectorise import SideBySide
 
 _IN_A_LINE = 24
 
@@ -80,7 +80,7 @@ class BatchForm:
     whole: FunctionDeclaration
     declaration: FunctionDeclaration
     suffix: str
-    samples: Samples
+    samples: SideBySide
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ class BatchForm:
         return parameters(self.declaration)
 
     @cached_property
-    def spared(self) -> dict[str, Absent]:
+    def spared(self) -> dict[str, AbsentInput]:
         """The tables that stand for inputs where they are not given, by input: of a form for the only
         optional input, none.
         """
@@ -107,12 +107,12 @@ class BatchForm:
             return {}
         names = {p: "zeros" if len(optional) == 1 else f"no_{p.name}" for p in optional}
         return {
-            p.name: Absent.of(p, f"{self.name}_{name}", self.declaration, self.lanes)
+            p.name: AbsentInput.of(p, f"{self.name}_{name}", self.declaration, self.lanes)
             for p, name in names.items()
         }
 
     @property
-    def tables(self) -> list[Absent]:
+    def tables(self) -> list[AbsentInput]:
         """Tables in place of inputs that are not given."""
         return list(self.spared.values())
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
-from rbdc.emit.c.expressions import Block, Writer
+from rbdc.emit.c.expressions import CodeBlock, StatementWriter
 from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
@@ -91,7 +91,7 @@ def kernel_source(
 
 
 @dataclass(frozen=True)
-class Part:
+class CFunction:
     """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it
     does not read; calls: of the parts of a program that is in several.
     """
@@ -100,7 +100,7 @@ class Part:
     prototype: str
     workspaces: list[str]
     unused: list[str]
-    blocks: list[Block]
+    blocks: list[CodeBlock]
     calls: list[str]
 
     @property
@@ -110,7 +110,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Absent:
+class AbsentInput:
     """A table that stands for an optional input, an array: its name, its size, and its entries, of which
     those that are left out are zeros.
     """
@@ -122,11 +122,11 @@ class Absent:
     zeros: bool
 
     @staticmethod
-    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> Absent:
+    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> AbsentInput:
         """The table of an input, each of its entries for so many samples."""
         values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
         entries = ", ".join(map(declaration.scalar.literal, values))
-        return Absent(p.name, name, lanes * p.size, entries, not any(p.absent))
+        return AbsentInput(p.name, name, lanes * p.size, entries, not any(p.absent))
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ class KernelCall:
     given: str
     condition: str = ""
     without: str = ""
-    tables: Sequence[Absent] = ()
+    tables: Sequence[AbsentInput] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Kernels:
     files, and how they are called.
     """
 
-    parts: list[Part]
+    parts: list[CFunction]
     foreign: list[str]
     call: KernelCall
 
@@ -194,7 +194,9 @@ def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, 
     if without and len(optional) == 1:
         return KernelCall(calls[1], declaration.any_given, without=without)
     kernel, program = kernels[-1]
-    tables = [Absent.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional]
+    tables = [
+        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional
+    ]
     given = {p.name: p.where_given(p.name, table.name) for p, table in zip(optional, tables, strict=True)}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
@@ -231,12 +233,12 @@ def headers(source: FunctionSource) -> list[str]:
 
 def kernel_parts(
     robot: str, name: str, program: Program, source: FunctionSource, version: str, *, storage: str = "static "
-) -> tuple[list[Part], list[str]]:
+) -> tuple[list[CFunction], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their
     own.
     """
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
-    writer = Writer(robot, program, chunks, scalar)
+    writer = StatementWriter(robot, program, chunks, scalar)
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
         source.statements += part.statements
@@ -270,25 +272,28 @@ def kernel_parts(
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
     return [
-        Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
+        CFunction("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
     ], prototypes
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> Part:
+def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
     return _part(
-        Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment
+        StatementWriter(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar),
+        0,
+        prototype,
+        comment,
     )
 
 
-def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
+def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:
     """The view of one C function."""
     blocks = writer.blocks(number)
     text = "\n".join(line for block in blocks for line in block.lines)
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
-    return Part(comment, prototype, [], unused, blocks, [])
+    return CFunction(comment, prototype, [], unused, blocks, [])
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:

@@ -21,7 +21,7 @@ from rbdc.ir.verify import MalformedProgram
 
 
 @dataclass(frozen=True)
-class Block:
+class CodeBlock:
     """A commented stretch of statements; title and formula may stand in a comment of C."""
 
     title: str
@@ -34,7 +34,7 @@ def _workspace(width: int) -> str:
     return "work" if width == 1 else f"work{width}"
 
 
-class Writer:
+class StatementWriter:
     """Writes the statements of one chunk of one program."""
 
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
@@ -76,7 +76,7 @@ class Writer:
             read |= {k for k in results if self._foreign(k, number)}
         return {_workspace(self.program.values[k].width) for k in stored | read}
 
-    def blocks(self, number: int) -> list[Block]:
+    def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
         to_store = stores(self.program, homes, number, self._cleared, self.zeros)
@@ -99,13 +99,13 @@ class Writer:
         self._close(blocks, section, lines)
         rest = [self._known(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
-            blocks.append(Block("results", "known without computation", tuple(rest)))
+            blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
 
-    def _clearing(self) -> list[Block]:
+    def _clearing(self) -> list[CodeBlock]:
         lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
         why = "zero where one branch of the tree has nothing to do with another"
-        return [Block("results", why, tuple(lines))] if lines else []
+        return [CodeBlock("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
         """The statements that make a value; none where it is written inside the expression that uses it."""
@@ -207,9 +207,9 @@ class Writer:
         return self.chunks.count - 1
 
     @staticmethod
-    def _close(blocks: list[Block], section: Section, lines: Sequence[str]) -> None:
+    def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
         """Add a block with its comment, which stands whole once in a C function."""
-        block = Block(comment(section.title), comment(section.formula), tuple(lines))
+        block = CodeBlock(comment(section.title), comment(section.formula), tuple(lines))
         if block.formula and any((b.title, b.formula) == (block.title, block.formula) for b in blocks):
             block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
         if lines:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import add_headers, batch_view, figures, headers
-from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
@@ -130,7 +130,7 @@ class _LoopWriter:
 
     def _step(self, step: Step) -> list[str]:
         program = step.program
-        writer = Writer(self.robot, program, chunk(program, _WHOLE), self.scalar)
+        writer = StatementWriter(self.robot, program, chunk(program, _WHOLE), self.scalar)
         text = [
             line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
         ]

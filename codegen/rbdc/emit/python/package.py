@@ -189,7 +189,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class _FunctionView:
+class _PythonFunction:
     """A function of the package as Python: literals of its inputs and outputs, signatures without and with
     types, and the calls of samples one after the other and in lanes.
     """
@@ -207,7 +207,7 @@ class _FunctionView:
     doc: list[str]
 
 
-def _function_view(d: FunctionDeclaration) -> _FunctionView:
+def _function_view(d: FunctionDeclaration) -> _PythonFunction:
     names = [p.name for p in d.inputs]
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
@@ -232,7 +232,7 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         call = f"entry.call_into({packed}, out, num_threads, zeroed)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
-    return _FunctionView(
+    return _PythonFunction(
         name=d.name,
         summary=docstring(d.summary),
         framed=d.framed,

@@ -8,7 +8,7 @@ from rbdc.planning.forms.form import Plan, Subject
 from rbdc.planning.policy import MAXIMUM_DOF
 
 
-class Columns:
+class SolveInColumns:
     """Straight-line code for the factors of M and the right-hand sides, blocks of columns for the solve."""
 
     name = COLUMNS

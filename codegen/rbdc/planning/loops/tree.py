@@ -24,7 +24,7 @@ EndStep = Callable[[StepRecorder], None]
 
 
 @dataclass(frozen=True)
-class Kind:
+class BodyKind:
     """Bodies that one program serves: those of one joint, in its z-axis frame, on the world or on a body."""
 
     joint: JointType
@@ -54,7 +54,7 @@ class BodyStep(StepRecorder):
     it reads and writes in its own row or its parent's.
     """
 
-    def __init__(self, tree: Tree, kind: Kind) -> None:
+    def __init__(self, tree: Tree, kind: BodyKind) -> None:
         super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
         self.tree, self.kind, self.joint, self.rooted = tree, kind, kind.joint, kind.rooted
 
@@ -148,11 +148,11 @@ class Tree:
         self.paths = Paths.of_parents(dof_parents(model))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
-    def kind_of(self, body: JointSpaceBody) -> Kind:
+    def kind_of(self, body: JointSpaceBody) -> BodyKind:
         """The kind of a body."""
-        return Kind(body.joint, body.parent == WORLD)
+        return BodyKind(body.joint, body.parent == WORLD)
 
-    def members(self, kind: Kind) -> list[int]:
+    def members(self, kind: BodyKind) -> list[int]:
         """The bodies of a kind."""
         return [index for index, body in enumerate(self.model.bodies) if self.kind_of(body) == kind]
 
@@ -320,7 +320,7 @@ def _used(statements: Sequence[Statement]) -> Iterator[str]:
                 pass
 
 
-def enumerator(number: int, kind: Kind) -> str:
+def enumerator(number: int, kind: BodyKind) -> str:
     """The name of a kind in C."""
     return f"{kind.joint.kind.upper()}_{number}"
 
