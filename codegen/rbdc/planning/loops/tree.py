@@ -15,7 +15,7 @@ from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.spatial import Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, MomentInertia, Placement, Scalar, Symmetric3, Vector3
 
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
@@ -68,7 +68,7 @@ class BodyStep(StepRecorder):
 
     def placement(self) -> Placement:
         """The frame of the body in its parent's at q."""
-        return _placement(self.constants("placement")).compose(self.joint.placement(self._position()))
+        return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
 
     def _position(self) -> list[Any]:
         """The joint's entries of q."""
@@ -100,7 +100,7 @@ class BodyStep(StepRecorder):
 
     def external_force(self) -> Force:
         """The external force on the body, in the frame that was chosen for it."""
-        return _placement(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
+        return Placement.of(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
 
     def own(self, array: str, size: int) -> list[Scalar]:
         """The body's row of an array."""
@@ -123,11 +123,6 @@ class BodyStep(StepRecorder):
         """Add to the parent's row of an array, if there is a parent."""
         if not self.rooted:
             self.add(array, values, parent=len(values))
-
-
-def _placement(numbers: Sequence[Scalar]) -> Placement:
-    rows = [numbers[k : k + 3] for k in range(0, 9, 3)]
-    return Placement(Rotation.from_rows(rows), Vector3.of(numbers[9:]))
 
 
 class Tree:
