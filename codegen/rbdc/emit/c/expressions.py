@@ -48,7 +48,8 @@ class StatementWriter:
         self._cleared = self._sparse_outputs()
         self._paired = sines_with_cosines(program, self._angles, chunks.chunk_of, scalar)
         self._together = calls(program, chunks.chunk_of)
-        self._inline = inlined(program, chunks, self._angles)
+        self._uses = program.users()
+        self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
 
     def used_inputs(self, number: int) -> set[str]:

@@ -13,11 +13,14 @@ MAXIMUM_INLINED = 8
 """An expression is not nested into another beyond this many operations: it would no longer fit a line."""
 
 
-def inlined(program: Program, chunks: Chunks, gathered: Collection[int]) -> list[bool]:
+def inlined(
+    program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
+) -> list[bool]:
     """For each value whether it is written where it is used: if that is one place nearby and the expression
-    stays short. `gathered`: sines and cosines of joint angles, which one call computes.
+    stays short. `gathered`: sines and cosines of joint angles, which one call computes; `users`: of each
+    value, as `Program.users` gives them.
     """
-    users, found = program.users(), list[bool]()
+    found = list[bool]()
     weights = [0] * len(program.values)
     for index, value in enumerate(program.values):
         known = _is_known(program, chunks, gathered, index, users[index])
