@@ -227,8 +227,8 @@ def solve(plan: ColumnPlan) -> list[SolveRow]:
     upward = [k for k in reversed(range(size)) if below[k]]
     made = [replace(_row(plan, below[k], filled, k), title=f"row {k} of L^T Y = B") for k in upward]
     for k in range(size):
-        row = _row(plan, before[k], filled, k, plan.mirrored(k))
-        made.append(replace(row, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
+        downward = _row(plan, before[k], filled, k, plan.mirrored(k))
+        made.append(replace(downward, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
     return made
 
 
