@@ -10,7 +10,7 @@ import numpy as np
 
 from rbdc.emit.batch.batch import batch_headers
 from rbdc.emit.c.csource import elementary_headers, kernel_source, parameters
-from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder, finish
@@ -98,7 +98,9 @@ def compiled_side_by_side(program: Program, folder: Path, x: Sequence[float]) ->
     wide = widened(program, DOUBLE.lanes)
     headers = {**batch_headers("t", "0", DOUBLE), **elementary_headers("t", [wide], DOUBLE, "0")}
     statements = [
-        line for block in Writer("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0) for line in block.lines
+        line
+        for block in StatementWriter("t", wide, chunk(wide, 10**6), DOUBLE).blocks(0)
+        for line in block.lines
     ]
     prototype = f"void t_f({parameters('t', wide, DOUBLE)})"
     includes = ["#include <math.h>", "#include <string.h>", *(f'#include "{name}"' for name in headers)]

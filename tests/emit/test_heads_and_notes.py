@@ -84,3 +84,14 @@ def test_heads_of_kernels_along_paths_count_vectors_divisions_and_calls(name: st
 def test_heads_of_batches_count_what_is_done_on_vectors() -> None:
     found = check(generated("float64")["robot_crba_batch.c"])
     assert found["on vectors"] > 50
+
+
+def test_a_comment_stands_once_in_a_function() -> None:
+    """It names all limbs that it is about; where a section goes on, "more of" what it gives."""
+    model = Model.from_file(resolve("hyq"), root_joint="free-flyer")
+    text = generate(model, "robot", ["rnea"], "0", lambda _: None).files["robot_rnea.c"]
+    for function in text.split("\n}\n"):
+        comments = re.findall(r"^ +/\* (.* = .*) \*/$", function, re.MULTILINE)
+        assert len(comments) == len(set(comments))
+    four = r"(l|r)(f|h)_upperleg, " * 3 + r"(l|r)(f|h)_upperleg: "
+    assert len(re.findall(four, text)) == 3 and ": more of " in text  # motion, force, force on the parent

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from jinja2 import Environment, nodes
+from jinja2 import Environment, meta, nodes
 
 TEMPLATES = Path(__file__).parent.parent.parent / "templates"
 PAGE = (TEMPLATES / "README.md").read_text(encoding="utf-8")
@@ -62,6 +62,33 @@ def is_optional_part(condition: nodes.Node) -> bool:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_templates_lay_out(path: Path) -> None:
     assert refused(path.read_text(encoding="utf-8")) == []
+
+
+MOST_LINES, MOST_NAMES = 150, 25
+LARGE = {
+    "casadi.c.jinja",
+    "casadi_second_helpers.c.jinja",
+    "jax.c.jinja",
+    "paths.h.jinja",
+    "paths_aba_derivatives.c.jinja",
+    "paths_minverse.c.jinja",
+    "paths_rnea_derivatives.c.jinja",
+    "report.html.jinja",
+    "second_first.c.jinja",
+    "second_forward.c.jinja",
+    "second_inverse.c.jinja",
+    "second_vector.c.jinja",
+}
+"""Templates of kernels and targets that are longer still, or take more names."""
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in sorted(TEMPLATES.glob("*.jinja")) if p.name not in LARGE], ids=lambda path: path.name
+)
+def test_templates_are_small(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= MOST_LINES
+    assert len(meta.find_undeclared_variables(Environment().parse(text))) <= MOST_NAMES
 
 
 def rows_of_the_page() -> list[tuple[list[str], list[str]]]:

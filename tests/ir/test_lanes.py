@@ -16,7 +16,7 @@ from rbdc.ir.operations import ADD, COS, GATHER, INPUT, MUL, SIN, SUB, Operation
 from rbdc.ir.passes import optimise, remove_dead_code
 from rbdc.ir.passes.vectorise.lanes import Exchange, pack
 from rbdc.ir.verify import MalformedProgram, verify
-from rbdc.reduction.limbs import Group
+from rbdc.reduction.limbs import LimbGroup
 from tests.support_programs import evaluate
 
 T = TypeVar("T")
@@ -110,7 +110,7 @@ class Tree:
 def exchange(arms: int, fingers: int, numbers: list[float]) -> Exchange:
     """Bodies: of each arm itself, then its fingers."""
     limbs = tuple(tuple(range(m * (1 + fingers), (m + 1) * (1 + fingers))) for m in range(arms))
-    group = Group(limbs, (Group(tuple((1 + n,) for n in range(fingers))),))
+    group = LimbGroup(limbs, (LimbGroup(tuple((1 + n,) for n in range(fingers))),))
     assert group.lanes()[1] == tuple(limbs[m][1 + n] for n in range(fingers) for m in range(arms))
     entry: dict[int, list[tuple[str, int]]] = {limb[0]: [("arm", m)] for m, limb in enumerate(limbs)}
     for m, n in itertools.product(range(arms), range(fingers)):

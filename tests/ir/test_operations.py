@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rbdc.ir.passes
-from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.expressions import StatementWriter
 from rbdc.functions.scalar_types import DOUBLE
 from rbdc.ir.builder import Builder, rewrite
 from rbdc.ir.cost import Cost
@@ -174,7 +174,7 @@ def test_every_operation_is_written_or_lowered() -> None:
 
 
 def written(made: Program) -> Sequence[object]:
-    return Writer("t", made, chunk(made, 1000), DOUBLE).blocks(0)
+    return StatementWriter("t", made, chunk(made, 1000), DOUBLE).blocks(0)
 
 
 def test_c_refuses_what_a_pass_should_have_replaced() -> None:

@@ -15,7 +15,7 @@ from rbdc.native import cache
 from rbdc.native.build import compile_package, extension_source
 from rbdc.native.install import EXTENSION
 from rbdc.native.toolchain import Compiled, Compiler, compile_object, find_compiler
-from rbdc.native.variants import Variant
+from rbdc.native.variants import LibraryVariant
 from tests.support_handmade import DECLARATIONS, FLAGS, ROBOT, build_tiny, c_files, load_tiny
 
 
@@ -90,7 +90,7 @@ def test_warnings_stop_a_build_only_where_asked() -> None:
 
 
 def test_the_glue_is_deterministic() -> None:
-    variants = (Variant("native", ROBOT, (), ("AVX",)),)
+    variants = (LibraryVariant("native", ROBOT, (), ("AVX",)),)
     text = extension_source(ROBOT, DECLARATIONS, variants)
     assert text == extension_source(ROBOT, DECLARATIONS, variants)
     assert "#line" not in text

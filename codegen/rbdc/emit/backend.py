@@ -37,7 +37,7 @@ class Package:
     warnings: tuple[str, ...] = ()
 
 
-class Plan(Protocol):
+class PlannedForm(Protocol):
     """A function in the form that planning chose, as targets see it (`rbdc.planning.forms`)."""
 
     @property
@@ -72,7 +72,7 @@ class PlannedFunction:
     """
 
     function: Function
-    plan: Plan
+    plan: PlannedForm
     batch: BatchPlan = BatchPlan()
     program: Program | None = None
 

@@ -34,7 +34,7 @@ def render_cpp(
 
 
 @dataclass(frozen=True)
-class _Form:
+class _Overload:
     """An overload: its parameters, and the arguments of the C function; for one that gives its result by
     value the result's type and name.
     """
@@ -46,7 +46,7 @@ class _Form:
 
 
 @dataclass(frozen=True)
-class _FunctionView:
+class _CppFunction:
     """A function: parameters and their names with pointers, overloads that fill matrices, and the one that
     gives its only result by value.
     """
@@ -55,15 +55,15 @@ class _FunctionView:
     summary: str
     pointers: str
     names: str
-    forms: list[_Form]
-    value: _Form | None
+    forms: list[_Overload]
+    value: _Overload | None
 
 
-def _function(d: FunctionDeclaration) -> _FunctionView:
+def _function(d: FunctionDeclaration) -> _CppFunction:
     scalar = d.scalar.name
     without = [p for p in d.inputs if not p.optional]
     inputs = [without] if not d.optional else [without, list(d.inputs)]
-    return _FunctionView(
+    return _CppFunction(
         name=d.name,
         summary=comment(d.summary),
         pointers=", ".join(d.parameters(scalar, restrict="")),
@@ -73,17 +73,17 @@ def _function(d: FunctionDeclaration) -> _FunctionView:
     )
 
 
-def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Form:
+def _filling(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Overload:
     frame = [f"int {name}" for name in d.place]
     outputs = [f"{_kind(p, 'Out', d)} {'' if p.shape else '&'}{p.name}" for p in d.outputs]
-    return _Form(_joined([*_taken(d, given), *frame, *outputs]), _passed(d, given))
+    return _Overload(_joined([*_taken(d, given), *frame, *outputs]), _passed(d, given))
 
 
-def _giving(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Form:
+def _giving(d: FunctionDeclaration, given: Sequence[Parameter]) -> _Overload:
     (output,) = d.outputs
     frame = [f"int {name}" + (" = LOCAL" if name == "reference" else "") for name in d.place]
     kind = _kind(output, "Matrix", d)
-    return _Form(_joined([*_taken(d, given), *frame]), _passed(d, given), kind, output.name)
+    return _Overload(_joined([*_taken(d, given), *frame]), _passed(d, given), kind, output.name)
 
 
 def _taken(d: FunctionDeclaration, given: Iterable[Parameter]) -> list[str]:

@@ -15,7 +15,6 @@ from rbdc.emit.render import render
 from rbdc.emit.variants import VARIANTS, cmake_variants, render_variants
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.cost import Cost
 from rbdc.model import Limits, Model
 
 MANIFEST_SCHEMA = 1
@@ -127,24 +126,6 @@ class _DeclaredFunction:
     prototypes: list[str]
 
 
-@dataclass(frozen=True)
-class _JointRow:
-    """A joint in the README: its entries of q and v in words."""
-
-    name: str
-    kind: str
-    q: str
-    v: str
-
-
-@dataclass(frozen=True)
-class _FunctionRow:
-    """A function in the README."""
-
-    name: str
-    cost: Cost
-
-
 def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration], version: str) -> str:
     restrict = f"{robot.upper()}_RESTRICT"
     functions = [
@@ -179,16 +160,8 @@ def _header(model: Model, robot: str, declarations: Sequence[FunctionDeclaration
     )
 
 
-@dataclass(frozen=True)
-class _Limit:
-    """A macro of the header with a number for each entry of q or v."""
-
-    name: str
-    numbers: str
-
-
-def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
-    """Limits, armature and the actuation matrix (by rows) as C; a joint whose q is no vector has no position
+def limits_of(model: Model) -> dict[str, list[float]]:
+    """Limits of the joints, a number for each entry of q or v; a joint whose q is no vector has no position
     limits.
     """
     bodies = [body for body in model.bodies if body.coupling is None]
@@ -196,16 +169,20 @@ def _limits(model: Model, scalar: ScalarType) -> list[_Limit]:
         (body.limits if body.joint.euclidean else Limits()) for body in bodies for _ in range(body.joint.nq)
     ]
     of_v = [body.limits for body in bodies for _ in range(body.joint.nv)]
-    rows = {
-        "LOWER_POSITION_LIMIT": [limits.lower for limits in of_q],
-        "UPPER_POSITION_LIMIT": [limits.upper for limits in of_q],
-        "VELOCITY_LIMIT": [limits.velocity for limits in of_v],
-        "EFFORT_LIMIT": [limits.effort for limits in of_v],
-        "ARMATURE": list(model.armature),
+    return {
+        "lower_position_limit": [limits.lower for limits in of_q],
+        "upper_position_limit": [limits.upper for limits in of_q],
+        "velocity_limit": [limits.velocity for limits in of_v],
+        "effort_limit": [limits.effort for limits in of_v],
     }
+
+
+def _limits(model: Model, scalar: ScalarType) -> list[tuple[str, str]]:
+    """Macros of limits, armature and the actuation matrix (by rows)."""
+    rows = {**limits_of(model), "armature": model.armature}
     if model.actuators:
-        rows["ACTUATION"] = [x for row in model.actuation for x in row]
-    return [_Limit(name, ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
+        rows["actuation"] = [x for row in model.actuation for x in row]
+    return [(name.upper(), ", ".join(_bound(x, scalar) for x in numbers)) for name, numbers in rows.items()]
 
 
 def _bound(x: float, scalar: ScalarType) -> str:
@@ -223,7 +200,7 @@ def _readme(
         ["0"] * (len(first.place) - 1) if first.framed else []
     )
     joints = [
-        _JointRow(
+        (
             comment(body.joint_name).replace("|", r"\x7c"),
             body.joint.kind if body.coupling is None else f"{body.joint.kind}, follows",
             _range(body.index_q, body.joint.nq),
@@ -241,7 +218,7 @@ def _readme(
         njoints=model.njoints,
         variants=variants,
         example=f"{first.name}({', '.join(arguments)})",
-        functions=[_FunctionRow(s.declaration.name, s.cost) for s in sources],
+        functions=[(s.declaration.name, s.cost) for s in sources],
         joints=joints,
     )
 

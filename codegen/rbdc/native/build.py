@@ -19,7 +19,7 @@ from rbdc.native.install import EXTENSION
 from rbdc.native.processor import processor_source
 from rbdc.native.shared import Unit, shared_library
 from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS, Compiler
-from rbdc.native.variants import Variant, least_flags, variants_of
+from rbdc.native.variants import LibraryVariant, least_flags, variants_of
 
 _OWN = (
     "int rbdc_all_finite(size_t n, const {scalar} *x)",
@@ -43,14 +43,14 @@ class Native:
     extension: Path
     code_bytes: dict[str, int]
     stack_bytes: dict[str, int]
-    variants: dict[Variant, int]
+    variants: dict[LibraryVariant, int]
     artefacts: tuple[str, ...]
     glue: str
     package: str
 
 
 def extension_source(
-    robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[Variant]
+    robot: str, declarations: Sequence[FunctionDeclaration], variants: Sequence[LibraryVariant]
 ) -> str:
     """The C of the cffi extension `_native`, API mode, for the stable ABI."""
     scalar = declarations[0].scalar.name

@@ -35,7 +35,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class Figures:
+class LibraryFigures:
     """Figures of one compiled C file: bytes of code and constants, the deepest function's stack, and the
     seconds that it took when it was compiled (another file may have been compiled beside it).
     """
@@ -50,7 +50,7 @@ class SharedLibrary:
     """A shared library in the cache, figures of its C files by name, and the names of all its artefacts."""
 
     path: Path
-    figures: dict[str, Figures]
+    figures: dict[str, LibraryFigures]
     artefacts: tuple[str, ...]
 
 
@@ -73,12 +73,14 @@ def shared_library(
     own = cache.key("library", name, *(part for item in keys.items() for part in item))
     folder = cache.obtain(own, make)
     figures = json.loads((folder / "figures.json").read_text())
-    return SharedLibrary(folder / name, {n: Figures(*f) for n, f in figures.items()}, (own, *keys.values()))
+    return SharedLibrary(
+        folder / name, {n: LibraryFigures(*f) for n, f in figures.items()}, (own, *keys.values())
+    )
 
 
 def _objects(
     units: Sequence[Unit], keys: Mapping[str, str], compiler: Compiler, jobs: int | None
-) -> dict[str, tuple[Path, Figures]]:
+) -> dict[str, tuple[Path, LibraryFigures]]:
     """The objects by their sources' names, in the order of the units; the largest is compiled first."""
     order = sorted(units, key=lambda unit: -len(unit.text))
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
@@ -98,7 +100,7 @@ def _abandon(pending: Sequence[Future[Any]], at_once: bool) -> None:
         processes.end_all()
 
 
-def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Figures]:
+def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, LibraryFigures]:
     """The object from the cache, compiled if it is not there."""
 
     def make(folder: Path) -> None:
@@ -110,4 +112,6 @@ def _object(unit: Unit, key: str, compiler: Compiler) -> tuple[Path, Figures]:
         (folder / "figures.json").write_text(json.dumps(figures))
 
     folder = cache.obtain(key, make)
-    return (folder / unit.name).with_suffix(".o"), Figures(*json.loads((folder / "figures.json").read_text()))
+    return (folder / unit.name).with_suffix(".o"), LibraryFigures(
+        *json.loads((folder / "figures.json").read_text())
+    )

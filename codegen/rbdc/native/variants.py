@@ -11,7 +11,7 @@ from rbdc.native.toolchain import Compiler
 
 
 @dataclass(frozen=True)
-class Variant:
+class LibraryVariant:
     """One way of compiling the C of a library: its name, how the names of its C functions begin, its flags,
     and the extensions that its code may use.
     """
@@ -37,15 +37,17 @@ def least_flags(compiler: Compiler) -> tuple[str, ...]:
     return (*variant_flags(BASELINE), *(f"-mno-{extension}" for extension in _WITHOUT))
 
 
-def variants_of(march: str, robot: str, compiler: Compiler, flags: Sequence[str]) -> tuple[Variant, ...]:
+def variants_of(
+    march: str, robot: str, compiler: Compiler, flags: Sequence[str]
+) -> tuple[LibraryVariant, ...]:
     """The variants of a library, in rising order of needs. `flags` come after those of a variant, and win."""
     if march == "native":
-        return (Variant(march, robot, tuple(flags), required(compiler, flags)),)
+        return (LibraryVariant(march, robot, tuple(flags), required(compiler, flags)),)
     if not least_flags(compiler):
-        return (Variant(BASELINE, robot, tuple(flags), required(compiler, flags)),)
+        return (LibraryVariant(BASELINE, robot, tuple(flags), required(compiler, flags)),)
     made = []
     for name in VARIANTS:
         chosen = (*variant_flags(name), *flags)
         renamed = (*renaming_flags(robot, name), *chosen)
-        made.append(Variant(name, variant_prefix(robot, name), renamed, required(compiler, chosen)))
+        made.append(LibraryVariant(name, variant_prefix(robot, name), renamed, required(compiler, chosen)))
     return tuple(made)

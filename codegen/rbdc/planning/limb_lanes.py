@@ -28,9 +28,9 @@ from rbdc.model.description import DRIVE_NUMBERS, DriveTerm
 from rbdc.model.joint_space import JointSpaceBody, JointSpaceModel, about_z
 from rbdc.model.parameters import NUMBERS, constant_part
 from rbdc.planning.contact_lanes import contacts_of, moved_rows, moved_solution
-from rbdc.reduction.limbs import Group, LinkConstants, aligned, constants, groups, united
+from rbdc.reduction.limbs import LimbGroup, LinkConstants, aligned, constants, groups, united
 from rbdc.reduction.passes import Space, reduced
-from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import Placement, Scalar
 from rbdc.spatial.axis_rotations import AxisRotation, Step, rotation_product
 from rbdc.spatial.scalars import cos, sin
 
@@ -66,22 +66,16 @@ class LaneConstants:
         contacts = range(count + 13 + len(DRIVE_NUMBERS), len(scalars), 12)
         return LaneConstants(
             LinkConstants(*scalars[:count]),
-            _placement(scalars[count : count + 12]),
+            Placement.of(scalars[count : count + 12]),
             tuple(drive),
             sign,
-            tuple(_placement(scalars[k : k + 12]) for k in contacts),
+            tuple(Placement.of(scalars[k : k + 12]) for k in contacts),
         )
 
     def scalars(self) -> list[Scalar]:
         """All of them in a row."""
         own = [*self.link, *self.chosen.scalars(), *self.drive, self.sign]
         return [*own, *(x for contact in self.contacts for x in contact.scalars())]
-
-
-def _placement(scalars: Sequence[Scalar]) -> Placement:
-    """A placement from its `scalars`."""
-    rows = Rotation.from_rows([scalars[0:3], scalars[3:6], scalars[6:9]])
-    return Placement(rows, Vector3.of(scalars[9:12]))
 
 
 @dataclass(frozen=True)
@@ -119,7 +113,7 @@ class LaneModel:
     """
 
     model: JointSpaceModel
-    groups: tuple[Group, ...]
+    groups: tuple[LimbGroup, ...]
     numbers: dict[int, tuple[float, ...]]
     same: dict[int, tuple[bool, ...]]
 
@@ -242,12 +236,8 @@ def evaluated(
 
 def _slots(limbs: LaneModel) -> dict[tuple[int, int], int]:
     """The place of each differing constant (body, which) in the input of constants."""
-    slots: dict[tuple[int, int], int] = {}
-    for index, same in limbs.same.items():
-        for which, equal in enumerate(same):
-            if not equal:
-                slots[index, which] = len(slots)
-    return slots
+    pairs = [(index, k) for index, same in limbs.same.items() for k, equal in enumerate(same) if not equal]
+    return {pair: slot for slot, pair in enumerate(pairs)}
 
 
 def _scalars(

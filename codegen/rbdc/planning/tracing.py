@@ -12,7 +12,7 @@ from rbdc.ir.passes import optimise
 from rbdc.ir.passes.sums import chain_sums
 from rbdc.ir.verify import verify
 from rbdc.model import Model
-from rbdc.spatial import Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import Placement, Scalar
 
 
 def traced(model: Model, function: Function, method: str) -> Program:
@@ -32,7 +32,7 @@ def frame_step_programs(model: Model) -> list[Program]:
     made = []
     for index, body in enumerate(model.bodies):
         q, x = symbols("q", model.nq), symbols("x", 12)
-        placement = Placement(Rotation.from_rows([x[0:3], x[3:6], x[6:9]]), Vector3.of(x[9:]))
+        placement = Placement.of(x)
         columns, up = frame_step(model, index, q, placement)
         outputs: list[tuple[str, list[Scalar]]] = [
             ("J", [entry for column in columns for entry in column.scalars()]),

@@ -75,14 +75,14 @@ class LinkConstants(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Group:
+class LimbGroup:
     """limbs[m] lists the bodies of limb m from its root on; limbs[m][k] corresponds to limbs[0][k].
 
     nested: groups within each limb, with places k in place of bodies.
     """
 
     limbs: tuple[tuple[int, ...], ...]
-    nested: tuple[Group, ...] = ()
+    nested: tuple[LimbGroup, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
         """The bodies that correspond to each other, from the root on: those of limb after limb; of fingers,
@@ -119,7 +119,7 @@ def united(found: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
     ]
 
 
-def groups(model: Model, *, nested: bool = False) -> list[Group]:
+def groups(model: Model, *, nested: bool = False) -> list[LimbGroup]:
     """The groups of the model, outermost first; a limb is in one group only, but for groups within the limbs
     where these are asked for. Only limbs of one-dof joints without coupling.
     """
@@ -137,11 +137,11 @@ def _groups(
     *,
     nested: bool,
     within: bool = False,
-) -> list[Group]:
+) -> list[LimbGroup]:
     """The groups among the children of some bodies. `within` limbs even a single joint counts, and what is
     left over is in lanes anyway.
     """
-    found: list[Group] = []
+    found: list[LimbGroup] = []
     taken: set[int] = set()
     for parent in bodies:
         if parent in taken:
@@ -160,13 +160,13 @@ def _groups(
                     limbs = tuple(tuple(_bodies(model, root, signatures)) for root in siblings[:size])
                     room = [n for n in sizes if nested and n * size <= sizes[0]]
                     inner = _groups(model, signatures, limbs[0], room, nested=True, within=True)
-                    found.append(Group(limbs, tuple(_placed(group, limbs[0]) for group in inner)))
+                    found.append(LimbGroup(limbs, tuple(_placed(group, limbs[0]) for group in inner)))
                     taken.update(siblings[:size])
                     siblings = siblings[size:]
     return found
 
 
-def _placed(group: Group, limb: Sequence[int]) -> Group:
+def _placed(group: LimbGroup, limb: Sequence[int]) -> LimbGroup:
     """A group within a limb, bodies as places in that limb."""
     return replace(group, limbs=tuple(tuple(limb.index(body) for body in one) for one in group.limbs))
 
@@ -195,7 +195,7 @@ def _bodies(model: Model, root: int, signatures: Mapping[int, Signature | None])
     return result
 
 
-def aligned(model: JointSpaceModel, found: Sequence[Group]) -> tuple[JointSpaceModel, list[float]]:
+def aligned(model: JointSpaceModel, found: Sequence[LimbGroup]) -> tuple[JointSpaceModel, list[float]]:
     """The joint-space model with the frames of the other limbs like those of the first, and for each body the
     sign of its joint.
     """

@@ -183,6 +183,12 @@ class Placement:
         """The constant identity."""
         return Placement(Rotation.identity(), Vector3.zero())
 
+    @staticmethod
+    def of(scalars: Sequence[Scalar]) -> Placement:
+        """The placement whose `scalars()` these are."""
+        rows = [scalars[k : k + 3] for k in range(0, 9, 3)]
+        return Placement(Rotation.from_rows(rows), Vector3.of(scalars[9:12]))
+
     def compose(self, other: Placement) -> Placement:
         """A_M_C from A_M_B and B_M_C."""
         return Placement(self.rotation.compose(other.rotation), self.act_point(other.translation))

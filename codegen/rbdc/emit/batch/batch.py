@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rbdc.emit.backend import BatchPlan, FunctionSource
-from rbdc.emit.batch.views import Form, LanesEntry, form_view, index_tables
+from rbdc.emit.batch.views import BatchForm, LanesEntry
 from rbdc.emit.c import arctangent, rotations, trigonometry
 from rbdc.emit.c.csource import batch_view, figures, kernel_parts
 from rbdc.emit.c.vectors import VectorView, elementary_functions, vector_view
@@ -17,7 +17,7 @@ from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
 from rbdc.functions.scalar_types import FLOAT, ScalarType
 from rbdc.ir.cost import cost
-from rbdc.ir.passes.vectorise.batch_vectorise import Samples, side_by_side
+from rbdc.ir.passes.vectorise.batch_vectorise import SideBySide, side_by_side
 
 KERNEL = "static __attribute__((noinline)) "
 """A kernel is one piece of code for both layouts: inlined into either, its sums could be fused and rounded in
@@ -55,7 +55,6 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
         kernel_parts(robot, f"{f.name}_kernel{f.lanes}", f.samples.program, kernel, version, storage=KERNEL)
         for f in forms
     ]
-    views = [(form, form_view(form, blocks=not one_by_one)) for form in forms]
     batch = batch_view(robot, declaration)
     source.batch_files |= kernel.files
     source.internal += kernel.internal
@@ -72,27 +71,25 @@ def add_batch(source: FunctionSource, robot: str, plan: BatchPlan, version: str)
         parts=[part for parts, _ in made for part in parts],
         foreign=[prototype for _, foreign in made for prototype in foreign],
         vector=vector_view(scalar, scalar.lanes),
-        tables=[
-            table for form, view in views if view.blocks or not view.direct for table in index_tables(form)
-        ],
-        forms=[view for _, view in views],
+        tables=[table for f in forms if not (one_by_one and f.direct) for table in f.index_tables],
+        forms=forms,
         entry=_lanes_entry(declaration, forms),
         batch=batch if one_by_one else replace(batch, blocks=_whole_blocks(declaration, forms)),
     )
 
 
-def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[Samples]) -> list[Form]:
+def _forms(robot: str, declaration: FunctionDeclaration, samples: Sequence[SideBySide]) -> list[BatchForm]:
     if not declaration.optional or len(samples) == 1:
-        return [Form(robot, declaration, declaration, "", samples[0])]
+        return [BatchForm(robot, declaration, declaration, "", samples[0])]
     bare, suffix = replace(declaration, inputs=tuple(declaration.required)), declaration.of_options
     without, given = samples
     return [
-        Form(robot, declaration, bare, f"_without_{suffix}", without),
-        Form(robot, declaration, declaration, f"_with_{suffix}", given),
+        BatchForm(robot, declaration, bare, f"_without_{suffix}", without),
+        BatchForm(robot, declaration, declaration, f"_with_{suffix}", given),
     ]
 
 
-def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> str:
+def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> str:
     """The call that computes as many whole blocks as there are, by the form that suits the optional input."""
     calls = [f"{form.name}_blocks({_names(form.declaration)})" for form in forms]
     if not declaration.optional or len(forms) == 1:
@@ -100,7 +97,7 @@ def _whole_blocks(declaration: FunctionDeclaration, forms: Sequence[Form]) -> st
     return f"{declaration.any_given} ? {calls[1]} : {calls[0]}"
 
 
-def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[Form]) -> LanesEntry | None:
+def _lanes_entry(declaration: FunctionDeclaration, forms: Sequence[BatchForm]) -> LanesEntry | None:
     """The view of the public function over blocks, which chooses the form; None where the only form is public
     itself.
     """

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from rbdc.emit.c.csource import Absent
+from rbdc.emit.c.csource import AbsentInput
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.ir.passes.vectorise.batch_vectorise import Samples
+from rbdc.ir.passes.vectorise.batch_vectorise import SideBySide
 
 _IN_A_LINE = 24
 
@@ -32,14 +33,6 @@ class ArrayView:
     given: str = ""
     indices: str = ""
     spared: bool = False
-
-
-@dataclass(frozen=True)
-class ConstantView:
-    """An entry of the results that is the same for all samples."""
-
-    entry: int
-    literal: str
 
 
 @dataclass(frozen=True)
@@ -67,36 +60,6 @@ class SingleSampleView:
 
 
 @dataclass(frozen=True)
-class FormView:
-    """The loops over whole blocks of one form, and over blocks in lanes.
-
-    blocks: whether there is the first; where there is not, samples go one by one. name: what the names of its
-    C functions begin with; private: it is not public itself. parameters: of a function over arrays. tables:
-    in place of inputs that are not given. angles: the inputs whose angles must be moderate. count: vectors of
-    results and constants; entries: of all outputs; room: of the largest. direct: results of blocks in lanes
-    go straight to this place; empty where they are put together from `held` vectors. single: calls of single
-    samples of a block by other means.
-    """
-
-    blocks: bool
-    name: str
-    private: bool
-    parameters: str
-    tables: list[Absent]
-    inputs: list[ArrayView]
-    outputs: list[ArrayView]
-    angles: list[ArrayView]
-    constants: list[ConstantView]
-    count: int
-    held: int
-    entries: int
-    room: int
-    direct: str
-    single_call: str
-    single_sample: SingleSampleView
-
-
-@dataclass(frozen=True)
 class LanesEntry:
     """The public function over blocks where it only chooses a form by the optional input."""
 
@@ -107,17 +70,17 @@ class LanesEntry:
 
 
 @dataclass(frozen=True)
-class Form:
-    """One way of running a batch: with the optional input, without, or whether it is there or not. whole: the
-    function that is declared; declaration: what the form takes and gives of it. suffix: of its names in C; ""
-    for the only form.
+class BatchForm:
+    """One way of running a batch, as templates lay it out: with the optional input, without, or whether it is
+    there or not. whole: the function that is declared; declaration: what the form takes and gives of it.
+    suffix: of its names in C, which are not public then; "" for the only form.
     """
 
     robot: str
     whole: FunctionDeclaration
     declaration: FunctionDeclaration
     suffix: str
-    samples: Samples
+    samples: SideBySide
 
     @property
     def name(self) -> str:
@@ -130,81 +93,111 @@ class Form:
         return self.declaration.scalar.lanes
 
     @property
-    def spared(self) -> tuple[Parameter, ...]:
-        """The inputs for which tables stand where they are not given: of a form for the only optional input,
-        none.
+    def parameters(self) -> str:
+        """Parameters of a function over arrays."""
+        return parameters(self.declaration)
+
+    @cached_property
+    def spared(self) -> dict[str, AbsentInput]:
+        """The tables that stand for inputs where they are not given, by input: of a form for the only
+        optional input, none.
         """
         optional = self.declaration.optional
-        return () if self.suffix and len(optional) == 1 else optional
+        if self.suffix and len(optional) == 1:
+            return {}
+        names = {p: "zeros" if len(optional) == 1 else f"no_{p.name}" for p in optional}
+        return {
+            p.name: AbsentInput.of(p, f"{self.name}_{name}", self.declaration, self.lanes)
+            for p, name in names.items()
+        }
 
-    def table(self, p: Parameter) -> Absent:
-        """The table that stands for one of them."""
-        name = "zeros" if len(self.spared) == 1 else f"no_{p.name}"
-        return Absent.of(p, f"{self.name}_{name}", self.declaration, self.lanes)
+    @property
+    def tables(self) -> list[AbsentInput]:
+        """Tables in place of inputs that are not given."""
+        return list(self.spared.values())
+
+    @cached_property
+    def inputs(self) -> list[ArrayView]:
+        """Arrays of the inputs."""
+        return [self._array(p) for p in self.declaration.inputs]
+
+    @cached_property
+    def outputs(self) -> list[ArrayView]:
+        """Arrays of the outputs."""
+        return [self._array(p, f"{p.name}_places{self.suffix}") for p in self.declaration.outputs]
+
+    @property
+    def angles(self) -> list[ArrayView]:
+        """The inputs whose angles must be moderate."""
+        pairs = zip(self.declaration.inputs, self.inputs, strict=True)
+        return [array for p, array in pairs if p.configuration]
+
+    @property
+    def constants(self) -> list[tuple[int, str]]:
+        """Entries of the results that are the same for all samples, and the literals of these."""
+        first = self.samples.program.outputs[0].size
+        literals = map(self.declaration.scalar.literal, self.samples.constants)
+        return list(enumerate(literals, first))
 
     @property
     def count(self) -> int:
-        """Results and constants."""
+        """Vectors of results and constants."""
         return self.samples.program.outputs[0].size + len(self.samples.constants)
 
-    def indices(self, output: str) -> str:
-        """The name of an output's table of indices."""
-        return f"{output}_places{self.suffix}"
+    @property
+    def held(self) -> int:
+        """Vectors that results of blocks in lanes are put together from."""
+        return max(self.count, 1)
 
-    def sample(self, p: Parameter, index: str) -> str:
-        """Where a sample of an array begins; NULL where that is not given."""
-        here = f"{p.name} + {p.size} * {index}"
-        return p.where_given(here) if p in self.spared else here
+    @property
+    def entries(self) -> int:
+        """Entries of all outputs."""
+        return sum(array.size for array in self.outputs)
 
-    def block(self, p: Parameter, absent: str) -> str:
-        """Where block i of an array begins; `absent` where that is not given."""
-        here = f"{p.name} + {self.lanes * p.size} * i"
-        return f"({p.where_given(here, absent)})" if p in self.spared else here
+    @property
+    def room(self) -> int:
+        """Entries of the largest output."""
+        return max(array.size for array in self.outputs)
 
+    @property
+    def direct(self) -> str:
+        """The place that results of blocks in lanes go straight to: where the only output lies, if they are
+        just that; empty where they are put together.
+        """
+        whole = self.samples.output_indices == (tuple(range(self.count)),) and not self.samples.constants
+        return self.outputs[0].block if whole else ""
 
-def form_view(form: Form, *, blocks: bool = True) -> FormView:
-    """The view of a form."""
-    declaration, samples, spared = form.declaration, form.samples, form.spared
-    inputs = {p: _array(form, p) for p in declaration.inputs}
-    outputs = {p: _array(form, p) for p in declaration.outputs}
-    first = samples.program.outputs[0].size
-    # The results are written where the only output lies if that is what they are.
-    whole = samples.output_indices == (tuple(range(form.count)),) and not samples.constants
-    sample = {p.name: form.sample(p, "k") for p in (*declaration.inputs, *declaration.outputs)}
-    return FormView(
-        blocks=blocks,
-        name=form.name,
-        private=bool(form.suffix),
-        parameters=parameters(declaration),
-        tables=[form.table(p) for p in spared],
-        inputs=list(inputs.values()),
-        outputs=list(outputs.values()),
-        angles=[view for p, view in inputs.items() if p.configuration],
-        constants=[
-            ConstantView(first + k, declaration.scalar.literal(x)) for k, x in enumerate(samples.constants)
-        ],
-        count=form.count,
-        held=max(form.count, 1),
-        entries=sum(p.size for p in outputs),
-        room=max(p.size for p in outputs),
-        direct=next(iter(outputs.values())).block if whole else "",
-        single_call=single_call(form.robot, form.whole, sample),
-        single_sample=single_sample_view(form.robot, form.whole, declaration, form.suffix, spared),
-    )
+    @property
+    def single_call(self) -> str:
+        """The call for sample k by other means."""
+        arrays = (*self.declaration.inputs, *self.declaration.outputs)
+        here = {p: f"{p.name} + {p.size} * k" for p in arrays}
+        places = {p.name: p.where_given(x) if p.name in self.spared else x for p, x in here.items()}
+        return single_call(self.robot, self.whole, places)
 
+    @property
+    def single_sample(self) -> SingleSampleView:
+        """The function that takes the samples of one block one by one."""
+        return single_sample_view(self.robot, self.whole, self.declaration, self.suffix, tuple(self.spared))
 
-def _array(form: Form, p: Parameter) -> ArrayView:
-    indices = form.indices(p.name) if p in form.declaration.outputs else ""
-    return ArrayView(
-        name=p.name,
-        size=p.size,
-        block_size=form.lanes * p.size,
-        room=max(p.size, form.lanes),
-        block=form.block(p, "NULL"),
-        given=form.block(p, form.table(p).name if p in form.spared else ""),
-        indices=indices,
-        spared=p in form.spared,
-    )
+    @property
+    def index_tables(self) -> list[IndexTable]:
+        """The tables of indices of all outputs."""
+        pairs = zip(self.outputs, self.samples.output_indices, strict=True)
+        return [index_table(array.name, array.indices, indices, self.lanes) for array, indices in pairs]
+
+    def _array(self, p: Parameter, indices: str = "") -> ArrayView:
+        here, table = f"{p.name} + {self.lanes * p.size} * i", self.spared.get(p.name)
+        return ArrayView(
+            name=p.name,
+            size=p.size,
+            block_size=self.lanes * p.size,
+            room=max(p.size, self.lanes),
+            block=here if table is None else f"({p.where_given(here, 'NULL')})",
+            given=here if table is None else f"({p.where_given(here, table.name)})",
+            indices=indices,
+            spared=table is not None,
+        )
 
 
 def single_sample_view(
@@ -212,17 +205,17 @@ def single_sample_view(
     whole: FunctionDeclaration,
     taken: FunctionDeclaration,
     suffix: str = "",
-    spared: Sequence[Parameter] = (),
+    spared: Sequence[str] = (),
 ) -> SingleSampleView:
     """The view of `<robot>_<name><suffix>_apart`, which takes the samples of one block one by one: the arrays
     of `taken`, of which `spared` may be NULL, by the function that `whole` declares.
     """
     arrays = (*taken.inputs, *taken.outputs)
-    copies = {p.name: p.where_given(f"{p.name}_one") if p in spared else f"{p.name}_one" for p in arrays}
+    copies = {p.name: p.where_given(f"{p.name}_one") if p.name in spared else f"{p.name}_one" for p in arrays}
     return SingleSampleView(
         f"static void {robot}_{whole.name}{suffix}_apart({parameters(taken)})",
         [
-            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p in spared else f"k < {p.size}")
+            (p.name, p.size, f"{p.name} != NULL && k < {p.size}" if p.name in spared else f"k < {p.size}")
             for p in taken.inputs
         ],
         [(p.name, p.size) for p in taken.outputs],
@@ -241,12 +234,6 @@ def single_call(robot: str, declaration: FunctionDeclaration, arrays: Mapping[st
 def parameters(declaration: FunctionDeclaration) -> str:
     """The parameters of a function over arrays of numbers."""
     return ", ".join(declaration.parameters(declaration.scalar.name))
-
-
-def index_tables(form: Form) -> list[IndexTable]:
-    """The tables of indices of all outputs."""
-    outputs = zip(form.declaration.outputs, form.samples.output_indices, strict=True)
-    return [index_table(p.name, form.indices(p.name), indices, form.lanes) for p, indices in outputs]
 
 
 def index_table(output: str, name: str, indices: Sequence[int], lanes: int) -> IndexTable:

@@ -14,7 +14,7 @@ from rbdc.functions.scalar_types import DOUBLE, FLOAT, ScalarType
 
 
 @dataclass(frozen=True)
-class _Approximation:
+class _ArctangentPolynomial:
     """count: of the coefficients of (atan u / u - 1) / z, z = u^2, in 0 <= z <= tan(pi/8)^2, whose error is
     7e-18 in double and 2e-9 in single precision. eighth: pi/4 in two parts, of which three
     times the first is exact. Points further from the origin than `largest`, or nearer than `smallest` along
@@ -28,8 +28,8 @@ class _Approximation:
 
 
 _OF = {
-    DOUBLE: _Approximation(11, (0.7853981633974483, 3.061616997868383e-17), 1e300, 1e-290),
-    FLOAT: _Approximation(5, (0.785398006439209, 1.5695823932524066e-07), 1e37, 1e-30),
+    DOUBLE: _ArctangentPolynomial(11, (0.7853981633974483, 3.061616997868383e-17), 1e300, 1e-290),
+    FLOAT: _ArctangentPolynomial(5, (0.785398006439209, 1.5695823932524066e-07), 1e37, 1e-30),
 }
 
 UNITS = 2

@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import add_headers, add_kernels, add_lanes_header, batch_view, figures, headers
+from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
+from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -71,7 +72,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 @dataclass
-class Plan:
+class ColumnPlan:
     """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from
     zero; `known` likewise; `factor`: (row, column) of those of L below its diagonal of ones. A row of columns
     holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
@@ -118,7 +119,7 @@ class Plan:
         return row * self.blocks * self.lanes + side * self.columns + column
 
 
-def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Plan:
+def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
     """The plan that serves all kernels."""
     system = System.of(declaration)
     sides = len(system.solutions) - 1
@@ -129,7 +130,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Pl
         }
         return [divmod(k, columns) for k in sorted(entries)]
 
-    return Plan(
+    return ColumnPlan(
         system,
         sides,
         declaration.scalar,
@@ -139,7 +140,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Pl
     )
 
 
-def kernel(program: Program, plan: Plan) -> Program:
+def kernel(program: Program, plan: ColumnPlan) -> Program:
     """The program with its outputs where the plan has them."""
 
     def entries(first: int, of: Sequence[tuple[int, int, int]]) -> tuple[int, ...]:
@@ -163,7 +164,7 @@ def kernel(program: Program, plan: Plan) -> Program:
 
 
 @dataclass(frozen=True)
-class Sum:
+class BlockSum:
     """The sum of one block: its number in the row, the entry of y where it lies, and whether the row has
     numbers there already.
     """
@@ -182,13 +183,13 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Row:
+class SolveRow:
     """One row of the solve: sums over blocks and what is taken from them. pivot: whose inverse scales the row
     first, as C; empty for none.
     """
 
     title: str
-    sums: list[Sum]
+    sums: list[BlockSum]
     terms: list[Term]
     pivot: str
 
@@ -208,7 +209,7 @@ class Row:
         return 1 + len(self.terms) + len(self.sums)
 
 
-def solve(plan: Plan) -> list[Row]:
+def solve(plan: ColumnPlan) -> list[SolveRow]:
     """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place; of X = A^-1, which
     is symmetric, blocks left of the diagonal are left out. The rows that were made last are taken last.
     """
@@ -226,32 +227,32 @@ def solve(plan: Plan) -> list[Row]:
     upward = [k for k in reversed(range(size)) if below[k]]
     made = [replace(_row(plan, below[k], filled, k), title=f"row {k} of L^T Y = B") for k in upward]
     for k in range(size):
-        solved = _row(plan, before[k], filled, k, plan.mirrored(k))
-        made.append(replace(solved, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
+        downward = _row(plan, before[k], filled, k, plan.mirrored(k))
+        made.append(replace(downward, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
     return made
 
 
 def _row(
-    plan: Plan,
+    plan: ColumnPlan,
     terms: Sequence[tuple[int, int]],
     filled: dict[int, set[int]],
     k: int,
     without: Collection[int] = (),
-) -> Row:
+) -> SolveRow:
     """Row k less the rows of `terms` times their entries of L, in the blocks that are not all zeros, but for
     some; those are then what is filled.
     """
     used = sorted(filled[k].union(*(filled[i] for _, i in terms)).difference(without))
-    sums = [Sum(b, k * plan.blocks + b, b in filled[k]) for b in used]
+    sums = [BlockSum(b, k * plan.blocks + b, b in filled[k]) for b in used]
     taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in terms]
     products = [
         Term(number, [(b, i * plan.blocks + b) for b in blocks]) for number, i, blocks in taken if blocks
     ]
     filled[k] = set(used)
-    return Row("", sums, products, "")
+    return SolveRow("", sums, products, "")
 
 
-def _cost(rows: Sequence[Row], plan: Plan) -> Cost:
+def _cost(rows: Sequence[SolveRow], plan: ColumnPlan) -> Cost:
     operations = sum(2 * row.products + row.scaled for row in rows)
     return Cost(vectors=operations, lane_flops=plan.lanes * operations)
 
@@ -278,7 +279,7 @@ def column_source(
     source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
-    add_lanes_header(source, robot, version)
+    source.files |= lanes_header(robot, version, declaration.scalar)
     views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
     solves = _solve_parts(name, made)
     source.statements += sum(row.statements for row in made)
@@ -307,20 +308,12 @@ def column_source(
     return source
 
 
-@dataclass(frozen=True)
-class _Output:
-    """An output as the template lays it out: where its first row begins among all columns."""
-
-    name: str
-    first: int
+def _outputs(parameters: Sequence[Parameter], plan: ColumnPlan, row: int) -> list[tuple[str, int]]:
+    """The outputs whose first row is one of the system's: names, and where that begins among all columns."""
+    return [(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
 
 
-def _outputs(parameters: Sequence[Parameter], plan: Plan, row: int) -> list[_Output]:
-    """The outputs whose first row is one of the system's."""
-    return [_Output(p.name, plan.place(side, row, 0)) for side, p in enumerate(parameters)]
-
-
-def _known(plan: Plan, side: int, row: int, column: int) -> tuple[str, int]:
+def _known(plan: ColumnPlan, side: int, row: int, column: int) -> tuple[str, int]:
     """The output that an entry of a solution is in, and the place there."""
     contacts = plan.system.contacts
     of = plan.system.solutions if row >= contacts else plan.system.of_contacts
@@ -346,7 +339,7 @@ class _Sizes:
     identity: int
 
 
-def _sizes(plan: Plan) -> _Sizes:
+def _sizes(plan: ColumnPlan) -> _Sizes:
     row = plan.blocks * plan.lanes
     return _Sizes(
         plan.size,
@@ -362,19 +355,11 @@ def _sizes(plan: Plan) -> _Sizes:
     )
 
 
-@dataclass(frozen=True)
-class _SolvePart:
-    """A C function with some rows of the solve."""
-
-    name: str
-    rows: list[Row]
-
-
-def _solve_parts(name: str, rows: Sequence[Row]) -> list[_SolvePart]:
-    """The C functions of the solve, cut between rows."""
-    parts: list[list[Row]] = [[]]
+def _solve_parts(name: str, rows: Sequence[SolveRow]) -> list[tuple[str, list[SolveRow]]]:
+    """The C functions of the solve, names and rows, cut between rows."""
+    parts: list[list[SolveRow]] = [[]]
     for row in rows:
         if parts[-1] and sum(r.products for r in parts[-1]) + row.products > PART:
             parts.append([])
         parts[-1].append(row)
-    return [_SolvePart(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]
+    return [(f"{name}_solve{number + 1}", part) for number, part in enumerate(parts)]

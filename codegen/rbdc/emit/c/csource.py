@@ -9,8 +9,8 @@ from typing import Any
 
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import arctangent, rotations, trigonometry
-from rbdc.emit.c.expressions import Block, Writer
-from rbdc.emit.c.vectors import vector_view
+from rbdc.emit.c.expressions import CodeBlock, StatementWriter
+from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
@@ -20,7 +20,6 @@ from rbdc.ir.nodes import Program
 from rbdc.ir.operations import ATAN2
 from rbdc.ir.passes.angles import takes_both
 from rbdc.ir.passes.function_splitting import chunk
-from rbdc.reduction.limbs import LANES
 
 CHUNK_OPERATIONS = 1500
 """About this many operations in one C function: gcc's time grows faster than the size beyond it."""
@@ -92,7 +91,7 @@ def kernel_source(
 
 
 @dataclass(frozen=True)
-class Part:
+class CFunction:
     """One C function of a program. workspaces: declarations of those that it owns; unused: parameters that it
     does not read; calls: of the parts of a program that is in several.
     """
@@ -101,12 +100,17 @@ class Part:
     prototype: str
     workspaces: list[str]
     unused: list[str]
-    blocks: list[Block]
+    blocks: list[CodeBlock]
     calls: list[str]
+
+    @property
+    def statements(self) -> int:
+        """Lines of C."""
+        return sum(len(block.lines) for block in self.blocks)
 
 
 @dataclass(frozen=True)
-class Absent:
+class AbsentInput:
     """A table that stands for an optional input, an array: its name, its size, and its entries, of which
     those that are left out are zeros.
     """
@@ -118,11 +122,11 @@ class Absent:
     zeros: bool
 
     @staticmethod
-    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> Absent:
+    def of(p: Parameter, name: str, declaration: FunctionDeclaration, lanes: int = 1) -> AbsentInput:
         """The table of an input, each of its entries for so many samples."""
         values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
         entries = ", ".join(map(declaration.scalar.literal, values))
-        return Absent(p.name, name, lanes * p.size, entries, not any(p.absent))
+        return AbsentInput(p.name, name, lanes * p.size, entries, not any(p.absent))
 
 
 @dataclass(frozen=True)
@@ -135,7 +139,7 @@ class KernelCall:
     given: str
     condition: str = ""
     without: str = ""
-    tables: Sequence[Absent] = ()
+    tables: Sequence[AbsentInput] = ()
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ class Kernels:
     files, and how they are called.
     """
 
-    parts: list[Part]
+    parts: list[CFunction]
     foreign: list[str]
     call: KernelCall
 
@@ -190,7 +194,9 @@ def _kernel_call(declaration: FunctionDeclaration, kernels: Sequence[tuple[str, 
     if without and len(optional) == 1:
         return KernelCall(calls[1], declaration.any_given, without=without)
     kernel, program = kernels[-1]
-    tables = [Absent.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional]
+    tables = [
+        AbsentInput.of(p, "none" if len(optional) == 1 else f"no_{p.name}", declaration) for p in optional
+    ]
     given = {p.name: p.where_given(p.name, table.name) for p, table in zip(optional, tables, strict=True)}
     passed = ", ".join(given.get(a.name, a.name) for a in (*program.inputs, *program.outputs))
     return KernelCall(f"{kernel}({passed})", declaration.any_given, without, tables)
@@ -200,7 +206,7 @@ def add_headers(source: FunctionSource, robot: str, programs: Sequence[Program],
     """The internal headers that the programs' C needs."""
     source.files |= elementary_headers(robot, programs, source.declaration.scalar, version)
     if any(value.width > 1 for program in programs for value in program.values):
-        add_lanes_header(source, robot, version)
+        source.files |= lanes_header(robot, version, source.declaration.scalar)
         source.style = "lanes"
 
 
@@ -220,20 +226,6 @@ def elementary_headers(
     return found
 
 
-def add_lanes_header(source: FunctionSource, robot: str, version: str) -> None:
-    """The internal header of vectors: of limbs side by side, and of columns."""
-    scalar = source.declaration.scalar
-    sizes = dict.fromkeys((*LANES, scalar.single_lanes))
-    source.files[f"{robot}_lanes.h"] = render(
-        "lanes.h.jinja",
-        robot=robot,
-        version=version,
-        vectors=[vector_view(scalar, lanes) for lanes in sizes],
-        columns=vector_view(scalar, scalar.single_lanes),
-        **scalar.words,
-    )
-
-
 def headers(source: FunctionSource) -> list[str]:
     """The headers among the files of a function, which its C files include."""
     return [name for name in source.files if name.endswith(".h")]
@@ -241,15 +233,15 @@ def headers(source: FunctionSource) -> list[str]:
 
 def kernel_parts(
     robot: str, name: str, program: Program, source: FunctionSource, version: str, *, storage: str = "static "
-) -> tuple[list[Part], list[str]]:
+) -> tuple[list[CFunction], list[str]]:
     """The C functions of one program for the main file, and prototypes of those that went into files of their
     own.
     """
     chunks, scalar = chunk(program, CHUNK_OPERATIONS), source.declaration.scalar
-    writer = Writer(robot, program, chunks, scalar)
+    writer = StatementWriter(robot, program, chunks, scalar)
     if chunks.count == 1:
         part = _part(writer, 0, f"{storage}void {name}({parameters(robot, program, scalar)})")
-        source.statements += _statements(part.blocks)
+        source.statements += part.statements
         return [part], []
     wide = any(array.width > scalar.single_lanes for array in (*program.inputs, *program.outputs))
     prototypes, calls, spaces = [], [], writer.workspaces
@@ -264,7 +256,7 @@ def kernel_parts(
             comment=f"Part {number + 1} of {chunks.count}; {' and '.join(spaces)}: values of earlier parts.",
         )
         part.unused.extend(sorted(set(spaces) - writer.used_workspaces(number)))
-        source.statements += _statements(part.blocks)
+        source.statements += part.statements
         prototypes.append(prototype)
         source.internal.append(part_name)
         calls.append(f"{part_name}({', '.join([arguments(program), *spaces])})")
@@ -280,33 +272,28 @@ def kernel_parts(
         )
     owned = [f"{kind} {space}[{count}]" for space, (kind, count) in spaces.items()]
     return [
-        Part("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
+        CFunction("", f"{storage}void {name}({parameters(robot, program, scalar)})", owned, [], [], calls)
     ], prototypes
 
 
-def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> Part:
+def whole_part(robot: str, program: Program, prototype: str, comment: str, scalar: ScalarType) -> CFunction:
     """The view of one C function that holds the whole of a program, however large."""
     return _part(
-        Writer(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar), 0, prototype, comment
+        StatementWriter(robot, program, chunk(program, CHUNK_OPERATIONS * 1000), scalar),
+        0,
+        prototype,
+        comment,
     )
 
 
-def _part(writer: Writer, number: int, prototype: str, comment: str = "") -> Part:
+def _part(writer: StatementWriter, number: int, prototype: str, comment: str = "") -> CFunction:
     """The view of one C function."""
-    blocks = [_safe(block) for block in writer.blocks(number)]
+    blocks = writer.blocks(number)
     text = "\n".join(line for block in blocks for line in block.lines)
     used = writer.used_inputs(number)
     unused = [a.name for a in writer.program.inputs if a.name not in used]
     unused += [a.name for a in writer.program.outputs if not re.search(rf"\b{a.name}\b", text)]
-    return Part(comment, prototype, [], unused, blocks, [])
-
-
-def _safe(block: Block) -> Block:
-    return Block(comment(block.title), comment(block.formula), block.lines)
-
-
-def _statements(blocks: Sequence[Block]) -> int:
-    return sum(len(block.lines) for block in blocks)
+    return CFunction(comment, prototype, [], unused, blocks, [])
 
 
 def parameters(robot: str, program: Program, scalar: ScalarType) -> str:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rbdc.emit.c.inlining import inlined, is_function_of_vectors
 from rbdc.emit.c.rotations import calls
 from rbdc.emit.c.stores import Store, is_worth_clearing, stores, whole_vector
 from rbdc.emit.c.trigonometry import joint_angles, sines_with_cosines, statements
+from rbdc.emit.names import comment
 from rbdc.functions.scalar_types import ScalarType
-from rbdc.ir.forms import Form, Precedence, VectorForm
+from rbdc.ir.forms import Form, Precedence
 from rbdc.ir.nodes import Program, Section, Value
 from rbdc.ir.operations import ATAN2, CONSTANT, COS, DIV, EXTRACT, GATHER, JOINT_CALLS, LANES, SIN
 from rbdc.ir.passes.angles import is_joint_angle
 from rbdc.ir.passes.function_splitting import Chunks
 from rbdc.ir.verify import MalformedProgram
 
-MAXIMUM_INLINED = 8
-"""An expression is not nested into another beyond this many operations: it would no longer fit a line."""
-
 
 @dataclass(frozen=True)
-class Block:
-    """A commented stretch of statements."""
+class CodeBlock:
+    """A commented stretch of statements; title and formula may stand in a comment of C."""
 
     title: str
     formula: str
@@ -34,7 +34,7 @@ def _workspace(width: int) -> str:
     return "work" if width == 1 else f"work{width}"
 
 
-class Writer:
+class StatementWriter:
     """Writes the statements of one chunk of one program."""
 
     def __init__(self, robot: str, program: Program, chunks: Chunks, scalar: ScalarType) -> None:
@@ -46,11 +46,10 @@ class Writer:
                 self._members[number].append(index)
         self._angles = joint_angles(program, scalar)
         self._cleared = self._sparse_outputs()
-        self._uses = program.users()
         self._paired = sines_with_cosines(program, self._angles, chunks.chunk_of, scalar)
         self._together = calls(program, chunks.chunk_of)
-        self._weight: dict[int, int] = {}
-        self._inline = [self._is_inlined(index) for index in range(len(program.values))]
+        self._uses = program.users()
+        self._inline = inlined(program, chunks, self._angles, self._uses)
         self._names = self._choose_names()
 
     def used_inputs(self, number: int) -> set[str]:
@@ -78,7 +77,7 @@ class Writer:
             read |= {k for k in results if self._foreign(k, number)}
         return {_workspace(self.program.values[k].width) for k in stored | read}
 
-    def blocks(self, number: int) -> list[Block]:
+    def blocks(self, number: int) -> list[CodeBlock]:
         """The statements of chunk `number`, section by section, each result stored as soon as it is there."""
         homes = {index: self._home(index) for result in self.program.results for index in result}
         to_store = stores(self.program, homes, number, self._cleared, self.zeros)
@@ -101,13 +100,13 @@ class Writer:
         self._close(blocks, section, lines)
         rest = [self._known(s, number) for k, made in to_store.items() if self._is_leaf(k) for s in made]
         if rest:
-            blocks.append(Block("results", "known without computation", tuple(rest)))
+            blocks.append(CodeBlock("results", "known without computation", tuple(rest)))
         return blocks
 
-    def _clearing(self) -> list[Block]:
+    def _clearing(self) -> list[CodeBlock]:
         lines = [f"memset({name}, 0, {size} * sizeof *{name});" for name, size in self._cleared.items()]
         why = "zero where one branch of the tree has nothing to do with another"
-        return [Block("results", why, tuple(lines))] if lines else []
+        return [CodeBlock("results", why, tuple(lines))] if lines else []
 
     def _made(self, index: int, number: int) -> list[str]:
         """The statements that make a value; none where it is written inside the expression that uses it."""
@@ -121,7 +120,7 @@ class Writer:
         if self._inline[index]:
             return []
         kind, name = self._type(value), self._names[index]
-        if self._is_function_of_vectors(value):
+        if is_function_of_vectors(value):
             arguments = ", ".join(f"&{self._operand(k, 0, number)}" for k in value.arguments)
             call = f"{self.robot}_{value.operation.spelling}{value.width}"
             return [f"{kind} {name};", f"{call}({arguments}, &{name});"]
@@ -209,9 +208,13 @@ class Writer:
         return self.chunks.count - 1
 
     @staticmethod
-    def _close(blocks: list[Block], section: Section, lines: Sequence[str]) -> None:
+    def _close(blocks: list[CodeBlock], section: Section, lines: Sequence[str]) -> None:
+        """Add a block with its comment, which stands whole once in a C function."""
+        block = CodeBlock(comment(section.title), comment(section.formula), tuple(lines))
+        if block.formula and any((b.title, b.formula) == (block.title, block.formula) for b in blocks):
+            block = replace(block, formula=f"more of {re.split(' = |:', block.formula)[0]}")
         if lines:
-            blocks.append(Block(section.title, section.formula, tuple(lines)))
+            blocks.append(block)
 
     def _sparse_outputs(self) -> dict[str, int]:
         """The outputs that are cleared whole at the beginning, with their sizes."""
@@ -239,41 +242,6 @@ class Writer:
 
     def _foreign(self, index: int, number: int) -> bool:
         return not self._is_leaf(index) and self.chunks.chunk_of[index] != number
-
-    def _is_inlined(self, index: int) -> bool:
-        """A value is written where it is used if that is one place nearby and the expression stays short."""
-        value = self.program.values[index]
-        operation = value.operation
-        if operation.is_leaf or operation.is_condition:
-            return True
-        if operation is EXTRACT:
-            return index not in self.chunks.slot_of
-        if operation in (GATHER, LANES) and all(user in self._angles for user in self._uses[index]):
-            return True  # nothing but the lists of angles and offsets has them, one by one
-        if self._is_function_of_vectors(value):
-            return False
-        if value.width > 1 and (operation.form is Form.INITIALIZER or self._needs_name(index)):
-            return False
-        weight = 1 + sum(self._weight.get(k, 0) for k in value.arguments)
-        users = self._uses[index]
-        inlined = len(users) == 1 and index not in self.program.symbols
-        inlined = inlined and not operation.is_elementary and weight <= MAXIMUM_INLINED
-        if inlined and users[0] >= 0:
-            user, chunk_of = self.program.values[users[0]], self.chunks.chunk_of
-            inlined = user.section == value.section and chunk_of[users[0]] == chunk_of[index]
-            inlined = inlined and not user.operation.is_condition
-        self._weight[index] = weight if inlined else 0
-        return inlined
-
-    @staticmethod
-    def _is_function_of_vectors(value: Value) -> bool:
-        """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
-        return value.width > 1 and value.operation.vector_form is VectorForm.FUNCTION
-
-    def _needs_name(self, index: int) -> bool:
-        """Whether a vector's lanes are used one by one, or its address is."""
-        users = [self.program.values[user] for user in self._uses[index] if user >= 0]
-        return any(user.operation.needs_names for user in users)
 
     def _choose_names(self) -> dict[int, str]:
         taken = {array.name for array in (*self.program.inputs, *self.program.outputs)}

@@ -29,7 +29,7 @@ from rbdc.algorithms.frames import (
 )
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.csource import Part, batch_view, elementary_headers, figures, parameters, whole_part
+from rbdc.emit.c.csource import CFunction, batch_view, elementary_headers, figures, parameters, whole_part
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.errors import UnsupportedError
@@ -242,7 +242,7 @@ def header_view(model: Model, guard: str, includes: Sequence[str], several: str 
 class ClimbView:
     """The steps of a climb as C functions, and the calls of them."""
 
-    parts: list[Part]
+    parts: list[CFunction]
     steps: list[str]
 
 
@@ -254,7 +254,7 @@ def climb_view(robot: str, model: Model, steps: Sequence[Program], scalar: Scala
     return ClimbView(parts, [f"step_{index}(q, x, J, up)" for index in range(model.njoints)])
 
 
-def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> Part:
+def _step(robot: str, index: int, body: str, program: Program, scalar: ScalarType) -> CFunction:
     title = f"{comment(body)}: columns X^-1 S of the frame's Jacobian, and the frame in the parent"
     return whole_part(
         robot, program, f"static void step_{index}({parameters(robot, program, scalar)})", title, scalar

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.c.loops import titled
 from rbdc.emit.c.stores import Store
 from rbdc.emit.names import comment
@@ -41,7 +41,7 @@ def argument_names(body: LaneProgram) -> list[str]:
     return [*(array.name for array in body.program.inputs if array.name not in written), *written]
 
 
-class _LaneWriter(Writer):
+class _LaneWriter(StatementWriter):
     """Writes a program whose vectors LOAD reads and STORE writes where they lie among numbers."""
 
     def __init__(self, body: LaneProgram, scalar: ScalarType) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c import trigonometry
 from rbdc.emit.c.csource import add_headers, batch_view, figures, headers
-from rbdc.emit.c.expressions import Writer
+from rbdc.emit.c.expressions import StatementWriter
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration
@@ -130,7 +130,7 @@ class _LoopWriter:
 
     def _step(self, step: Step) -> list[str]:
         program = step.program
-        writer = Writer(self.robot, program, chunk(program, _WHOLE), self.scalar)
+        writer = StatementWriter(self.robot, program, chunk(program, _WHOLE), self.scalar)
         text = [
             line for block in writer.blocks(0) for line in titled(block.title, block.formula, block.lines)
         ]
@@ -169,5 +169,5 @@ def titled(title: str, formula: str, lines: Sequence[str]) -> list[str]:
     """Lines under their comment, where they have one."""
     if title == RESULTS:
         return list(lines)
-    label = comment(f"{title}: {formula}" if title and formula else formula)
+    label = f"{title}: {formula}" if title and formula else formula
     return [f"/* {label} */", *lines] if label else list(lines)

@@ -20,7 +20,7 @@ FARTHEST = 22.5
 
 
 @dataclass(frozen=True)
-class _Approximation:
+class _RatioPolynomials:
     """How many coefficients the polynomials of exponentials and those of logarithms have, and how far the sum
     of squares of cosine and sine may be `off` from 1.
     """
@@ -30,7 +30,7 @@ class _Approximation:
     off: float
 
 
-_OF = {DOUBLE: _Approximation(11, 21, 1e-8), FLOAT: _Approximation(7, 10, 1e-4)}
+_OF = {DOUBLE: _RatioPolynomials(11, 21, 1e-8), FLOAT: _RatioPolynomials(7, 10, 1e-4)}
 """Errors before rounding, relative but for the cosine: 3e-17 at most in double, 4e-16 of (t - sin t)/t^3
 where that is smallest; 3e-8 in single precision.
 """

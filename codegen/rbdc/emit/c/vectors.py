@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rbdc.emit.render import render
 from rbdc.functions.scalar_types import ScalarType
+from rbdc.reduction.limbs import LANES
 
 _SHORTEST = 16
 """Bytes of the shortest vector registers."""
@@ -65,3 +67,17 @@ def reduced(scalar: ScalarType, lanes: int, name: str) -> Reduction:
 def elementary_functions(scalar: ScalarType) -> ElementaryFunctions:
     """The elementary functions over this type."""
     return ElementaryFunctions(*(scalar.function(name) for name in ("sqrt", "sin", "cos", "atan2")))
+
+
+def lanes_header(robot: str, version: str, scalar: ScalarType) -> dict[str, str]:
+    """The internal header of vectors, by its name: of limbs side by side, and of columns."""
+    sizes = dict.fromkeys((*LANES, scalar.single_lanes))
+    text = render(
+        "lanes.h.jinja",
+        robot=robot,
+        version=version,
+        vectors=[vector_view(scalar, lanes) for lanes in sizes],
+        columns=vector_view(scalar, scalar.single_lanes),
+        **scalar.words,
+    )
+    return {f"{robot}_lanes.h": text}

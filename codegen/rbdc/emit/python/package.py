@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from importlib.resources import files
 from typing import Any
 
+from rbdc.emit.library import limits_of
 from rbdc.emit.names import docstring, string_literal
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
@@ -29,18 +30,6 @@ def render_python(
     that the module keeps.
     """
     views = [_function_view(d) for d in declarations]
-    independent = [body for body in model.bodies if body.coupling is None]
-    limits = [body.limits for body in independent for _ in range(body.joint.nv)]
-    lower = [
-        body.limits.lower if body.joint.euclidean else -float("inf")
-        for body in independent
-        for _ in range(body.joint.nq)
-    ]
-    upper = [
-        body.limits.upper if body.joint.euclidean else float("inf")
-        for body in independent
-        for _ in range(body.joint.nq)
-    ]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -55,19 +44,11 @@ def render_python(
         "frame_names": _names(frame.name for frame in model.frames),
         "function_names": _names(d.name for d in declarations),
         "warnings": _names(warnings),
-        "q_neutral": repr(model.neutral()),
-        "lower": repr(lower),
-        "upper": repr(upper),
-        "velocity": repr([bound.velocity for bound in limits]),
-        "effort": repr([bound.effort for bound in limits]),
-        "armature": repr(model.armature),
+        "arrays": _arrays(model),
         "actuator_names": _names(actuator.name for actuator in model.actuators) if model.actuators else "",
-        "actuation": repr(model.actuation),
         "parameter_names": parameter_names,
-        "nominal_parameters": repr(nominal(model)),
         "every_joint": _joint_literals(model),
         "conversions": _CONVERSIONS,
-        "gravity": repr(model.gravity.scalars()),
         "fext_frame": "world" if model.world_forces else "local",
         "contacts": _contacts(model),
         "joints": repr(tuple(model.draws())),
@@ -105,6 +86,17 @@ _SUPPORT = {
     "_torch.py": "_torch.py",
 }
 """Files of the package, and of `rbdc.runtime` that they are copies of."""
+
+
+def _arrays(model: Model) -> list[tuple[str, str]]:
+    """Arrays of constants of the module: names and numbers."""
+    made: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
+    made["gravity"] = model.gravity.scalars()
+    if model.actuators:
+        made["actuation"] = model.actuation  # tau = actuation @ forces of the motors
+    if model.parameters:
+        made["nominal_parameters"] = nominal(model)
+    return [(name, repr(numbers)) for name, numbers in made.items()]
 
 
 def _chart(model: Model) -> str:
@@ -197,7 +189,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class _FunctionView:
+class _PythonFunction:
     """A function of the package as Python: literals of its inputs and outputs, signatures without and with
     types, and the calls of samples one after the other and in lanes.
     """
@@ -215,7 +207,7 @@ class _FunctionView:
     doc: list[str]
 
 
-def _function_view(d: FunctionDeclaration) -> _FunctionView:
+def _function_view(d: FunctionDeclaration) -> _PythonFunction:
     names = [p.name for p in d.inputs]
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
@@ -240,7 +232,7 @@ def _function_view(d: FunctionDeclaration) -> _FunctionView:
         call = f"entry.call_into({packed}, out, num_threads, zeroed)"
     dtype = f"np.{d.scalar.dtype}"
     results = [f"NDArray[{dtype}]" if p.shape else f"{dtype} | NDArray[{dtype}]" for p in d.outputs]
-    return _FunctionView(
+    return _PythonFunction(
         name=d.name,
         summary=docstring(d.summary),
         framed=d.framed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rbdc.errors import UnsupportedError
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.forms.climb import Climb
-from rbdc.planning.forms.columns import Columns
+from rbdc.planning.forms.columns import SolveInColumns
 from rbdc.planning.forms.form import Form, Plan, Subject
 from rbdc.planning.forms.kernel_along_paths import KernelAlongPaths
 from rbdc.planning.forms.loops_along_paths import LoopsAlongThePaths
@@ -15,7 +15,7 @@ from rbdc.planning.policy import MAXIMUM_DOF, WORTH_ROLLING
 
 FORMS: tuple[Form, ...] = (
     StraightLine(),
-    Columns(),
+    SolveInColumns(),
     KernelAlongPaths(),
     LoopsAlongThePaths(),
     Climb(),

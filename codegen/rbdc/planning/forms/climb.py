@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.frames import frames_cost, frames_source
-from rbdc.functions.record import Function
-from rbdc.ir.nodes import Program
 from rbdc.planning.calibration import CLIMB
 from rbdc.planning.forms.form import Plan, Subject
 from rbdc.planning.tracing import frame_step_programs
@@ -24,8 +19,10 @@ class Climb:
         if not function.declaration.framed:
             return None
         steps = tuple(frame_step_programs(model))
-        return Plan(CLIMB, frames_cost(model, function, steps), partial(_printed, function, steps))
-
-
-def _printed(function: Function, steps: tuple[Program, ...], package: Package, loop: bool) -> FunctionSource:
-    return frames_source(package.robot, function, package.model, steps, package.version, loop=loop)
+        return Plan(
+            CLIMB,
+            frames_cost(model, function, steps),
+            lambda package, loop: frames_source(
+                package.robot, function, package.model, steps, package.version, loop=loop
+            ),
+        )

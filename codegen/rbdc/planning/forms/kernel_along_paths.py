@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.paths.kernels import KERNELS, has_windows
 from rbdc.emit.paths.paths import Request
-from rbdc.emit.paths.row_loops import Bodies
-from rbdc.functions.record import Function
 from rbdc.planning.calibration import KERNEL_ALONG_PATHS
 from rbdc.planning.forms.form import Plan, Subject
 from rbdc.planning.loops.kernel_bodies import kernel_bodies
@@ -24,11 +19,11 @@ class KernelAlongPaths:
         model, function = subject.model, subject.function
         if not has_windows(model, function):
             return None
-        bodies = kernel_bodies(model, function.policy.windows)
-        total = KERNELS[function.policy.windows].cost(model, function.declaration.scalar, bodies)
-        return Plan(KERNEL_ALONG_PATHS, total, partial(_printed, function, bodies))
-
-
-def _printed(function: Function, bodies: Bodies, package: Package, loop: bool) -> FunctionSource:
-    request = Request(package.robot, function, package.model, package.version, bodies, loop)
-    return KERNELS[function.policy.windows].source(request)
+        bodies, kernel = kernel_bodies(model, function.policy.windows), KERNELS[function.policy.windows]
+        return Plan(
+            KERNEL_ALONG_PATHS,
+            kernel.cost(model, function.declaration.scalar, bodies),
+            lambda package, loop: kernel.source(
+                Request(package.robot, function, package.model, package.version, bodies, loop)
+            ),
+        )

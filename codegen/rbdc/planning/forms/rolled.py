@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.loops import loops_source
-from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.ir.loops import LoopNest
 from rbdc.planning.calibration import ROLLED
 from rbdc.planning.forms.form import Plan, Subject
 from rbdc.planning.loops.forms import rolled
@@ -23,11 +18,11 @@ class Rolled:
         if not subject.function.policy.rolled or not subject.model.only_damped:
             return None
         method, nest = rolled(subject.model, subject.function)
-        printed = partial(_printed, subject.function.declaration, nest, method)
-        return Plan(ROLLED, nest.cost(), printed, method)
-
-
-def _printed(
-    declaration: FunctionDeclaration, nest: LoopNest, method: str, package: Package, loop: bool
-) -> FunctionSource:
-    return loops_source(package.robot, declaration, nest, package.version, method)
+        return Plan(
+            ROLLED,
+            nest.cost(),
+            lambda package, _: loops_source(
+                package.robot, subject.function.declaration, nest, package.version, method
+            ),
+            method,
+        )

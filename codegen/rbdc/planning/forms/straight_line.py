@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
-from rbdc.emit.backend import FunctionSource, Package
 from rbdc.emit.c.columns import System
 from rbdc.emit.c.csource import function_source
 from rbdc.functions.record import Function
@@ -35,8 +32,15 @@ class StraightLine:
 
 def straight_line_of(function: Function, method: str, kernels: tuple[Program, ...]) -> Plan:
     """The plan of straight-line code by these programs."""
-    printed = partial(_printed, function, method, kernels)
-    return Plan(STRAIGHT_LINE, cost(kernels[0]), printed, method, kernels)
+    return Plan(
+        STRAIGHT_LINE,
+        cost(kernels[0]),
+        lambda package, loop: function_source(
+            package.robot, function.declaration, kernels, package.version, method, loop=loop
+        ),
+        method,
+        kernels,
+    )
 
 
 def is_left_to_others(model: Model, function: Function) -> bool:
@@ -48,9 +52,3 @@ def is_left_to_others(model: Model, function: Function) -> bool:
     if function.to_solve is None or System.of(function.declaration).size <= ALWAYS_IN_COLUMNS:
         return False
     return function.policy.dense_right_sides or lane_model(model) is None
-
-
-def _printed(
-    function: Function, method: str, kernels: tuple[Program, ...], package: Package, loop: bool
-) -> FunctionSource:
-    return function_source(package.robot, function.declaration, kernels, package.version, method, loop=loop)

@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rbdc.algorithms.dynamics.newton_euler import BodyMotion, Spin, body_motion, wrench
 from rbdc.ir.loops import Clear, Loop, Sines, Statement, WhereGiven
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
-from rbdc.spatial import Force, Motion, Placement, Rotation, Scalar, Vector3
+from rbdc.spatial import Force, Motion, Placement, Vector3
 
 MOTION = 18
 """Numbers of a motion: w, alpha, a, and the rows of U."""
@@ -61,7 +59,7 @@ def inverse_dynamics(tree: Tree, *, moving: bool, accelerating: bool, external: 
         torques = [body.multiplier * x for x in body.joint.project(force)]
         (body.add if tree.coupled else body.write)("tau", torques, at_v=1)
         if not body.rooted:
-            placement = placed(body.own("X", 12))
+            placement = Placement.of(body.own("X", 12))
             body.carry("f", placement.act_force(force).scalars())
 
     made: list[Statement] = [tree.bodies(down, "from the root to the leaves")]
@@ -89,12 +87,6 @@ def _motion(body: BodyStep, moving: bool) -> tuple[BodyMotion, Spin]:
     entries = body.above("motion", MOTION)
     w, alpha, a, *rows = (Vector3.of(entries[k : k + 3]) for k in range(0, MOTION, 3))
     return BodyMotion(w, alpha, a), Spin((rows[0], rows[1], rows[2]), zero)
-
-
-def placed(numbers: Sequence[Scalar]) -> Placement:
-    """A placement from its twelve numbers."""
-    rows = [numbers[k : k + 3] for k in range(0, 9, 3)]
-    return Placement(Rotation.from_rows(rows), Vector3.of(numbers[9:]))
 
 
 def drives(tree: Tree, out: str, *, rate: str = "", second: str = "", sign: float = 1.0) -> list[Statement]:

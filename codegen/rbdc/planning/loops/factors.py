@@ -17,7 +17,7 @@ BLOCK = 8
 
 
 @dataclass(frozen=True)
-class Block:
+class ColumnBlock:
     """Columns of a row that are taken together: how many, and where they begin."""
 
     size: int
@@ -83,7 +83,7 @@ class Factors:
         h, n = self.h, self.n
 
         def sums(
-            block: Block, index: str, loops: Callable[[tuple[Statement, ...]], Loop]
+            block: ColumnBlock, index: str, loops: Callable[[tuple[Statement, ...]], Loop]
         ) -> tuple[Statement, ...]:
             """Row k of a block less the rows of an index, each times its entry of L; first times -1 / D."""
             last = index == "above"
@@ -156,11 +156,11 @@ class Factors:
         """For each column c before k."""
         return loop("c", "0", "k", (self._step(record),))
 
-    def _blocks(self, body: Callable[[Block], tuple[Statement, ...]]) -> tuple[Statement, ...]:
+    def _blocks(self, body: Callable[[ColumnBlock], tuple[Statement, ...]]) -> tuple[Statement, ...]:
         """For all columns of a row, whole blocks c of them and the rest."""
         count, rest = divmod(self.n, BLOCK)
-        whole = (loop("c", "0", str(count), body(Block(BLOCK, {"c": BLOCK}))),) if count else ()
-        return (*whole, *(body(Block(rest, {}, self.n - rest)) if rest else ()))
+        whole = (loop("c", "0", str(count), body(ColumnBlock(BLOCK, {"c": BLOCK}))),) if count else ()
+        return (*whole, *(body(ColumnBlock(rest, {}, self.n - rest)) if rest else ()))
 
 
 def subtract(tree: Tree, out: str, less: str) -> list[Statement]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 from rbdc.algorithms.dynamics.coriolis import CoriolisFactor
 from rbdc.ir.loops import Clear, Loop, Statement, WhereGiven
 from rbdc.model import WORLD
-from rbdc.planning.loops.body_frames import placed
 from rbdc.planning.loops.recording import StepRecorder
 from rbdc.planning.loops.tree import BodyStep, Tree, loop
 from rbdc.spatial import (
@@ -38,7 +37,7 @@ def world(tree: Tree) -> Loop:
         if body.rooted:
             placement = Placement(placement.rotation, Vector3.zero())
         else:
-            placement = placed(body.above("X", 12)).compose(placement)
+            placement = Placement.of(body.above("X", 12)).compose(placement)
         columns = [placement.act(s).scaled(body.multiplier) for s in body.joint.subspace()]
         body.keep("X", placement.scalars())
         body.write("S", [x for column in columns for x in column.scalars()], dof=6)
@@ -65,7 +64,7 @@ def forces(tree: Tree, *, accelerating: str = "", external: bool = True) -> list
         body.keep("F", force.scalars())
 
     def less(body: BodyStep) -> None:
-        force = placed(body.own("X", 12)).act_force(body.external_force())
+        force = Placement.of(body.own("X", 12)).act_force(body.external_force())
         body.add("F", (-force).scalars(), i=6)
 
     made: list[Statement] = [

@@ -15,7 +15,7 @@ from rbdc.model.joint_space import JointSpaceBody, with_z_axes
 from rbdc.model.joints import JointType
 from rbdc.planning.loops.paths import Paths, dof_parents, elimination_parents
 from rbdc.planning.loops.recording import StepRecorder
-from rbdc.spatial import Force, MomentInertia, Placement, Rotation, Scalar, Symmetric3, Vector3
+from rbdc.spatial import Force, MomentInertia, Placement, Scalar, Symmetric3, Vector3
 
 Visit = Callable[["BodyStep"], None]
 """Records what a loop does for one body."""
@@ -24,7 +24,7 @@ EndStep = Callable[[StepRecorder], None]
 
 
 @dataclass(frozen=True)
-class Kind:
+class BodyKind:
     """Bodies that one program serves: those of one joint, in its z-axis frame, on the world or on a body."""
 
     joint: JointType
@@ -54,7 +54,7 @@ class BodyStep(StepRecorder):
     it reads and writes in its own row or its parent's.
     """
 
-    def __init__(self, tree: Tree, kind: Kind) -> None:
+    def __init__(self, tree: Tree, kind: BodyKind) -> None:
         super().__init__("on the world" if kind.rooted else f"{kind.joint.kind} joint")
         self.tree, self.kind, self.joint, self.rooted = tree, kind, kind.joint, kind.rooted
 
@@ -68,7 +68,7 @@ class BodyStep(StepRecorder):
 
     def placement(self) -> Placement:
         """The frame of the body in its parent's at q."""
-        return _placement(self.constants("placement")).compose(self.joint.placement(self._position()))
+        return Placement.of(self.constants("placement")).compose(self.joint.placement(self._position()))
 
     def _position(self) -> list[Any]:
         """The joint's entries of q."""
@@ -100,7 +100,7 @@ class BodyStep(StepRecorder):
 
     def external_force(self) -> Force:
         """The external force on the body, in the frame that was chosen for it."""
-        return _placement(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
+        return Placement.of(self.constants("chosen")).act_inverse_force(Force.of(self.read("fext", 6, i=6)))
 
     def own(self, array: str, size: int) -> list[Scalar]:
         """The body's row of an array."""
@@ -125,11 +125,6 @@ class BodyStep(StepRecorder):
             self.add(array, values, parent=len(values))
 
 
-def _placement(numbers: Sequence[Scalar]) -> Placement:
-    rows = [numbers[k : k + 3] for k in range(0, 9, 3)]
-    return Placement(Rotation.from_rows(rows), Vector3.of(numbers[9:]))
-
-
 class Tree:
     """A model with every joint's axis on z, as tables of numbers by body and by degree of freedom."""
 
@@ -148,11 +143,11 @@ class Tree:
         self.paths = Paths.of_parents(dof_parents(model))
         self.rows = Paths.of_parents(elimination_parents(model, self.paths))
 
-    def kind_of(self, body: JointSpaceBody) -> Kind:
+    def kind_of(self, body: JointSpaceBody) -> BodyKind:
         """The kind of a body."""
-        return Kind(body.joint, body.parent == WORLD)
+        return BodyKind(body.joint, body.parent == WORLD)
 
-    def members(self, kind: Kind) -> list[int]:
+    def members(self, kind: BodyKind) -> list[int]:
         """The bodies of a kind."""
         return [index for index, body in enumerate(self.model.bodies) if self.kind_of(body) == kind]
 
@@ -320,7 +315,7 @@ def _used(statements: Sequence[Statement]) -> Iterator[str]:
                 pass
 
 
-def enumerator(number: int, kind: Kind) -> str:
+def enumerator(number: int, kind: BodyKind) -> str:
     """The name of a kind in C."""
     return f"{kind.joint.kind.upper()}_{number}"
 

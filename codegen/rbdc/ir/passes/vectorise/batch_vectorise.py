@@ -17,7 +17,7 @@ RESULTS = "results"
 
 
 @dataclass(frozen=True)
-class Samples:
+class SideBySide:
     """A program over vectors, and where the entries of its outputs are.
 
     constants: entries that are the same whatever the inputs. output_indices: for each output and entry the
@@ -29,7 +29,7 @@ class Samples:
     output_indices: tuple[tuple[int, ...], ...]
 
 
-def side_by_side(program: Program, width: int) -> Samples:
+def side_by_side(program: Program, width: int) -> SideBySide:
     """See the module's docstring."""
     _check_scalar(program)
     entries = [k for result in program.results for k in result]
@@ -49,7 +49,7 @@ def side_by_side(program: Program, width: int) -> Samples:
         results=(tuple(distinct),),
     )
     places = tuple(tuple(place[k] for k in result) for result in program.results)
-    return Samples(wide, tuple(x for x in constants if x is not None), places)
+    return SideBySide(wide, tuple(x for x in constants if x is not None), places)
 
 
 def widened(program: Program, width: int) -> Program:

@@ -1,0 +1,66 @@
+"""Which values have no name in C: they are written inside the expression that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from rbdc.ir.forms import Form, VectorForm
+from rbdc.ir.nodes import Program, Value
+from rbdc.ir.operations import EXTRACT, GATHER, LANES
+from rbdc.ir.passes.function_splitting import Chunks
+
+MAXIMUM_INLINED = 8
+"""An expression is not nested into another beyond this many operations: it would no longer fit a line."""
+
+
+def inlined(
+    program: Program, chunks: Chunks, gathered: Collection[int], users: Sequence[Sequence[int]]
+) -> list[bool]:
+    """For each value whether it is written where it is used: if that is one place nearby and the expression
+    stays short. `gathered`: sines and cosines of joint angles, which one call computes; `users`: of each
+    value, as `Program.users` gives them.
+    """
+    found = list[bool]()
+    weights = [0] * len(program.values)
+    for index, value in enumerate(program.values):
+        known = _is_known(program, chunks, gathered, index, users[index])
+        if known is None:
+            weight = 1 + sum(weights[k] for k in value.arguments)
+            known = weight <= MAXIMUM_INLINED and _has_one_user_nearby(program, chunks, index, users[index])
+            weights[index] = weight if known else 0
+        found.append(known)
+    return found
+
+
+def is_function_of_vectors(value: Value) -> bool:
+    """Whether a function of ours makes it, over pointers: vectors as such are no matter for every ABI."""
+    return value.width > 1 and value.operation.vector_form is VectorForm.FUNCTION
+
+
+def _is_known(
+    program: Program, chunks: Chunks, gathered: Collection[int], index: int, users: Sequence[int]
+) -> bool | None:
+    """The answer for a value that is no arithmetic, or whose vector must have a name; None for others."""
+    value = program.values[index]
+    operation = value.operation
+    if operation.is_leaf or operation.is_condition:
+        return True
+    if operation is EXTRACT:
+        return index not in chunks.slot_of
+    if operation in (GATHER, LANES) and all(user in gathered for user in users):
+        return True  # nothing but the lists of angles and offsets has them, one by one
+    if is_function_of_vectors(value):
+        return False
+    needed = any(program.values[user].operation.needs_names for user in users if user >= 0)
+    return False if value.width > 1 and (operation.form is Form.INITIALIZER or needed) else None
+
+
+def _has_one_user_nearby(program: Program, chunks: Chunks, index: int, users: Sequence[int]) -> bool:
+    value = program.values[index]
+    if len(users) != 1 or index in program.symbols or value.operation.is_elementary:
+        return False
+    if users[0] < 0:
+        return True
+    user, chunk_of = program.values[users[0]], chunks.chunk_of
+    near = user.section == value.section and chunk_of[users[0]] == chunk_of[index]
+    return near and not user.operation.is_condition
