@@ -110,6 +110,11 @@ def total(
     return summed, np.concatenate([q, rng.standard_normal(ends[-1] - m.nq)])
 
 
+def values(f: Callable[[Any], Any], array: Callable[[Any], Any]) -> Callable[[Array], Array]:
+    """A framework's function as one of NumPy's arrays."""
+    return lambda x: np.atleast_1d(np.asarray(f(array(x))))
+
+
 @pytest.mark.parametrize("robot", slow_but(ROBOTS[1:3], (), ROBOTS[1:2]))
 def test_jax(robot: str) -> None:
     jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -118,9 +123,9 @@ def test_jax(robot: str) -> None:
         for row, _ in cases(robot):
             f, x = total(m, row.name, getattr(m.jax, row.name), jax.numpy.asarray)
             gradient = jax.jit(jax.grad(f))
-            close(np.array(gradient(x)), central(lambda x, f=f: np.array([f(x)]), x)[0], 1e-7)
+            close(np.array(gradient(x)), central(values(f, np.asarray), x)[0], 1e-7)
             if row.second:
-                close(np.array(jax.hessian(f)(x)), central(lambda x, g=gradient: np.array(g(x)), x), 1e-7)
+                close(np.array(jax.hessian(f)(x)), central(values(gradient, np.asarray), x), 1e-7)
 
 
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
@@ -135,7 +140,7 @@ def test_torch(robot: str) -> None:
         def gradient(x: Array, f: Any = f) -> Array:
             return np.array(torch.func.grad(f)(torch.tensor(x)).detach().numpy())
 
-        close(gradient(x), central(lambda x, f=f: np.array([f(torch.tensor(x))]), x)[0], 1e-7)
+        close(gradient(x), central(values(f, torch.tensor), x)[0], 1e-7)
         if row.second:
             second = torch.func.jacrev(torch.func.grad(f))(torch.tensor(x))
             close(second.detach().numpy(), central(gradient, x), 1e-7)

@@ -204,7 +204,7 @@ class Functions:
             if given.get(array) is None and not optional:
                 raise TypeError(f"{name}: argument {array} is missing")
         place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        last = max((k for k, array in enumerate(arrays) if given.get(array) is not None), default=-1)
+        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
         return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
 
     def _or_default(self, spec: Any, x: Any) -> Any:
