@@ -213,7 +213,9 @@ class BuildArguments(TypedDict, total=False):
     allow_invalid_inertia: bool
     armature: Numbers
     damping: Literal["report", "include"]
-    springs: Literal["refuse", "report"]
+    springs: Literal["report", "include"]
+    friction: Literal["report", "include"]
+    friction_width: str | float
     xacro_arg: str | Sequence[str] | Mapping[str, str]
     lock: Numbers
     base: str | None
@@ -240,7 +242,15 @@ class BuildArguments(TypedDict, total=False):
     verify: bool
 
 
-_OF_MODEL = (*options_of(ModelOptions), "snap", "contacts", "contact_frame", "fext_frame", "parameters", "payloads")
+_OF_MODEL = (
+    *options_of(ModelOptions),
+    "snap",
+    "contacts",
+    "contact_frame",
+    "fext_frame",
+    "parameters",
+    "payloads",
+)
 _OF_FUNCTIONS = ("functions", "preset", "fuse")
 _OF_OUTPUT = ("name", "out", "jobs", "force", "verify")
 _GROUPS = {"Model": _OF_MODEL, "Functions": _OF_FUNCTIONS, "Output": _OF_OUTPUT}

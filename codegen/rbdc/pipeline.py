@@ -39,15 +39,7 @@ from rbdc.native.scratch import sweep_temporary
 from rbdc.native.target import refuse_other_machine
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.option_fields import recorded_options
-from rbdc.options import (
-    BuildArguments,
-    BuildOptions,
-    ContactFrame,
-    Progress,
-    Style,
-    check_options,
-    grouped,
-)
+from rbdc.options import BuildArguments, BuildOptions, ContactFrame, Progress, Style, check_options, grouped
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
