@@ -27,6 +27,7 @@ PAGES += [ROOT / "generated" / "contacts.md"]
 PAGES += [
     p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()
 ]
+PAGES += [ROOT / "generated" / "derivatives.md"]
 WORDS = 1200
 """Of the first page, at most."""
 COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")

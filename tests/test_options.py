@@ -17,7 +17,7 @@ from rbdc.cli.commands import commands
 from rbdc.cli.wheel import wheel as wheel_command
 from rbdc.errors import OptionError
 from rbdc.option_fields import TEXT, Option, Recorded, options_of, recorded_options
-from rbdc.options import BuildOptions, Style
+from rbdc.options import BuildArguments, BuildOptions, Style, grouped
 from rbdc.resources import resolve
 
 OPTIONS = options_of(BuildOptions)
@@ -77,7 +77,7 @@ def test_switches() -> None:
 
 def test_repeated_options_add_up() -> None:
     assert asked("--lock", "j=1", "--lock", "k=2").lock == (("j", 1.0), ("k", 2.0))
-    assert asked("--tool", "a@b:1 2 3", "--frames", "c@d:1 2 3").frames[1][:2] == ("c", "d")
+    assert asked("--frame", "a@b:1 2 3", "--frame", "c@d:1 2 3").frames[1][:2] == ("c", "d")
 
 
 def test_a_file_of_numbers(tmp_path: Path) -> None:
@@ -138,15 +138,16 @@ REFUSED: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize(("name", "value", "message"), REFUSED, ids=[f"{r[0]}-{r[2][:30]}" for r in REFUSED])
 def test_others_are_refused_by_name(name: str, value: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=message):
-        rbdc.build("cartpole", **{"out": tmp_path / "out", "functions": "nle", name: value})
+        given: Any = {"out": tmp_path / "out", "functions": "nle", OPTIONS[name].names[0]: value}
+        rbdc.build("cartpole", **given)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_names() -> None:
     with pytest.raises(OptionError, match="no option 'lokc'; there are root_joint, mimic, .*, verify$"):
-        rbdc.build("cartpole", lokc="j=1")
-    with pytest.raises(OptionError, match="--cc is given twice, once as compiler"):
-        rbdc.build("cartpole", cc="gcc", compiler="clang")
+        rbdc.build("cartpole", lokc="j=1")  # type: ignore[call-arg]
+    with pytest.raises(OptionError, match="--contacts is given twice, once as loop"):
+        BuildOptions.of({"contacts": "a=point@link2", "loop": "b=weld@link1:link2"})
     with pytest.raises(OptionError, match="no option 'march'; there are root_joint"):
         rbdc.Model.from_urdf(resolve("cartpole"), march="native")
 
@@ -164,7 +165,9 @@ def test_texts_build_what_the_command_line_builds(tmp_path: Path) -> None:
     }
     manifests = []
     with pytest.warns(rbdc.RbdcWarning, match="damping"):
-        rbdc.build("double_pendulum", out=tmp_path / "python", **texts)
+        rbdc.build(
+            "double_pendulum", out=tmp_path / "python", **{OPTIONS[k].names[0]: v for k, v in texts.items()}
+        )
     words = [w for k, v in texts.items() for w in (OPTIONS[k].flags[0], v if isinstance(v, str) else v[0])]
     done = CliRunner().invoke(
         commands, ["build", "double_pendulum", *words, "--out", str(tmp_path / "commands")]
@@ -202,10 +205,14 @@ def test_commands_take_their_options_from_one_place() -> None:
         return {flag for parameter in command.params for flag in parameter.opts if flag.startswith("-")}
 
     assert {flag for option in OPTIONS.values() for flag in option.flags} <= flags(build_command)
-    assert flags(build_command) - flags(wheel_command) == {"--march", "--targets", "--json"}
+    assert flags(build_command) - flags(wheel_command) == {"--json"}
     words = " ".join(CliRunner().invoke(commands, ["build", "--help"]).output.split())
     for option in OPTIONS.values():
-        assert option.help in words
+        assert option.help in words and f"    {option.names[0]}: {option.help}" in str(rbdc.build.__doc__)
+    assert sorted(o.name for options in grouped().values() for o in options) == sorted(OPTIONS)
+    for title in grouped():
+        assert f" {title}: " in words and f"\n{title}:\n" in str(rbdc.build.__doc__)
+    assert list(BuildArguments.__annotations__) == [option.names[0] for option in OPTIONS.values()]
     assert "[default: 0 0 -9.81]" in words and "[default: c,batch]" in words
 
 

@@ -53,8 +53,8 @@ class Option(Generic[Value]):
     """A field of a class of options, as a descriptor: what is assigned is read, and refused by name.
 
     default: its value where nothing is given; if it is None, so may be what is given. help: one sentence for
-    --help. spellings: on the command line, where they are others than the field's name; the name is one in
-    any case. recorded: whether the manifest has it.
+    --help. spellings: on the command line, where they are others than the field's name. recorded: whether the
+    manifest has it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Option(Generic[Value]):
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
-        self.flags = tuple(dict.fromkeys((*self.flags, f"--{name.replace('_', '-')}")))
+        self.flags = self.flags or (f"--{name.replace('_', '-')}",)
 
     def __get__(self, instance: object | None, owner: type) -> Value:
         value: Value = self.default if instance is None else vars(instance)[self.name]
@@ -86,7 +86,7 @@ class Option(Generic[Value]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The spellings as names of arguments in Python."""
+        """The spellings as names of arguments in Python, the usual one first."""
         return tuple(flag.removeprefix("--").replace("-", "_") for flag in self.flags)
 
 
@@ -106,7 +106,8 @@ def arguments(owner: type, given: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in fields_by_name:
-            raise OptionError(f"no option {name!r}; there are {', '.join(options)}")
+            there = ", ".join(option.names[0] for option in options.values())
+            raise OptionError(f"no option {name!r}; there are {there}")
         if fields_by_name[name] in found:
             raise OptionError(f"{options[fields_by_name[name]].flags[0]} is given twice, once as {name}")
         found[fields_by_name[name]] = value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
@@ -32,6 +33,9 @@ from rbdc.option_fields import (
 
 Progress = Callable[[str], None]
 """Is told in words what a build is doing."""
+
+Numbers = str | PathLike[str] | Mapping[str, float] | Sequence[Any]
+"""A number for each of some joints: `joint=value,...`, a file, a mapping, or several of these."""
 
 LIKELY_MEANT = 1e-11
 """Joint rotations this close to a right angle are taken as one unless --snap says otherwise: 1.57079632679 is
@@ -115,9 +119,9 @@ class BuildOptions(ModelOptions):
         CONTACTS,
         (),
         "A contact with the world, or a closed loop; FILE: TOML, or the YAML beside parallel robots.",
+        "--contacts",
         "--contact",
         "--loop",
-        "--contacts",
         recorded=Recorded.UNLESS_DEFAULT,
     )
     contact_frame: Option[ContactFrame] = Option(
@@ -195,6 +199,69 @@ class BuildOptions(ModelOptions):
         True,
         "Compare what was compiled with the recursions of the literature before it is installed, or do not.",
     )
+
+
+class BuildArguments(TypedDict, total=False):
+    """The options of a build by their names, with what each takes: values, or a text as on the command
+    line.
+    """
+
+    root_joint: Literal["fixed", "free-flyer"]
+    mimic: Literal["independent", "coupled"]
+    joint_order: Literal["name", "file"]
+    gravity: str | Sequence[float]
+    allow_invalid_inertia: bool
+    armature: Numbers
+    damping: Literal["report", "include"]
+    springs: Literal["report", "include"]
+    friction: Literal["report", "include"]
+    friction_width: str | float
+    xacro_arg: str | Sequence[str] | Mapping[str, str]
+    lock: Numbers
+    base: str | None
+    frame: str | Sequence[str | tuple[str, str, Sequence[float]]]
+    snap: str | float
+    parameters: str | Sequence[str] | None
+    payload: str | Sequence[str]
+    fext_frame: Literal["local", "world"]
+    contacts: Any
+    contact_frame: Literal["local", "world"]
+    name: str | None
+    functions: str | Sequence[str] | None
+    preset: str
+    out: str | PathLike[str]
+    dtype: Literal["float64", "float32"]
+    targets: str | Sequence[str]
+    style: Literal["unrolled", "rolled", "auto"]
+    fuse: str | Sequence[str | Sequence[str]]
+    march: Literal["native", "portable"]
+    cc: str | None
+    cflags: str | Sequence[str] | None
+    jobs: int | str | None
+    force: bool
+    verify: bool
+
+
+_OF_MODEL = (
+    *options_of(ModelOptions),
+    "snap",
+    "contacts",
+    "contact_frame",
+    "fext_frame",
+    "parameters",
+    "payloads",
+)
+_OF_FUNCTIONS = ("functions", "preset", "fuse")
+_OF_OUTPUT = ("name", "out", "jobs", "force", "verify")
+_GROUPS = {"Model": _OF_MODEL, "Functions": _OF_FUNCTIONS, "Output": _OF_OUTPUT}
+
+
+def grouped(options: type[BuildOptions] = BuildOptions) -> dict[str, list[Option[Any]]]:
+    """The options by what they bear on, as help shows them."""
+    every = options_of(options)
+    of = {name: title for title, names in _GROUPS.items() for name in names}
+    titles = ("Model", "Functions", "C", "Output")
+    return {title: [o for name, o in every.items() if of.get(name, "C") == title] for title in titles}
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts")

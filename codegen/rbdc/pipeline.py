@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import cleandoc
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import rbdc
 from rbdc.build_result import BuildResult, result_of
@@ -39,7 +39,7 @@ from rbdc.native.scratch import sweep_temporary
 from rbdc.native.target import refuse_other_machine
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.option_fields import recorded_options
-from rbdc.options import BuildOptions, ContactFrame, Progress, Style, check_options
+from rbdc.options import BuildArguments, BuildOptions, ContactFrame, Progress, Style, check_options, grouped
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -48,18 +48,33 @@ if TYPE_CHECKING:
     from rbdc.emit.backend import FunctionSource
     from rbdc.native.build import Native
     from rbdc.planning.generation import Generated
+    from rbdc.runtime.module import GeneratedModule
 
 Description = str | PathLike[str] | Model
+Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
-def build(description: Description, *, progress: bool | None = None, **options: Any) -> ModuleType:
+def _with_options(function: Documented) -> Documented:
+    """A decorator: the docstring with the options of a build by what they bear on."""
+    groups = [
+        "\n".join([f"{title}:", *(f"    {option.names[0]}: {option.help}" for option in options)])
+        for title, options in grouped().items()
+    ]
+    function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
+    return function
+
+
+@_with_options
+def build(
+    description: Description, *, progress: bool | None = None, **options: Unpack[BuildArguments]
+) -> GeneratedModule:
     """Build a module and load it: ``rbdc.build("kuka_iiwa").rnea(q, v, a)``.
 
     Args:
         description: a path, the name of a robot that ships with rbdc, or a `rbdc.Model`.
         progress: whether to show what is going on; by default on terminals and in notebooks.
-        options: those of the command line by the same names, `functions="rnea,aba"` or
-            `functions=["rnea", "aba"]`; see `rbdc.options.BuildOptions`, or ``rbdc build --help``.
+        options: below, by the names and with the values of the command line, `functions="rnea,aba"` or
+            `functions=["rnea", "aba"]`.
 
     Raises:
         RbdcError: with the place, what is wrong and how to mend it.
@@ -68,7 +83,7 @@ def build(description: Description, *, progress: bool | None = None, **options: 
         RbdcWarning: of what the description has and the module leaves out or doubts; the module's `warnings`
             keep the texts.
     """
-    chosen = BuildOptions.of(options)
+    chosen = BuildOptions.of(dict(options))
     title = description.name if isinstance(description, Model) else fspath(description)
     with shown(f"building {ascii(title)[1:-1]}", progress) as show:
         result = build_package(description, chosen, show)

@@ -115,6 +115,6 @@ def test_gravity_is_three_numbers(given: object) -> None:
     with pytest.raises(
         OptionError, match=r"^--gravity .*: give three finite numbers \(m/s\^2, world axes\), as 0 0 -9.81$"
     ):
-        rbdc.build("double_pendulum", gravity=given)
+        rbdc.build("double_pendulum", gravity=given)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="give three finite numbers"):
         rbdc.Model.from_urdf(resolve("double_pendulum"), gravity=given)

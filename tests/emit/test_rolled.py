@@ -244,7 +244,7 @@ def test_more_joints_than_can_be_unrolled(tmp_path: Path) -> None:
 
 def test_unknown_style() -> None:
     with pytest.raises(OptionError, match=r"--style 'curled': there are unrolled, rolled, auto"):
-        rbdc.build("cartpole", style="curled")
+        rbdc.build("cartpole", style="curled")  # type: ignore[arg-type]
 
 
 def test_auto_rolls_what_is_large(monkeypatch: pytest.MonkeyPatch) -> None:

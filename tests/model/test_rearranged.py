@@ -104,7 +104,7 @@ def test_another_root_is_the_same_robot(base: str) -> None:
 
 def test_added_frames() -> None:
     place = (0.1, 0.2, 0.3, 0.0, 0.0, np.pi / 2)
-    model = Model.from_urdf(resolve("ur5"), frames=(("tip", "tool0", place), ("tipper", "tip", place)))
+    model = Model.from_urdf(resolve("ur5"), frame=(("tip", "tool0", place), ("tipper", "tip", place)))
     q = floats(np.linspace(0.1, 0.6, 6))[0]
     found = np.array(forward_kinematics(model, q), dtype=float).reshape(-1, 4, 4)
     at = {frame.name: placement for frame, placement in zip(model.frames, found, strict=True)}
@@ -145,7 +145,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert options["frames"] == [["tip", "tool0", [0.0, 0.0, 0.1, 0.0, 0.0, 1.5]]]
     assert options["base"] == "base_link"
     assert "crba" in result.stdout
-    refused = run(*command, "--tool", "tip@tool0")
+    refused = run(*command, "--frame", "tip@tool0")
     assert (refused.exit_code, refused.stderr.count("rbdc: error:")) == (2, 1)
     assert "give NAME@LINK:XYZ" in refused.stderr
 

@@ -45,13 +45,13 @@ WITH_ARGUMENT = ROBOT.replace(
 def test_arguments(tmp_path: Path) -> None:
     (tmp_path / "r.urdf").write_text(WITH_ARGUMENT)
     for given, height in (((), 0.5), ((("reach", "0.75"),), 1.5)):
-        model = Model.from_file(tmp_path / "r.urdf", xacro_arguments=given)
+        model = Model.from_file(tmp_path / "r.urdf", xacro_arg=given)
         assert model.bodies[0].placement.translation.z == height
     with pytest.raises(OptionError, match='no argument "raech"; there are reach'):
-        Model.from_file(tmp_path / "r.urdf", xacro_arguments=(("raech", "1"),))
+        Model.from_file(tmp_path / "r.urdf", xacro_arg=(("raech", "1"),))
     (tmp_path / "plain.urdf").write_text(pair())
     with pytest.raises(OptionError, match="--xacro-arg is for xacro files"):
-        Model.from_file(tmp_path / "plain.urdf", xacro_arguments=(("reach", "1"),))
+        Model.from_file(tmp_path / "plain.urdf", xacro_arg=(("reach", "1"),))
 
 
 def test_arguments_on_the_command_line(tmp_path: Path) -> None:

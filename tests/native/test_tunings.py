@@ -40,7 +40,7 @@ def test_a_package_for_every_tuning(tuning: str, tmp_path: Path) -> None:
         "double_pendulum_continuous",
         functions=FUNCTIONS,
         targets=("c", "batch"),
-        compiler=compiler,
+        cc=compiler,
         cflags=FLAGS,
         out=tmp_path,
     )

@@ -14,6 +14,7 @@ the iterated derivatives in the tangent space, first by a (Singh et al., eq. 17)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from rbdc.algorithms.frames import express, frame_columns, frame_jacobian
 from rbdc.algorithms.kinematics import homogeneous
@@ -44,7 +45,7 @@ def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: 
 def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
     """The derivatives by q of the entries of the placement (16, nv), row by row."""
     world, columns = _placed(model, q, frame, reference), transposed(frame_jacobian(model, q, frame, ALIGNED))
-    made = [_moved(world, s, lambda x, s=s: s.angular.cross(x)) for s in map(_motion, columns)]
+    made = [_moved(world, s.linear, s.angular.cross) for s in map(_motion, columns)]
     return transposed(made) if made else [[] for _ in range(16)]
 
 
@@ -65,8 +66,8 @@ def frame_placement_second_derivatives(
     """L_b L_a of the entries of the placement (16 nv, nv)."""
     world, made = _placed(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, outer, inner in _pairs(model, q, frame):
-        turned = Motion(outer.angular.cross(inner.linear), Vector3.zero())
-        moved = _moved(world, turned, lambda x, o=outer, i=inner: o.angular.cross(i.angular.cross(x)))
+        turned = partial(_turned_twice, outer.angular, inner.angular)
+        moved = _moved(world, outer.angular.cross(inner.linear), turned)
         _add(made, model.nv, a, b, factor, moved)
     return made
 
@@ -103,12 +104,14 @@ def _motion(entries: Scalars) -> Motion:
     return Motion(Vector3.of(entries[:3]), Vector3.of(entries[3:]))
 
 
-def _moved(world: Placement, s: Motion, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:
-    """The change of the sixteen entries where the origin moves by that of s and each axis as `turned`
-    says.
-    """
+def _turned_twice(outer: Vector3, inner: Vector3, x: Vector3) -> Vector3:
+    return outer.cross(inner.cross(x))
+
+
+def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]) -> list[Scalar]:
+    """The change of the sixteen entries where the origin moves by a step and each axis as `turned` says."""
     axes = [turned(Vector3.of(axis)).scalars() for axis in transposed(world.rotation.rows())]
-    rows = transposed([*axes, s.linear.scalars()])
+    rows = transposed([*axes, step.scalars()])
     return [entry for row in rows for entry in row] + [0.0] * 4
 
 

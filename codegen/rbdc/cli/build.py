@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from rbdc.cli.support import AS_JSON, EXPECTED, Failure, Progress, message_of, show_warnings, takes
+from rbdc.cli.support import (
+    AS_JSON,
+    EXPECTED,
+    Failure,
+    Progress,
+    message_of,
+    show_warnings,
+    takes,
+    write_options,
+)
 from rbdc.errors import OptionError
 from rbdc.options import BuildOptions
 
@@ -20,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class _Build(click.Command):
-    """The command whose help lists the functions of the presets."""
+    """The command whose help lists the functions of the presets, and options by what they bear on."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from rbdc.functions.catalogue import presets
 
-        super().format_options(ctx, formatter)
+        write_options(self, ctx, formatter)
         listed: list[tuple[str, str]] = []
         less: tuple[str, ...] = ()
         for name, functions in presets().items():

@@ -19,7 +19,7 @@ import click
 
 from rbdc.errors import RbdcError, ToolchainError
 from rbdc.option_fields import SWITCH, Option, options_of
-from rbdc.options import BuildOptions
+from rbdc.options import BuildOptions, grouped
 
 if TYPE_CHECKING:
     from rbdc.report.present.baseline import Verdict
@@ -214,6 +214,16 @@ def out(default: str | None, words: str = "The folder of what is written.") -> C
 
 
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print as JSON.")
+
+
+def write_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the help of options: those of a build by what they bear on, then the command's own."""
+    rest = {p.name: record for p in command.get_params(context) if (record := p.get_help_record(context))}
+    for title, options in grouped().items():
+        with formatter.section(title):
+            formatter.write_dl([rest.pop(option.name) for option in options if option.name in rest])
+    with formatter.section("Command"):
+        formatter.write_dl(list(rest.values()))
 
 
 def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Command]:

@@ -8,13 +8,27 @@ from typing import Any
 
 import click
 
-from rbdc.cli.support import Progress, out, show_warnings, takes
+from rbdc.cli.support import Progress, out, show_warnings, takes, write_options
 from rbdc.options import BuildOptions
 
 
-@click.command(epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
+class _Wheel(click.Command):
+    """The command whose help has options by what they bear on."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        write_options(self, ctx, formatter)
+
+
+@click.command(cls=_Wheel, epilog="Example: rbdc wheel kuka_iiwa && pip install wheels/kuka_iiwa-*.whl")
 @click.argument("description")
-@takes(without=("out", "march", "targets"))
+@takes(without=("out", "march"))
+@click.option(
+    "--march",
+    type=click.Choice(["portable"]),
+    default="portable",
+    show_default=True,
+    help="A wheel runs on every processor.",
+)
 @click.option(
     "--license",
     "licences",
@@ -33,7 +47,7 @@ def wheel(description: str, licences: tuple[Path, ...], out: Path, **given: Any)
     from rbdc.pipeline import build_package
     from rbdc.resources import resolve
 
-    options = BuildOptions(**given, march="portable")
+    options = BuildOptions(**given)
     with temporary() as folder, Progress(description) as progress:
         result = build_package(description, replace(options, out=folder), progress)
         made = make_wheel(result.directory, out, licences or licences_beside(Path(resolve(description))))

@@ -240,7 +240,6 @@ class ModelOptions:
         (),
         "Add a frame without mass, fixed to LINK: m, rad.",
         "--frame",
-        "--tool",
         recorded=Recorded.UNLESS_DEFAULT,
     )
 
@@ -251,4 +250,4 @@ class ModelOptions:
 
     def of_model(self) -> dict[str, Any]:
         """The options of a model by name, for `Model.assemble` and its relatives."""
-        return {name: getattr(self, name) for name in options_of(ModelOptions)}
+        return {option.names[0]: getattr(self, name) for name, option in options_of(ModelOptions).items()}

@@ -68,8 +68,9 @@ def _texts(licences: Sequence[Path]) -> dict[str, bytes]:
 
 def _of_python(files: Mapping[str, str]) -> list[str]:
     """The names of a package's files that Python needs."""
-    endings = (".py", ".pyi", "py.typed")
-    return [*(name for name in sorted(files) if name.endswith(endings)), EXTENSION, MANIFEST]
+    endings = (".py", ".pyi", "py.typed", ".so")
+    found = (name for name in sorted(files) if name.endswith(endings) and name != EXTENSION)
+    return [*found, EXTENSION, MANIFEST]
 
 
 def _metadata(robot: str, version: str, licences: Sequence[str]) -> str:

@@ -119,7 +119,32 @@ class Known:
         needed += [found.second for found in self.differentials.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
         remedy = f"; build it with --functions {','.join([name, *missing])}" if missing else ""
+        if name in (found.weighted for found in self.differentials.values()):
+            remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
+
+
+class OfFramework:
+    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
+
+    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
+        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
+        self._functions = functions
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return self.__wrapped__(*arguments, **named)
+        except (TypeError, NotImplementedError) as error:
+            if "jvp" not in str(error) or self.__name__ in str(error):
+                raise
+            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
+            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._functions, self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of {self._functions!r}>"
 
 
 class Functions:
@@ -139,11 +164,12 @@ class Functions:
             getattr(self._module, name)  # which raises what to do about a function that was not built
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
         self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
-        made = self._made(name)
-        made.__name__ = name
-        made.__doc__ = getattr(self._module, name).__doc__
+        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
         setattr(self, name, made)
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._module, self.framework)
 
     def __dir__(self) -> list[str]:
         return sorted(self._module.functions)
@@ -178,7 +204,7 @@ class Functions:
             if given.get(array) is None and not optional:
                 raise TypeError(f"{name}: argument {array} is missing")
         place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        last = max((k for k, array in enumerate(arrays) if given.get(array) is not None), default=-1)
+        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
         return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
 
     def _or_default(self, spec: Any, x: Any) -> Any:

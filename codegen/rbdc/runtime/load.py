@@ -12,10 +12,13 @@ from importlib.machinery import ExtensionFileLoader
 from os import PathLike, fspath
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from rbdc.errors import LoadError
 from rbdc.runtime.integrity import refuse_swapped, refuse_truncated
+
+if TYPE_CHECKING:
+    from rbdc.runtime.module import GeneratedModule
 
 _LOCK = threading.RLock()  # a second thread must not see a module that is still being executed
 
@@ -24,7 +27,7 @@ _RESTORED: dict[tuple[str, str], Any] = {}
 """Modules of handles by folder and identity: a worker loads each once, whatever becomes of the folder."""
 
 
-def load(path: str | PathLike[str]) -> ModuleType:
+def load(path: str | PathLike[str]) -> GeneratedModule:
     """The generated package in the folder `path`, as a module.
 
     Each build has a module name of its own, so that a rebuilt package gives the new code and the old module
@@ -56,7 +59,8 @@ def load(path: str | PathLike[str]) -> ModuleType:
     with _LOCK:
         if name not in sys.modules:
             _execute(name, folder, _spelled(extension, digest[:8]), fspath(path), about)
-        return sys.modules[name]
+        module: Any = sys.modules[name]
+        return cast("GeneratedModule", module)
 
 
 def _forget(name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from importlib.resources import files
 from typing import Any
@@ -29,7 +29,7 @@ def render_python(
     """The Python files of the package, by name. known: all functions that rbdc can build. warnings: texts
     that the module keeps.
     """
-    views = [_function_view(d) for d in declarations]
+    views = [function_view(d) for d in declarations]
     parameter_names = _names(row.name for row in model.parameters) if model.parameters else ""
     context = {
         "title": docstring(robot),
@@ -184,8 +184,8 @@ def _names(names: Iterable[str]) -> str:
     return f"({', '.join(literals)}{',' if len(literals) == 1 else ''})"
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return "(" + ", ".join(str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+def _shape(shape: tuple[int, ...], sizes: Mapping[int, str]) -> str:
+    return "(" + ", ".join(sizes.get(n, str(n)) for n in shape) + ("," if len(shape) == 1 else "") + ")"
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,8 @@ class _PythonFunction:
     doc: list[str]
 
 
-def _function_view(d: FunctionDeclaration) -> _PythonFunction:
+def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None) -> _PythonFunction:
+    """The view of a function. sizes: names of sizes, where it is for no model."""
     names = [p.name for p in d.inputs]
     arguments = [f"{p.name}=None" if p.optional else p.name for p in d.inputs]
     typed = [f"{p.name}: ArrayLike | None = None" if p.optional else f"{p.name}: ArrayLike" for p in d.inputs]
@@ -243,13 +244,13 @@ def _function_view(d: FunctionDeclaration) -> _PythonFunction:
         lanes_call=f"entry.lanes({packed}, layout, out, num_threads{extra})",
         result_type=results[0] if len(results) == 1 else f"tuple[{', '.join(results)}]",
         call=call,
-        doc=_documentation(d),
+        doc=_documentation(d, sizes or {}),
     )
 
 
-def _documentation(d: FunctionDeclaration) -> list[str]:
+def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str]:
     def line(p: Parameter) -> str:
-        return f"    {p.name} {_shape(p.shape)}: {p.meaning}{'; may be None' if p.optional else ''}"
+        return f"    {p.name} {_shape(p.shape, sizes)}: {p.meaning}{'; may be None' if p.optional else ''}"
 
     frame = [
         "    frame: a name of frame_names or its index",

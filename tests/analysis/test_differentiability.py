@@ -1,0 +1,151 @@
+"""Every entry of the table of derivatives, in every framework, against differences; the table of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import casadi
+import numpy as np
+import pytest
+
+from rbdc.analysis.differentiability import differentiable, table
+from rbdc.functions.catalogue import functions_of, known
+from rbdc.model import Model
+from rbdc.resources import resolve
+from tests.emit.test_casadi import chain, flat, symbolic
+from tests.support import UNOPTIMISED, Array, build_module, slow_but
+from tests.support_differences import central
+
+ROWS = differentiable()
+ROBOTS = ("planar_spherical", "spherical_planar", "kuka_iiwa", "hyq")
+PAGE = Path(__file__).parents[2] / "generated" / "derivatives.md"
+LARGE = ("minverse", "crba", "centroidal_momentum_matrix", "forward_kinematics")
+"""Functions whose derivatives are large straight-line code on a robot of many joints; the quick test is
+without.
+"""
+
+
+@cache
+def module(robot: str) -> ModuleType:
+    given: Any = chain(*robot.split("_")) if robot in ROBOTS[:2] else robot
+    root = "free-flyer" if robot == "hyq" else "fixed"
+    model = given if isinstance(given, Model) else Model.from_file(resolve(robot), root_joint=root)
+    rows = [row for row in ROWS if not (robot in (ROBOTS[0], "hyq") and row.name in LARGE)]
+    names = {name for row in rows for name in (row.name, row.first, row.second)} | {"rnea_vjp", "aba_vjp"}
+    return build_module(
+        given,
+        root_joint=root,
+        functions=tuple(name for name in functions_of(model) if name in names),
+        targets=("c", "casadi") if robot == ROBOTS[0] else ("c", "batch", "casadi", "jax"),
+        cflags=UNOPTIMISED,
+        name=f"{robot}_differentiable",
+    )
+
+
+def cases(robot: str) -> Iterator[tuple[Any, str]]:
+    """The entries of the table that a module has, and how CasADi names the function, at a frame that
+    moves.
+    """
+    m = module(robot)
+    for row in ROWS:
+        if row.name in m.functions and row.first in m.functions:
+            at = f"@{m.frame_names[-1]}@WORLD" if known()[row.name].declaration.framed else ""
+            yield row, f"{row.name}{at}"
+
+
+def drawn(m: ModuleType, f: Any) -> list[Array]:
+    """A configuration off the unit sphere and random vectors."""
+    rng = np.random.default_rng(1)
+    q = m.random_configuration(rng) * 1.2
+    return [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+
+
+def close(found: Array, expected: Array, tolerance: float) -> None:
+    assert np.abs(found - expected).max() <= tolerance * max(np.abs(expected).max(), 1e-3)
+
+
+@pytest.mark.parametrize("robot", slow_but(ROBOTS, ROBOTS[:1], ROBOTS[1:]))
+def test_casadi(robot: str) -> None:
+    """Jacobians, and Hessians of a sum with weights; or a refusal."""
+    m = module(robot)
+    for row, name in cases(robot):
+        f = m.casadi(name)
+        x, outputs = symbolic(f)
+        several = outputs if isinstance(outputs, tuple) else (outputs,)
+        y, every, given = casadi.vertcat(*map(casadi.vec, several)), casadi.vertcat(*x), drawn(m, f)
+        at = np.concatenate(given)
+        J = np.array(casadi.Function("J", x, [casadi.jacobian(y, every)])(*given))
+        close(J, central(flat(casadi.Function("y", x, [y])), at), 1e-8)
+        weighted = casadi.dot(casadi.DM(np.random.default_rng(2).standard_normal(y.numel())), y)
+        if not (row.second and row.everywhere):
+            with pytest.raises(RuntimeError, match="Derivatives cannot be calculated for"):
+                casadi.hessian(weighted, every)
+            continue
+        H = np.array(casadi.Function("H", x, [casadi.hessian(weighted, every)[0]])(*given))
+        close(H, central(flat(casadi.Function("g", x, [casadi.gradient(weighted, every)])), at), 1e-7)
+        close(H, H.T, 1e-12)
+
+
+def total(
+    m: ModuleType, name: str, f: Callable[..., Any], array: Callable[[Any], Any]
+) -> tuple[Callable[[Any], Any], Array]:
+    """A sum with weights of the results of a framework's function, of all its inputs in one vector, and a
+    point.
+    """
+    entry, rng = vars(m)[f"_{name}"], np.random.default_rng(3)
+    place = {"frame": m.frame_names[-1], "reference": "WORLD"} if entry.framed else {}
+    ends = np.cumsum([int(np.prod(spec[1])) for spec in entry.inputs if not spec[2]])
+    weights = [array(rng.standard_normal(shape)) for _, shape in entry.outputs]
+
+    def summed(x: Any) -> Any:
+        found = f(*(x[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)), **place)
+        several = found if isinstance(found, tuple) else (found,)
+        return sum((y * w).sum() for y, w in zip(several, weights, strict=True))
+
+    q = m.random_configuration(rng) * 1.2
+    return summed, np.concatenate([q, rng.standard_normal(ends[-1] - m.nq)])
+
+
+def values(f: Callable[[Any], Any], array: Callable[[Any], Any]) -> Callable[[Array], Array]:
+    """A framework's function as one of NumPy's arrays."""
+    return lambda x: np.atleast_1d(np.asarray(f(array(x))))
+
+
+@pytest.mark.parametrize("robot", slow_but(ROBOTS[1:3], (), ROBOTS[1:2]))
+def test_jax(robot: str) -> None:
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    m = module(robot)
+    with jax.enable_x64(True):
+        for row, _ in cases(robot):
+            f, x = total(m, row.name, getattr(m.jax, row.name), jax.numpy.asarray)
+            gradient = jax.jit(jax.grad(f))
+            close(np.array(gradient(x)), central(values(f, np.asarray), x)[0], 1e-7)
+            if row.second:
+                close(np.array(jax.hessian(f)(x)), central(values(gradient, np.asarray), x), 1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+@pytest.mark.parametrize("robot", slow_but(ROBOTS[1:], (), ROBOTS[1:]))
+def test_torch(robot: str) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    m = module(robot)
+    for row, _ in cases(robot):
+        f, x = total(m, row.name, getattr(m.torch, row.name), torch.tensor)
+
+        def gradient(x: Array, f: Any = f) -> Array:
+            return np.array(torch.func.grad(f)(torch.tensor(x)).detach().numpy())
+
+        close(gradient(x), central(values(f, torch.tensor), x)[0], 1e-7)
+        if row.second:
+            second = torch.func.jacrev(torch.func.grad(f))(torch.tensor(x))
+            close(second.detach().numpy(), central(gradient, x), 1e-7)
+
+
+def test_the_page_has_the_table() -> None:
+    """If not: python -m rbdc.analysis.differentiability."""
+    assert table() in PAGE.read_text(encoding="utf-8")
