@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -55,7 +57,13 @@ def built(case: str) -> tuple[Model, ModuleType]:
     )
     names += ("contact_inverse_dynamics", "contact_forward_dynamics", "delassus")
     return model, build_module(
-        robot, functions=names, cflags=UNOPTIMISED, name=f"contacts_{case}", verify=False, **options
+        robot,
+        functions=names,
+        cflags=UNOPTIMISED,
+        name=f"contacts_{case}",
+        verify=False,
+        fuse=(DYNAMICS,),
+        **options,
     )
 
 
@@ -120,6 +128,22 @@ def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
             module.constrained_dynamics_derivatives(q, v, tau, **given), right_by, strict=True
         ):
             close(found, x)
+
+
+@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
+def test_values_and_derivatives_in_one_call(case: str) -> None:
+    """It costs what the derivatives alone cost, and takes all options."""
+    model, module = built(case)
+    q, v, tau = states(model, 8)
+    given = options_of(model, 4, gains=True)
+    given["active"] = np.array([k != 1 for k in range(len(model.contacts))], dtype=float)
+    together = module.constrained_dynamics_and_constrained_dynamics_derivatives(q, v, tau, **given)
+    apart = [getattr(module, name)(q, v, tau, **given) for name in DYNAMICS]
+    for found, right in zip(together, [x for results in apart for x in results], strict=True):
+        close(found, right, 1e-11)
+    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    both, derivatives = (manifest[name]["operations"] for name in ("_and_".join(DYNAMICS), DYNAMICS[1]))
+    assert both < 1.01 * derivatives
 
 
 @pytest.mark.parametrize("case", slow_but(["hyq", "g1"], QUICK))

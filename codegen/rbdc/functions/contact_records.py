@@ -8,7 +8,7 @@ from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products
 from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace
-from rbdc.functions.record import Comparison, Differential, Function, Requirement
+from rbdc.functions.record import Comparison, Differential, Function, Policy, Requirement
 from rbdc.model import Model
 from rbdc.model.contacts import total_rows, with_the_world
 
@@ -98,6 +98,7 @@ def function_of_contacts(
     derivative_of: str | None = None,
     differential: Differential | None = None,
     to_solve: Evaluate | None = None,
+    with_values: Evaluate | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     room, place = next((room, place) for room, place in ROOMS if name in vars(room))
@@ -113,6 +114,8 @@ def function_of_contacts(
         requires=requires,
         differential=differential,
         to_solve=to_solve,
+        with_values=with_values,
+        policy=Policy(dense_right_sides=to_solve is not None),
         references={"dense": f".contacts.{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -136,6 +139,7 @@ def along_the_world(function: Function) -> Function:
         function,
         methods=methods,
         to_solve=None,
+        with_values=None,
         references={"dense": f".contacts.world_aligned:{function.name}"},
         comparison=replace(function.comparison, peers={}, checks_only=True),
     )

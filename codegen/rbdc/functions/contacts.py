@@ -118,6 +118,7 @@ def _constrained(model: Model) -> list[Function]:
             requires=HELD,
             derivative_of="constrained_dynamics",
             to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
+            with_values=None if model.redundant else JointSpace(derivatives.constrained_to_solve_with_values),
         ),
     ]
 

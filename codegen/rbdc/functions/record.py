@@ -111,10 +111,11 @@ class Function:
     declaration: its name, inputs and outputs. methods: how it may be computed, by name; the one with the
     fewest operations for the model at hand is generated. None for functions of a frame, which climb the
     tree at run time. to_solve: for a function whose outputs are solutions with M and, last, M^-1:
-    right-hand sides B and known parts K of all but the last output, then the factors W and D^-1
-    (`rbdc.emit.c.columns` does the rest). along_paths: for a function that loops along the paths of the
-    tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of functions that
-    these loops call.
+    right-hand sides B and known parts K of all but the last output, then the factors L and D^-1
+    (`rbdc.emit.c.columns` does the rest). with_values: of such a function of derivatives, the same and after
+    it the outputs of the function that they are of, for both fused. along_paths: for a function that loops
+    along the paths of the tree can compute, what these start from (`rbdc.emit.second_order`). uses: names of
+    functions that these loops call.
     at_frame: of a function of a frame its algorithm, (model, *inputs, frame, reference) -> outputs.
     preset: the smallest one that has it, `SECOND` or `ALONE`. requires: what the model must have. references:
     the papers' methods by name, the last of which decides in verification, each as "module:function", in
@@ -126,6 +127,7 @@ class Function:
     declaration: FunctionDeclaration
     methods: Mapping[str, Evaluate]
     to_solve: Evaluate | None = None
+    with_values: Evaluate | None = None
     along_paths: Evaluate | None = None
     uses: tuple[str, ...] = ()
     at_frame: Callable[..., Any] | None = None

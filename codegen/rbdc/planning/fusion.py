@@ -78,7 +78,15 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
         evaluates = [evaluate for _, evaluate in chosen]
         kind = FusedInLanes if all(isinstance(evaluate, InLanes) for evaluate in evaluates) else Fused
         methods[" + ".join(method for method, _ in chosen)] = kind(tuple(zip(takes, evaluates, strict=True)))
-    return Function(declaration, methods)
+    return Function(declaration, methods, to_solve=_left_to_solve(parts), policy=parts[-1].policy)
+
+
+def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
+    """What is left to solve for of a function and its derivatives, in this order, where they have it."""
+    values, *others = parts
+    if len(others) == 1 and others[0].comparison.derivative_of == values.name:
+        return others[0].with_values
+    return None
 
 
 def asked(

@@ -65,9 +65,10 @@ paths do not have: straight-line code of more would be megabytes.
 """
 
 ALWAYS_IN_COLUMNS = 24
-"""Beyond so many degrees of freedom solves are not written out to compare: columns side by side took less on
-most robots tried, and tracing the other form takes longest of all. A batch is a loop then: lanes are full as
-it is. M^-1 with limbs in lanes is looked at all the same: TIAGo's takes 0.71 of the time (Zen 5).
+"""Beyond so many degrees of freedom and rows of contacts solves are not written out to compare: columns side
+by side took less on most robots tried, and tracing the other form takes longest of all. A batch is a loop
+then: lanes are full as it is. M^-1 with limbs in lanes is looked at all the same: TIAGo's takes 0.71 of the
+time (Zen 5).
 """
 
 WORTH_A_BATCH = 40_000

@@ -20,9 +20,11 @@ contact. In their coordinates (psi, chi: `rbdc.algorithms.contacts.motion`; Carp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rbdc.algorithms.contacts.dynamics import (
     Constraints,
+    Solution,
     contact_forces_on_bodies,
     forces_at_origin,
     impact,
@@ -61,8 +63,8 @@ def constrained_dynamics_derivatives(
 
     Test: J ddq_dtau = 0, ddq_dtau is symmetric, complex step of the reference.
     """
-    constraints, *sides = _sides(model, q, v, tau, fext, options, trace)
-    parts = []
+    found, *sides = _sides(model, q, v, tau, fext, options, trace)
+    constraints, parts = found.constraints, []
     for by, residual, known in sides:
         moved, pushed = _solved(constraints, by, residual)
         parts.append((_plus(moved, known), pushed))
@@ -82,9 +84,9 @@ def _sides(
     fext: Sequence[Force] | None,
     options: ContactOptions,
     trace: Trace,
-) -> tuple[Constraints, tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
-    """The factors, and by q and by v the change of inverse dynamics and of the residual under known parts of
-    qddot_dx, and these; rows of contacts along the axes of their own frames.
+) -> tuple[Solution, tuple[Matrix, Matrix, Matrix], tuple[Matrix, Matrix, Matrix]]:
+    """Accelerations and forces with the factors, and by q and by v the change of inverse dynamics and of the
+    residual under known parts of qddot_dx, and these; rows of contacts along the axes of their own frames.
     """
     found = solution(model, q, v, tau, fext, options, trace, local=True)
     tree = tree_motion(model, q, v, found.accelerations, trace)
@@ -96,7 +98,7 @@ def _sides(
     jacobian = stacked(contacts)
     (r_q, r_v), (k_q, k_v) = residual_derivatives(contacts), known_root_columns(model, q, v)
     return (
-        found.constraints,
+        found,
         (by_q, _plus(r_q, _product(jacobian, k_q)), k_q),
         (by_v, _plus(r_v, _product(jacobian, k_v)), k_v),
     )
@@ -112,10 +114,24 @@ def constrained_derivatives_to_solve(
     trace: Trace = silent,
 ) -> tuple[Matrix, ...]:
     """B_q, B_v, K_q, K_v, L, D^-1 with L^T D L ((forces_dq, ddq_dq) - K_q) = B_q, and by v likewise."""
-    constraints, *changes = _sides(model, q, v, tau, fext, options, trace)
+    return constrained_to_solve_with_values(model, q, v, tau, fext, options, trace)[:-2]
+
+
+def constrained_to_solve_with_values(
+    model: Model,
+    q: Sequence[Scalar],
+    v: Sequence[Scalar],
+    tau: Sequence[Scalar],
+    fext: Sequence[Force] | None = None,
+    options: ContactOptions = DEFAULTS,
+    trace: Trace = silent,
+) -> tuple[Any, ...]:
+    """What `constrained_derivatives_to_solve` gives, then ddq (nv) and forces (nc)."""
+    found, *changes = _sides(model, q, v, tau, fext, options, trace)
+    constraints = found.constraints
     sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual, _ in changes]
     known = [[*zeros(constraints.rows, model.nv), *part] for *_, part in changes]
-    return *sides, *known, *as_matrices(constraints.factors, trace)
+    return *sides, *known, *as_matrices(constraints.factors, trace), found.accelerations, found.forces
 
 
 def _with(fext: Sequence[Force] | None, more: Sequence[Force]) -> list[Force]:

@@ -26,19 +26,24 @@ PART = 600
 
 @dataclass(frozen=True)
 class System:
-    """The system of a function whose outputs over the joints are solutions, the last of them by unit forces:
+    """The system of a function whose matrices over the joints are solutions, the last of them by unit forces:
     a block of A^-1. columns: of each of them, one for each direction of the joints; contacts: rows of
-    contacts, of which there is an output for each of these.
+    contacts, of which there is a matrix for each of these; beside: its vectors, which are no solutions.
     """
 
     solutions: tuple[Parameter, ...]
     of_contacts: tuple[Parameter, ...]
+    beside: tuple[Parameter, ...]
 
     @staticmethod
     def of(declaration: FunctionDeclaration) -> System:
         """The system of a function by its outputs."""
-        outputs = declaration.outputs
-        return System(tuple(p for p in outputs if not p.in_space), tuple(p for p in outputs if p.in_space))
+        matrices = [p for p in declaration.outputs if len(p.shape) == 2]
+        return System(
+            tuple(p for p in matrices if not p.in_space),
+            tuple(p for p in matrices if p.in_space),
+            tuple(p for p in declaration.outputs if len(p.shape) < 2),
+        )
 
     @property
     def columns(self) -> int:
@@ -62,7 +67,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
     names, size, sides = [p.name for p in system.solutions[:-1]], system.size, (system.size, system.columns)
     outputs = [Parameter(f"{what}_{name}", sides, "") for what in ("side", "known") for name in names]
     outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
-    return replace(declaration, outputs=tuple(outputs))
+    return replace(declaration, outputs=(*outputs, *system.beside))
 
 
 @dataclass
@@ -115,7 +120,8 @@ class Plan:
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Plan:
     """The plan that serves all kernels."""
-    system, sides = System.of(declaration), (len(programs[0].outputs) - 2) // 2
+    system = System.of(declaration)
+    sides = len(system.solutions) - 1
 
     def nonzero(which: int, columns: int = system.columns) -> list[tuple[int, int]]:
         entries = {
@@ -148,6 +154,10 @@ def kernel(program: Program, plan: Plan) -> Program:
             factor[row * plan.size + column] for row, column in plan.factor
         ),
         Array("pivots", plan.size): tuple(pivots[k * plan.size + k] for k in range(plan.size)),
+        **{
+            Array(p.name, p.size): program.results[2 * plan.sides + 2 + number]
+            for number, p in enumerate(plan.system.beside)
+        },
     }
     return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from rbdc.emit.backend import FunctionSource, Package
+from rbdc.emit.c.columns import System
 from rbdc.emit.c.csource import function_source
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
@@ -44,7 +45,7 @@ def is_left_to_others(model: Model, function: Function) -> bool:
         return True
     if has_loops_along_paths(model, function):
         return model.nv > TRIED_SECOND_ORDER
-    if function.to_solve is None or model.nv <= ALWAYS_IN_COLUMNS:
+    if function.to_solve is None or System.of(function.declaration).size <= ALWAYS_IN_COLUMNS:
         return False
     return function.policy.dense_right_sides or lane_model(model) is None
 
