@@ -36,7 +36,7 @@ class Tree:
     ) -> str:
         """A link of this name on a joint of this name, `turned` by roll, pitch and yaw."""
         rng = np.random.default_rng(len(self.links))
-        com = rng.uniform(-0.1, 0.1, 3) * [1.0, 1.0, 0.0 if self.planar else 1.0]
+        com = list(rng.uniform(-0.1, 0.1, 3) * [1.0, 1.0, 0.0 if self.planar else 1.0])
         factor = rng.uniform(-0.1, 0.1, (3, 3))
         inertia = mass * (factor @ factor.T + 0.01 * np.eye(3))
         inertia = np.trace(inertia) * np.eye(3) - inertia
@@ -163,7 +163,7 @@ def delta() -> Mechanism:
     """A platform on three arms, each with two parallel rods."""
     tree = Tree("delta")
     tree.add("platform", "base", (0.0, 0.0, -0.35), None, kind="floating")
-    loops = []
+    loops: list[str] = []
     for k, side in itertools.product(range(3), (-0.04, 0.04)):
         angle = math.radians(120.0 * k)
         arm = f"arm{k}"
