@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 """The pages: every fenced block runs, links lead somewhere, the first page stays short."""
+=======
+"""The pages: every fenced block of every page runs, links lead somewhere, the first page stays short."""
+>>>>>>> 6fb74b7 (Pages by reader: the first page in twenty lines with a picture of speed, functions, targets, batches, clusters and peers on pages of their own)
 
 from __future__ import annotations
 
@@ -23,11 +27,10 @@ from tests.support import COMPILERS
 ROOT = Path(__file__).parent.parent
 FIRST = ROOT / "README.md"
 PAGES = [FIRST, *sorted((ROOT / "codegen").rglob("README.md")), ROOT / "codegen/rbdc/report/errata.md"]
-PAGES += [ROOT / "generated" / "contacts.md"]
 PAGES += [
-    p for name in ("generated", "robots", "templates", "tests") if (p := ROOT / name / "README.md").exists()
+    p for name in ("generated", "robots", "templates", "tests") for p in sorted((ROOT / name).glob("*.md"))
 ]
-WORDS = 1200
+WORDS = 900
 """Of the first page, at most."""
 COPIED = ("codegen", "generated/cartpole", "generated/double_pendulum", "robots", "templates", "tests")
 """Of the checkout, so that no command of a page changes it."""
