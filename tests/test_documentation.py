@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """The pages: every fenced block runs, links lead somewhere, the first page stays short."""
-=======
-"""The pages: every fenced block of every page runs, links lead somewhere, the first page stays short."""
->>>>>>> 6fb74b7 (Pages by reader: the first page in twenty lines with a picture of speed, functions, targets, batches, clusters and peers on pages of their own)
 
 from __future__ import annotations
 
