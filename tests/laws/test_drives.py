@@ -42,11 +42,12 @@ FUNCTIONS = (
     "rnea_derivatives",
     "aba_derivatives",
     "kinetic_energy",
+    "kinetic_energy_derivatives",
 )
 PRODUCTS = ("rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp")
 DAMPED = (DriveTerm.DAMPING,)
 """Loops over bodies have no other terms."""
-ROLLED = tuple(name for name in FUNCTIONS if name != "kinetic_energy")
+ROLLED = tuple(name for name in FUNCTIONS if not name.startswith("kinetic"))
 
 pin: Any = pinocchio
 mj: Any = mujoco

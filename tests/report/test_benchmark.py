@@ -202,6 +202,15 @@ def test_the_page_is_made_of_the_report(measured: tuple[Path, Result]) -> None:
     assert "<strong>atlas</strong> is absent: its description does not ship" in page
 
 
+def test_the_picture_has_every_function(measured: tuple[Path, Result]) -> None:
+    text = (measured[0] / "speed.svg").read_text()
+    assert text.startswith("<svg")
+    for row in report_of(measured[0])["rows"]:
+        assert f"{row['robot']} {row['function']}" in text
+    assert ">casadi<" in text
+    assert ">generated<" in text
+
+
 def test_cells_of_the_page_carry_the_headings_of_their_columns(measured: tuple[Path, Result]) -> None:
     text = (measured[0] / "benchmark.html").read_text()
     tables = re.findall(r'<table class="stacked">.*?</table>', text, re.DOTALL)

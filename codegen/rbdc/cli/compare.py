@@ -183,13 +183,15 @@ def benchmark(
     example-robot-data. By default it is the word suite, which stands for kuka_iiwa, ur5, hyq, atlas, talos,
     icub, solo12 and anymal_b; after it a file takes the place of the one with whose name its own begins:
     suite path/to/atlas.urdf. The usual functions are rnea, crba, aba, minverse and the two sets of first
-    derivatives. Writes benchmark.json and benchmark.html, with --forms forms.json and forms.html. Exit status
-    1: a result of ours is wrong, or worse than in the baseline; 2: a robot that was there could not be
-    measured.
+    derivatives. Writes benchmark.json, benchmark.html and speed.svg, with --forms forms.json and forms.html.
+    Exit status 1: a result of ours is wrong, or worse than in the baseline; 2: a robot that was there could
+    not be measured.
     """
     with needing_the_report():
         from rbdc.report.present import files, terminal
         from rbdc.report.present.benchmark_page import benchmark_page
+        from rbdc.report.present.plots import speed
+        from rbdc.report.present.tables import BENCHMARKED
     from rbdc.report.benchmark import benchmark as measure
     from rbdc.report.benchmark import entrants, wrong_in_any
     from rbdc.report.present.baseline import Verdict, check_gate, judge_benchmark
@@ -204,7 +206,8 @@ def benchmark(
     check_gate(gate_time, earlier)
     with Progress("benchmark") as progress:
         report = measure(chosen, options, progress)
-    paths = files.write(report, benchmark_page(report), out, "benchmark")
+    picture = {"speed.svg": speed(report["rows"], BENCHMARKED)}
+    paths = files.write(report, benchmark_page(report), out, "benchmark", picture)
     verdict = Verdict() if earlier is None else judge_benchmark(report, earlier, gate_time)
     own, peers = wrong_in_any(report)
     verdict.worse += own

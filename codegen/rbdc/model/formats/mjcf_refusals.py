@@ -70,7 +70,7 @@ def left_out(m: Any) -> list[str]:
     ]
     touching = m.ngeom and any(m.geom_contype) and any(m.geom_conaffinity)
     counted = (
-        (m.nu, "actuators: not used, tau is the force of all motors together"),
+        (m.nu, "actuators: their controls are not used, tau is the force of all motors together"),
         (depending_on_q(m), "actuators act by forces that depend on q: not in the actuation matrix"),
         (len(damped), "actuators have damping that is not a joint's: not used"),
         (len(forced), "tendons have stiffness, damping or friction: not used"),

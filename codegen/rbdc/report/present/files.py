@@ -12,11 +12,13 @@ from rbdc.native.scratch import scratch
 from rbdc.report.present.baseline import check
 
 
-def write(report: Mapping[str, Any], page: str, folder: Path, name: str) -> list[Path]:
-    """Write a report and the text of its page into the folder as `name`.json and `name`.html; their paths.
-    Raises OptionError if it cannot.
+def write(
+    report: Mapping[str, Any], page: str, folder: Path, name: str, pictures: Mapping[str, str] | None = None
+) -> list[Path]:
+    """Write a report and the text of its page into the folder as `name`.json and `name`.html, and pictures by
+    the names of their files; their paths. Raises OptionError if it cannot.
     """
-    texts = {f"{name}.json": json.dumps(report, indent=1) + "\n", f"{name}.html": page}
+    texts = {f"{name}.json": json.dumps(report, indent=1) + "\n", f"{name}.html": page, **(pictures or {})}
     try:
         with scratch(folder, ".report.", ".new") as aside:
             for file, text in texts.items():

@@ -109,6 +109,29 @@ def time_dots(rows: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> str:
         return _svg(figure)
 
 
+def speed(rows: Sequence[Mapping[str, Any]], entries: Sequence[str]) -> str:
+    """The minimum times of all functions of a benchmark as one picture with its key.
+
+    rows: those of a benchmark. entries: what may be shown; what other compilers made of generated code
+    is left out.
+    """
+    shown = [label for label in entries if not label.startswith("generated-")]
+    labels = [label for label in shown if any(label in row["entries"] for row in rows)]
+    colours = line_colours(labels)
+    with _panel(_height(len(rows) + 3), "time of a call, on a logarithmic axis", "") as (figure, axes):
+        for label in labels:
+            found = [(k, row["entries"][label]) for k, row in enumerate(rows) if label in row["entries"]]
+            times = [entry["minimum_nanoseconds"] for _, entry in found]
+            axes.plot(times, [k for k, _ in found], "o", color=colours[label], markersize=7, label=label)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
+        _show(axes.xaxis, nanoseconds)
+        axes.set_yticks(range(len(rows)), [f"{row['robot']} {row['function']}" for row in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        _legend(figure, labels)
+        return _svg(figure)
+
+
 def _show(axis: Axis, words: Callable[[float], str]) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: words(value)))
     axis.set_minor_formatter(NullFormatter())

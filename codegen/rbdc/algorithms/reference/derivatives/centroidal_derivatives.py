@@ -115,6 +115,6 @@ def kinetic_energy_derivatives(
     """v^T (d(M v)/dq) / 2 (nv), and M v (nv), with M v the torque of the acceleration v from rest. Test:
     differences.
     """
-    weightless, rest = replace(model, gravity=Vector3.zero()), [0.0] * model.nv
+    weightless, rest = model.of_inertia(), [0.0] * model.nv
     by_q, _, _ = rnea_derivatives(weightless, q, rest, v, None, trace)
     return [0.5 * dot(v, column) for column in transposed(by_q)], rnea(weightless, q, rest, v)
