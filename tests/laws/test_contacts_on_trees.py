@@ -14,11 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.algorithms.kinematics import forward_kinematics
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.reference.contacts.centroidal import centroidal_contact_dynamics
 from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, impulse_dynamics
 from rbdc.algorithms.reference.contacts.world_aligned import turned
+from rbdc.algorithms.trace import silent
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import arrays, called_with
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, row_slices
 from rbdc.options import BuildOptions
@@ -37,6 +42,14 @@ FUNCTIONS = (
     *("centroidal_contact_dynamics", "centroidal_contact_dynamics_derivatives"),
     *("project_configuration", "project_velocity"),
     *("contact_jacobian", "contact_drift", "contact_error", "crba", "nle", "rnea"),
+)
+VERIFIED = (
+    *(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+    *("contact_inverse_dynamics_derivatives", "contact_forward_dynamics_derivatives", "delassus"),
+)
+QUICKLY_VERIFIED = (
+    *("constrained_dynamics", "constrained_dynamics_vjp", "contact_inverse_dynamics_derivatives"),
+    *("centroidal_contact_dynamics_derivatives", "project_configuration", "project_velocity"),
 )
 POINT, SURFACE = "tip=point@link2:0.1,0.2,-0.1,0.3,0.2,0.1", "sole=surface@link3:0.1,0,-0.2,0.5,0.1,0.2"
 TREES: dict[str, Any] = {
@@ -102,9 +115,9 @@ def options(model: Model) -> dict[str, Array]:
     return found
 
 
-def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+def close(found: Array, right: Array, tolerance: float = 1e-9, what: str = "") -> None:
     scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
-    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale, err_msg=what)
 
 
 def test_the_equations_hold(pair: tuple[Model, ModuleType]) -> None:
@@ -266,7 +279,7 @@ def test_builds_are_verified(dtype: str, aligned: bool) -> None:
     tree = replace(driven(random_tree(1, size=3)), name=f"verified_{dtype}_{'world' if aligned else 'own'}")
     module = build_module(
         tree,
-        functions=tuple(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+        functions=QUICKLY_VERIFIED if (dtype, aligned) == ("float64", True) else VERIFIED,
         cflags=UNOPTIMISED,
         contacts=("tip=point@link2:0.1,0,0", loop(tree, "weld", "link0", "link2")),
         targets=("c", "batch"),
@@ -274,6 +287,26 @@ def test_builds_are_verified(dtype: str, aligned: bool) -> None:
         contact_frame="local-world-aligned" if aligned else "local",
     )
     assert module.contact_names == ("tip", "closed")
+
+
+def test_every_function_along_the_axes_of_the_world() -> None:
+    """Algorithms on the reduced model and references, at numbers."""
+    tree, contacts = held("spherical")
+    model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
+    functions, rng = functions_of(model), np.random.default_rng(6)
+    for name in TURNED:
+        inputs = functions[name].declaration.inputs
+        given = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
+        given["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]
+        given |= {p.name: [1.0, 0.0] for p in inputs if p.name == "active"}
+        if "target" in given:
+            given["target"][3:] = [0.5, 0.5, -0.5, 0.5]
+        (method,) = functions[name].methods.values()
+        found = method(model, given, silent)
+        arguments, keywords = called_with(given)
+        right = arrays(reference_of(functions[name])(model, *arguments, **keywords))
+        for one, other in zip(found, right, strict=True):
+            close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-10, name)
 
 
 def test_forces_along_the_axes_of_the_world() -> None:
