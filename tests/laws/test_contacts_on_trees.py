@@ -168,12 +168,12 @@ def test_derivatives_by_complex_steps(
     given = options(model)
     at = ContactOptions(**{name: list(x.ravel()) for name, x in given.items()})
     on_bodies = [Force.of([float(x) for x in row]) for row in fext]
-    right = steps(lambda *x: constrained_dynamics(model, *x, on_bodies, at), model, [q, v, tau])
+    right = steps(lambda q, v, tau: constrained_dynamics(model, q, v, tau, on_bodies, at), model, [q, v, tau])
     found = module.constrained_dynamics_derivatives(q, v, tau, fext=fext, **given)
     for k, by in enumerate(right):
         close(found[k], by[0])
         close(found[3 + k], by[1])
-    right = steps(lambda *x: impulse_dynamics(model, *x, [0.3]), model, [q, v])
+    right = steps(lambda q, v: impulse_dynamics(model, q, v, [0.3]), model, [q, v])
     found = module.impulse_dynamics_derivatives(q, v, 0.3)
     for k, by in enumerate(right):
         close(found[k], by[0])
