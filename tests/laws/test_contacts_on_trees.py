@@ -6,8 +6,10 @@ derivatives, momentum, projections, single precision, axes of the world.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -184,6 +186,13 @@ def test_derivatives_by_complex_steps(
         module.centroidal_contact_dynamics_derivatives(q, forces), right, strict=True
     ):
         close(matrix, by_one)
+
+
+def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Model, ModuleType]) -> None:
+    manifest = json.loads((Path(str(pair[1].__file__)).parent / "manifest.json").read_text())
+    counts = {name: entry["operations"] for name, entry in manifest["functions"].items()}
+    for name in ("constrained_dynamics_vjp", "constrained_dynamics_jvp"):
+        assert counts[name] < 0.75 * counts["constrained_dynamics_derivatives"]
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["plain", "with options"])
