@@ -23,7 +23,7 @@ def holds(cone: Any, force: Any) -> bool:
 def test_rows_of_a_pyramid() -> None:
     """The rows of Crocoddyl's FrictionCone, around the cone."""
     rows, lower, upper = rbdc.friction_cone(MU, inner=False, least=5.0, most=300.0)
-    expected = [[1, 0, -MU], [-1, 0, -MU], [0, 1, -MU], [0, -1, -MU], [0, 0, 1]]
+    expected = np.array([[1, 0, -MU], [-1, 0, -MU], [0, 1, -MU], [0, -1, -MU], [0, 0, 1]])
     np.testing.assert_allclose(rows, expected, atol=1e-15)
     assert upper.tolist() == [0.0] * 4 + [300.0]
     assert lower.tolist() == [-math.inf] * 4 + [5.0]
@@ -39,7 +39,7 @@ def test_rows_of_a_surface() -> None:
     expected += [[y, x, -m, MU, MU, 1], [y, -x, -m, MU, -MU, 1]]
     expected += [[-y, x, -m, -MU, MU, 1], [-y, -x, -m, -MU, -MU, 1]]
     assert rows.shape == (17, 6)
-    np.testing.assert_allclose(rows[5:], expected, atol=1e-15)
+    np.testing.assert_allclose(rows[5:], np.array(expected), atol=1e-15)
 
 
 @pytest.mark.parametrize("sides", [4, 6])

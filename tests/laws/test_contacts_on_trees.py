@@ -6,19 +6,26 @@ derivatives, momentum, projections, single precision, axes of the world.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.algorithms.kinematics import forward_kinematics
 from rbdc.algorithms.manifold import integrate
 from rbdc.algorithms.reference.contacts.centroidal import centroidal_contact_dynamics
 from rbdc.algorithms.reference.contacts.dynamics import constrained_dynamics, impulse_dynamics
 from rbdc.algorithms.reference.contacts.world_aligned import turned
+from rbdc.algorithms.trace import silent
+from rbdc.functions.catalogue import functions_of
+from rbdc.functions.evaluation import arrays, called_with
+from rbdc.functions.references import reference_of
 from rbdc.model import Model
 from rbdc.model.contacts import ContactOptions, row_slices
 from rbdc.options import BuildOptions
@@ -37,6 +44,14 @@ FUNCTIONS = (
     *("centroidal_contact_dynamics", "centroidal_contact_dynamics_derivatives"),
     *("project_configuration", "project_velocity"),
     *("contact_jacobian", "contact_drift", "contact_error", "crba", "nle", "rnea"),
+)
+VERIFIED = (
+    *(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+    *("contact_inverse_dynamics_derivatives", "contact_forward_dynamics_derivatives", "delassus"),
+)
+QUICKLY_VERIFIED = (
+    *("constrained_dynamics", "constrained_dynamics_vjp", "contact_inverse_dynamics_derivatives"),
+    *("centroidal_contact_dynamics_derivatives", "project_configuration", "project_velocity"),
 )
 POINT, SURFACE = "tip=point@link2:0.1,0.2,-0.1,0.3,0.2,0.1", "sole=surface@link3:0.1,0,-0.2,0.5,0.1,0.2"
 TREES: dict[str, Any] = {
@@ -102,9 +117,9 @@ def options(model: Model) -> dict[str, Array]:
     return found
 
 
-def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
+def close(found: Array, right: Array, tolerance: float = 1e-9, what: str = "") -> None:
     scale = max(1.0, float(np.max(np.abs(right), initial=0.0)))
-    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale)
+    np.testing.assert_allclose(found, right, rtol=0.0, atol=tolerance * scale, err_msg=what)
 
 
 def test_the_equations_hold(pair: tuple[Model, ModuleType]) -> None:
@@ -155,12 +170,12 @@ def test_derivatives_by_complex_steps(
     given = options(model)
     at = ContactOptions(**{name: list(x.ravel()) for name, x in given.items()})
     on_bodies = [Force.of([float(x) for x in row]) for row in fext]
-    right = steps(lambda *x: constrained_dynamics(model, *x, on_bodies, at), model, [q, v, tau])
+    right = steps(lambda q, v, tau: constrained_dynamics(model, q, v, tau, on_bodies, at), model, [q, v, tau])
     found = module.constrained_dynamics_derivatives(q, v, tau, fext=fext, **given)
     for k, by in enumerate(right):
         close(found[k], by[0])
         close(found[3 + k], by[1])
-    right = steps(lambda *x: impulse_dynamics(model, *x, [0.3]), model, [q, v])
+    right = steps(lambda q, v: impulse_dynamics(model, q, v, [0.3]), model, [q, v])
     found = module.impulse_dynamics_derivatives(q, v, 0.3)
     for k, by in enumerate(right):
         close(found[k], by[0])
@@ -171,6 +186,13 @@ def test_derivatives_by_complex_steps(
         module.centroidal_contact_dynamics_derivatives(q, forces), right, strict=True
     ):
         close(matrix, by_one)
+
+
+def test_products_take_fewer_operations_than_the_derivatives(pair: tuple[Model, ModuleType]) -> None:
+    manifest = json.loads((Path(str(pair[1].__file__)).parent / "manifest.json").read_text())
+    counts = {name: entry["operations"] for name, entry in manifest["functions"].items()}
+    for name in ("constrained_dynamics_vjp", "constrained_dynamics_jvp"):
+        assert counts[name] < 0.75 * counts["constrained_dynamics_derivatives"]
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["plain", "with options"])
@@ -266,7 +288,7 @@ def test_builds_are_verified(dtype: str, aligned: bool) -> None:
     tree = replace(driven(random_tree(1, size=3)), name=f"verified_{dtype}_{'world' if aligned else 'own'}")
     module = build_module(
         tree,
-        functions=tuple(name for name in FUNCTIONS if name not in ("crba", "nle", "rnea")),
+        functions=QUICKLY_VERIFIED if (dtype, aligned) == ("float64", True) else VERIFIED,
         cflags=UNOPTIMISED,
         contacts=("tip=point@link2:0.1,0,0", loop(tree, "weld", "link0", "link2")),
         targets=("c", "batch"),
@@ -274,6 +296,26 @@ def test_builds_are_verified(dtype: str, aligned: bool) -> None:
         contact_frame="local-world-aligned" if aligned else "local",
     )
     assert module.contact_names == ("tip", "closed")
+
+
+def test_every_function_along_the_axes_of_the_world() -> None:
+    """Algorithms on the reduced model and references, at numbers."""
+    tree, contacts = held("spherical")
+    model = read(tree, BuildOptions(contacts=contacts, contact_frame="local-world-aligned"))
+    functions, rng = functions_of(model), np.random.default_rng(6)
+    for name in TURNED:
+        inputs = functions[name].declaration.inputs
+        given = {p.name: [float(x) for x in rng.uniform(0.2, 1.0, p.size)] for p in inputs}
+        given["q"] = [float(x) for x in integrate(model, model.neutral(), list(rng.normal(size=model.nv)))]
+        given |= {p.name: [1.0, 0.0] for p in inputs if p.name == "active"}
+        if "target" in given:
+            given["target"][3:] = [0.5, 0.5, -0.5, 0.5]
+        (method,) = functions[name].methods.values()
+        found = method(model, given, silent)
+        arguments, keywords = called_with(given)
+        right = arrays(reference_of(functions[name])(model, *arguments, **keywords))
+        for one, other in zip(found, right, strict=True):
+            close(np.array(one, dtype=float), np.array(other, dtype=float), 1e-10, name)
 
 
 def test_forces_along_the_axes_of_the_world() -> None:

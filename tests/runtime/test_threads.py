@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from rbdc.functions.scalar_types import DOUBLE, SCALARS, ScalarType
-from rbdc.runtime import _threads, robot
+from rbdc.runtime import _arrays, _threads, robot
 from tests.support import Array
 from tests.support_handmade import build_tiny, load_tiny
 
@@ -130,7 +130,7 @@ def test_samples_are_those_of_the_array_in_one_row(batch: tuple[int, ...]) -> No
 
 @pytest.mark.parametrize("scalar", SCALARS.values())
 def test_blocks_are_those_of_the_generated_code(scalar: ScalarType) -> None:
-    assert robot.block(np.dtype(scalar.dtype)) == scalar.lanes
+    assert _arrays.block(np.dtype(scalar.dtype)) == scalar.lanes
 
 
 @pytest.mark.parametrize("piece", [8, 15, 8192])

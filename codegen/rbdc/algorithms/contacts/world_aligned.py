@@ -161,8 +161,8 @@ def _by_forces(which: int) -> Callable[[Algorithm], Algorithm]:
 def _of_inverse_dynamics(algorithm: Algorithm) -> Algorithm:
     def turned(model: Model, q: Scalars, *rest: Any, **options: Any) -> tuple[Matrix, ...]:
         axes, found = _Axes.of(model, q), list(_by_forces(3)(algorithm)(model, q, *rest, **options))
-        given = [*rest[:-1], axes.own(rest[-1])]
-        residual = contact_inverse_dynamics(model, q, *given, **_silent(options))[1]
+        v, a, forces = rest
+        residual = contact_inverse_dynamics(model, q, v, a, axes.own(forces), **_silent(options))[1]
         found[4:] = [axes.columns(matrix) for matrix in found[4:]]
         found[4] = _sum(found[4], axes.turning(axes.world(residual)))
         return tuple(found)
