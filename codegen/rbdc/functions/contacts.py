@@ -7,7 +7,7 @@ from dataclasses import replace
 from rbdc.algorithms.contacts import centroidal, derivatives, dynamics, products, projection
 from rbdc.algorithms.contacts.world_aligned import TURNED
 from rbdc.functions.declarations import CONTACT_OPTIONS, FunctionDeclaration, Kind, Parameter
-from rbdc.functions.evaluation import Evaluate, JointSpace, OnJointSpace
+from rbdc.functions.evaluation import JointSpace, OnJointSpace
 from rbdc.functions.inputs import (
     acceleration,
     configuration,
@@ -119,8 +119,6 @@ def _function(
     requires: frozenset[Requirement] = frozenset(),
     derivative_of: str | None = None,
     differential: Differential | None = None,
-    to_solve: Evaluate | None = None,
-    with_values: Evaluate | None = None,
 ) -> Function:
     """The record of a function whose algorithm and reference have its name."""
     room, place = next((room, place) for room, place in ROOMS if name in vars(room))
@@ -135,9 +133,6 @@ def _function(
         preset="optimisation" if derivative_of or room is products else "control",
         requires=requires,
         differential=differential,
-        to_solve=to_solve,
-        with_values=with_values,
-        policy=Policy(dense_right_sides=to_solve is not None),
         references={"dense": f".contacts.{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -218,6 +213,22 @@ def _constrained(model: Model) -> list[Function]:
     q, v, tau, fext = configuration(model), velocity(model), generalised_force(model), external_forces(model)
     inputs = _ordered(q, v, tau, fext, *_options(model, *CONTACT_OPTIONS))
     rows = total_rows(model)
+    matrices = _function(
+        "constrained_dynamics_derivatives",
+        "Derivatives of constrained dynamics by q (in the tangent space), v and tau.",
+        inputs,
+        *_by(model, "ddq", model.nv, "q", "v", "tau"),
+        *_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
+        requires=HELD,
+        derivative_of="constrained_dynamics",
+    )
+    if not model.redundant:
+        matrices = replace(
+            matrices,
+            to_solve=JointSpace(derivatives.constrained_derivatives_to_solve),
+            with_values=JointSpace(derivatives.constrained_to_solve_with_values),
+            policy=Policy(dense_right_sides=True),
+        )
     return [
         _function(
             "constrained_dynamics",
@@ -228,17 +239,7 @@ def _constrained(model: Model) -> list[Function]:
             requires=HELD,
             differential=None if model.redundant else Differential("constrained_dynamics_derivatives"),
         ),
-        _function(
-            "constrained_dynamics_derivatives",
-            "Derivatives of constrained dynamics by q (in the tangent space), v and tau.",
-            inputs,
-            *_by(model, "ddq", model.nv, "q", "v", "tau"),
-            *_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
-            requires=HELD,
-            derivative_of="constrained_dynamics",
-            to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
-            with_values=None if model.redundant else JointSpace(derivatives.constrained_to_solve_with_values),
-        ),
+        matrices,
     ]
 
 
