@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from inspect import cleandoc
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, TypeVar
 
 from rbdc.errors import OptionError
 from rbdc.functions.scalar_types import Precision
@@ -262,6 +263,19 @@ def grouped(options: type[BuildOptions] = BuildOptions) -> dict[str, list[Option
     of = {name: title for title, names in _GROUPS.items() for name in names}
     titles = ("Model", "Functions", "C", "Output")
     return {title: [o for name, o in every.items() if of.get(name, "C") == title] for title in titles}
+
+
+Documented = TypeVar("Documented", bound=Callable[..., Any])
+
+
+def with_options(function: Documented) -> Documented:
+    """A decorator: the docstring with the options of a build by what they bear on."""
+    groups = [
+        "\n".join([f"{title}:", *(f"    {option.names[0]}: {option.help}" for option in options)])
+        for title, options in grouped().items()
+    ]
+    function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
+    return function
 
 
 READING = (*options_of(ModelOptions), "snap", "contacts")

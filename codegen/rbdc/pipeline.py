@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from inspect import cleandoc
 from itertools import pairwise
 from os import PathLike, cpu_count, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import rbdc
 from rbdc.build_result import BuildResult, result_of
@@ -39,7 +38,15 @@ from rbdc.native.scratch import sweep_temporary
 from rbdc.native.target import refuse_other_machine
 from rbdc.native.toolchain import Compiler, check_flags, default_flags, find_compiler
 from rbdc.option_fields import recorded_options
-from rbdc.options import BuildArguments, BuildOptions, ContactFrame, Progress, Style, check_options, grouped
+from rbdc.options import (
+    BuildArguments,
+    BuildOptions,
+    ContactFrame,
+    Progress,
+    Style,
+    check_options,
+    with_options,
+)
 from rbdc.progress import shown
 from rbdc.resources import resolve
 from rbdc.runtime.load import load
@@ -51,20 +58,9 @@ if TYPE_CHECKING:
     from rbdc.runtime.module import GeneratedModule
 
 Description = str | PathLike[str] | Model
-Documented = TypeVar("Documented", bound=Callable[..., Any])
 
 
-def _with_options(function: Documented) -> Documented:
-    """A decorator: the docstring with the options of a build by what they bear on."""
-    groups = [
-        "\n".join([f"{title}:", *(f"    {option.names[0]}: {option.help}" for option in options)])
-        for title, options in grouped().items()
-    ]
-    function.__doc__ = "\n\n".join([cleandoc(function.__doc__ or ""), *groups])
-    return function
-
-
-@_with_options
+@with_options
 def build(
     description: Description, *, progress: bool | None = None, **options: Unpack[BuildArguments]
 ) -> GeneratedModule:

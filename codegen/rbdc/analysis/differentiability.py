@@ -4,6 +4,7 @@ off the records. ``python -m rbdc.analysis.differentiability`` prints the table 
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 from rbdc.functions.catalogue import known
@@ -59,4 +60,4 @@ def table() -> str:
 
 
 if __name__ == "__main__":
-    print(table())
+    sys.stdout.write(f"{table()}\n")

@@ -31,7 +31,7 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """What it has, without what it is made of."""
+        """Its functions and constants, without what it is made of."""
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
         return sorted(name for name in {*own, "casadi", "jax", "torch"} - {"inf"} if not name.startswith("_"))
 
