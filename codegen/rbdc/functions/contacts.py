@@ -119,10 +119,11 @@ def _function(
     requires: frozenset[Requirement] = frozenset(),
     derivative_of: str | None = None,
     differential: Differential | None = None,
-    to_solve: Evaluate | None = None,
-    with_values: Evaluate | None = None,
+    systems: tuple[Evaluate, Evaluate] | None = None,
 ) -> Function:
-    """The record of a function whose algorithm and reference have its name."""
+    """The record of a function whose algorithm and reference have its name. systems: its `to_solve` and
+    `with_values`.
+    """
     room, place = next((room, place) for room, place in ROOMS if name in vars(room))
     algorithm = getattr(room, name)
     return Function(
@@ -135,9 +136,9 @@ def _function(
         preset="optimisation" if derivative_of or room is products else "control",
         requires=requires,
         differential=differential,
-        to_solve=to_solve,
-        with_values=with_values,
-        policy=Policy(dense_right_sides=to_solve is not None),
+        to_solve=systems[0] if systems else None,
+        with_values=systems[1] if systems else None,
+        policy=Policy(dense_right_sides=systems is not None),
         references={"dense": f".contacts.{place}:{name}"},
         comparison=Comparison(
             derivative_of=derivative_of,
@@ -236,8 +237,12 @@ def _constrained(model: Model) -> list[Function]:
             *_by(model, "forces", rows, "q", "v", "tau", kind=Kind.SPACE_ROWS),
             requires=HELD,
             derivative_of="constrained_dynamics",
-            to_solve=None if model.redundant else JointSpace(derivatives.constrained_derivatives_to_solve),
-            with_values=None if model.redundant else JointSpace(derivatives.constrained_to_solve_with_values),
+            systems=None
+            if model.redundant
+            else (
+                JointSpace(derivatives.constrained_derivatives_to_solve),
+                JointSpace(derivatives.constrained_to_solve_with_values),
+            ),
         ),
     ]
 

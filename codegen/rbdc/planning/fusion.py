@@ -82,7 +82,7 @@ def fused(model: Model, catalogue: Mapping[str, Function], names: Sequence[str])
 
 
 def _left_to_solve(parts: Sequence[Function]) -> Evaluate | None:
-    """What is left to solve for of a function and its derivatives, in this order, where they have it."""
+    """The systems of a function and its derivatives, in this order, where these can be solved by columns."""
     values, *others = parts
     if len(others) == 1 and others[0].comparison.derivative_of == values.name:
         return others[0].with_values

@@ -126,7 +126,7 @@ def constrained_to_solve_with_values(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Any, ...]:
-    """What `constrained_derivatives_to_solve` gives, then ddq (nv) and forces (nc)."""
+    """The outputs of `constrained_derivatives_to_solve`, then ddq (nv) and forces (nc)."""
     found, *changes = _sides(model, q, v, tau, fext, options, trace)
     constraints = found.constraints
     sides = [[*constraints.held(residual), *([-x for x in row] for row in by)] for by, residual, _ in changes]
