@@ -10,6 +10,7 @@ sphere too.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -118,7 +119,32 @@ class Known:
         needed += [found.second for found in self.differentials.values() if found.first == name]
         missing = [other for other in needed if other and other not in self._functions]
         remedy = f"; build it with --functions {','.join([name, *missing])}" if missing else ""
+        if name in (found.weighted for found in self.differentials.values()):
+            remedy = '; of what it is the gradient of mode="jvp" has second derivatives'
         raise NotImplementedError(f"{name} has no derivatives here{remedy}")
+
+
+class OfFramework:
+    """A function of a module for a framework: it pickles as its name, beside the module's handle."""
+
+    def __init__(self, functions: Any, name: str, doc: str | None, call: Callable[..., Any]) -> None:
+        self.__name__, self.__doc__, self.__wrapped__ = name, doc, call
+        self._functions = functions
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return self.__wrapped__(*arguments, **named)
+        except (TypeError, NotImplementedError) as error:
+            if "jvp" not in str(error) or self.__name__ in str(error):
+                raise
+            remedy = 'give mode="jvp", and of two derivatives take the last in reverse'
+            raise type(error)(f"{self.__name__} is not differentiated forward here: {remedy}") from error
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._functions, self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of {self._functions!r}>"
 
 
 class Functions:
@@ -138,11 +164,12 @@ class Functions:
             getattr(self._module, name)  # which raises what to do about a function that was not built
             raise AttributeError(f"{self._module.name}.{self.framework} has no function {name!r}")
         self._entry(name).refuse_pair(f"{self._module.name}.{self.framework}")
-        made = self._made(name)
-        made.__name__ = name
-        made.__doc__ = getattr(self._module, name).__doc__
+        made = OfFramework(self, name, getattr(self._module, name).__doc__, self._made(name))
         setattr(self, name, made)
         return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._module, self.framework)
 
     def __dir__(self) -> list[str]:
         return sorted(self._module.functions)
@@ -177,7 +204,7 @@ class Functions:
             if given.get(array) is None and not optional:
                 raise TypeError(f"{name}: argument {array} is missing")
         place = entry.place(given.get("frame"), given.get("reference", "LOCAL")) if entry.framed else ()
-        last = max((k for k, array in enumerate(arrays) if given.get(array) is not None), default=-1)
+        last = max([-1, *(k for k, array in enumerate(arrays) if given.get(array) is not None)])
         return [self._or_default(spec, given.get(spec[0])) for spec in entry.inputs[: last + 1]], place
 
     def _or_default(self, spec: Any, x: Any) -> Any:
@@ -202,6 +229,23 @@ class Functions:
     def _refuse_dtype(self, name: str, argument: str, dtype: str, remedy: str) -> NoReturn:
         own = self._module.dtype
         raise TypeError(f"{name}: argument {argument} is of {dtype}; this module takes {own}: {remedy}")
+
+
+def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
+    """Derivatives (..., *own, n) of a result times a change of an input, which has n entries."""
+    batch = J.shape[: J.ndim - len(own) - 1]
+    return (J.reshape((*batch, prod(own), J.shape[-1])) @ dx.reshape((*batch, J.shape[-1], 1))).reshape(
+        (*batch, *own)
+    )
+
+
+def weighted(J: Any, g: Any, own: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Weights `g` (..., *own) of a result times its derivatives by an input of n entries: by the directions
+    of a configuration, in the shape of another input.
+    """
+    batch = J.shape[: J.ndim - len(own) - 1]
+    row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
+    return row.reshape((*batch, *(shape if prod(shape) == J.shape[-1] else (J.shape[-1],))))
 
 
 def by_output(matrices: Sequence[Any], outputs: int) -> list[Sequence[Any]]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, by_output, refuse_input
+from ._differential import Functions, by_output, changed, refuse_input, weighted
 
 jax: Any = import_module("jax")  # without types: checking this needs no JAX
 jnp: Any = jax.numpy
@@ -173,7 +173,7 @@ class JaxFunctions(Functions):
         for matrices, (_, own) in zip(rows, entry.outputs, strict=True):
             wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
             nothing = jnp.zeros(primals[0].shape[:-1] + own, self._module.dtype)
-            made.append(sum((_times(J, dx) for J, dx in wanted), nothing))
+            made.append(sum((changed(J, dx, own) for J, dx in wanted), nothing))
         return made
 
     def _by_output(self, name: str, place: tuple[int, ...], arrays: Sequence[Any]) -> list[Sequence[Any]]:
@@ -195,7 +195,7 @@ class JaxFunctions(Functions):
         F = self._call(first, ())(*primals)
         third = self._entry(known.second).inputs[2][0]
         at = self._arranged(name, known.second, primals, **{third: self._call(name, ())(*primals)[0]})
-        moved = sum(_times(J, dx) for J, dx in zip(F, (dq, dv, da), strict=True))
+        moved = sum((J @ dx[..., None])[..., 0] for J, dx in zip(F, (dq, dv, da), strict=True))
         by_q, by_v, inertia = self._turned(known.second, at, (dq, dv, moved))
         return [-(F[2] @ change) for change in (by_q + inertia @ F[0], by_v + inertia @ F[1], inertia @ F[2])]
 
@@ -241,20 +241,15 @@ class JaxFunctions(Functions):
         """By each input that derivatives are known of, in the tangent space: of the results times `given`."""
         entry = self._entry(name)
         required = sum(not spec[2] for spec in entry.inputs)
-        weighted = self._known.weighted(name)
-        if not weighted:
+        products = self._known.weighted(name)
+        if not products:
             made = [
-                [jnp.einsum("...mn,...m->...n" if own else "...n,...->...n", J, g) for J in row[:required]]
+                [weighted(J, g, own, spec[1]) for J, spec in zip(row[:required], entry.inputs, strict=False)]
                 for row, g, (_, own) in zip(
                     self._by_output(name, place, arrays), given, entry.outputs, strict=True
                 )
             ]
             return [sum(column) for column in zip(*made, strict=True)]
-        weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
-        arguments = self._arranged(name, weighted, arrays, **{weights: given[0]})
-        return list(self._call(weighted, place)(*arguments)[:required])
-
-
-def _times(J: Any, dx: Any) -> Any:
-    """J (..., m, n) or, of a single number, (..., n), times dx (..., n)."""
-    return jnp.einsum("...n,...n->...", J, dx) if J.ndim == dx.ndim else jnp.einsum("...mn,...n->...m", J, dx)
+        weights = next(spec[0] for spec in reversed(self._entry(products).inputs) if not spec[2])
+        arguments = self._arranged(name, products, arrays, **{weights: given[0]})
+        return list(self._call(products, place)(*arguments)[:required])

@@ -30,6 +30,11 @@ class Module(ModuleType):
         count = len(self.functions)
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
+    def __dir__(self) -> list[str]:
+        """Its functions and constants, without what it is made of."""
+        own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
+        return sorted(name for name in {*own, "casadi", "jax", "torch"} - {"inf"} if not name.startswith("_"))
+
     def _repr_html_(self) -> str:
         rows = [
             f"<tr><td><code>{name}</code></td>{_cells(vars(self)[f'_{name}'])}</tr>"

@@ -19,13 +19,13 @@ from numpy import empty, ndarray
 # NumPy imports it late: in a call, it would be locked in what another thread forks meanwhile.
 from numpy.ma import MaskedArray
 
-from ._arrays import Array, batched, lossy, one_by_one, overlaps, together, whole
+from ._arrays import Array, batched, block, lossy, one_by_one, out_of_range, overlaps, together, whole
 from ._named import Named
 from ._threads import Crew, pieces, samples
 
-Input = tuple[str, tuple[int, ...], bool, bool]
+Input = tuple[str, tuple[int, ...], bool, bool | str]
 """name, shape without batch dimensions, whether None is allowed, whether it is a configuration (must be
-finite).
+finite), or a kind of `_arrays.out_of_range`.
 """
 Output = tuple[str, tuple[int, ...]]
 
@@ -36,13 +36,6 @@ PIECE = 64 << 20
 the caches (`emit.batch`), few enough for copies and for Ctrl-C.
 """
 _ONE = 1
-
-
-def block(dtype: np.dtype[Any]) -> int:
-    """Samples that the C code computes side by side, and in a block of layout "lanes": what fills 64 bytes.
-    What is left of a batch goes one by one, which rounds otherwise.
-    """
-    return 64 // dtype.itemsize
 
 
 class Entry(Named):
@@ -61,7 +54,9 @@ class Entry(Named):
         frames: Sequence[str] = (),
     ) -> None:
         super().__init__(name)
-        self.inputs, self.outputs, self._dtype = tuple(inputs), tuple(outputs), dtype
+        self.inputs = tuple((*spec[:3], spec[3] is True) for spec in inputs)
+        self.outputs, self._dtype = tuple(outputs), dtype
+        self._ranges = [(k, spec) for k, spec in enumerate(inputs) if isinstance(spec[3], str)]
         self._ffi, self._all_finite = native.ffi, native.lib.rbdc_all_finite
         self._from_buffer, self._null = native.ffi.from_buffer, native.ffi.NULL
         self._pointer, self._block = native.ffi.typeof(f"{_C_TYPES[dtype.name]}[]"), block(dtype)
@@ -97,6 +92,8 @@ class Entry(Named):
         self, arguments: tuple[Any, ...], out: Any = None, num_threads: Any = 1, extra: tuple[int, ...] = ()
     ) -> Any:
         """Call the function; `extra`: see `place`."""
+        if self._ranges:
+            self._check_ranges(arguments)
         # Identity is cheapest, and where it finds too little the check finds the rest.
         if num_threads is not _ONE:
             num_threads = self._thread_count(num_threads)
@@ -326,6 +323,12 @@ class Entry(Named):
         if configuration:
             self._check_finite(converted, name)
         return converted
+
+    def _check_ranges(self, arguments: tuple[Any, ...]) -> None:
+        for k, spec in self._ranges:
+            array = self._converted(arguments[k], (*spec[:3], False)) if k < len(arguments) else None
+            if array is not None and (wrong := out_of_range(array, str(spec[3]))) is not None:
+                self._refuse(ValueError, spec[0], *wrong)
 
     def _check_finite(self, x: Array, name: str) -> None:
         plain = x.flags.c_contiguous and x.flags.aligned

@@ -113,6 +113,30 @@ inline void forward_kinematics(const double *q, double *placements)
     cartpole_forward_kinematics(q, placements);
 }
 
+/* Position of a frame's origin in the world, the same in every reference. */
+inline void frame_position(const double *q, int frame, int reference, double *position)
+{
+    cartpole_frame_position(q, frame, reference, position);
+}
+
+/* Placement of a frame in the world, a 4x4 matrix, the same in every reference. */
+inline void frame_placement(const double *q, int frame, int reference, double *placement)
+{
+    cartpole_frame_placement(q, frame, reference, placement);
+}
+
+/* Derivatives of a frame's position by q (in the tangent space), the same in every reference. */
+inline void frame_position_derivatives(const double *q, int frame, int reference, double *dposition_dq)
+{
+    cartpole_frame_position_derivatives(q, frame, reference, dposition_dq);
+}
+
+/* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference. */
+inline void frame_placement_derivatives(const double *q, int frame, int reference, double *dplacement_dq)
+{
+    cartpole_frame_placement_derivatives(q, frame, reference, dplacement_dq);
+}
+
 /* Jacobian of a frame, linear rows first. */
 inline void frame_jacobian(const double *q, int frame, int reference, double *J)
 {
@@ -207,6 +231,12 @@ inline void centroidal_dynamics_derivatives(const double *q, const double *v, co
 inline void kinetic_energy(const double *q, const double *v, double *energy)
 {
     cartpole_kinetic_energy(q, v, energy);
+}
+
+/* Derivatives of kinetic energy by q (in the tangent space) and v. */
+inline void kinetic_energy_derivatives(const double *q, const double *v, double *denergy_dq, double *denergy_dv)
+{
+    cartpole_kinetic_energy_derivatives(q, v, denergy_dq, denergy_dv);
 }
 
 /* Potential energy of all links in the field of gravity. */
@@ -445,6 +475,54 @@ inline Matrix<12, 4> forward_kinematics(In<2, 1> q)
     return placements;
 }
 
+/* Position of a frame's origin in the world, the same in every reference. */
+inline void frame_position(In<2, 1> q, int frame, int reference, Out<3, 1> position)
+{
+    cartpole_frame_position(q.data(), frame, reference, position.data());
+}
+inline Matrix<3, 1> frame_position(In<2, 1> q, int frame, int reference = LOCAL)
+{
+    Matrix<3, 1> position;
+    cartpole_frame_position(q.data(), frame, reference, position.data());
+    return position;
+}
+
+/* Placement of a frame in the world, a 4x4 matrix, the same in every reference. */
+inline void frame_placement(In<2, 1> q, int frame, int reference, Out<4, 4> placement)
+{
+    cartpole_frame_placement(q.data(), frame, reference, placement.data());
+}
+inline Matrix<4, 4> frame_placement(In<2, 1> q, int frame, int reference = LOCAL)
+{
+    Matrix<4, 4> placement;
+    cartpole_frame_placement(q.data(), frame, reference, placement.data());
+    return placement;
+}
+
+/* Derivatives of a frame's position by q (in the tangent space), the same in every reference. */
+inline void frame_position_derivatives(In<2, 1> q, int frame, int reference, Out<3, 2> dposition_dq)
+{
+    cartpole_frame_position_derivatives(q.data(), frame, reference, dposition_dq.data());
+}
+inline Matrix<3, 2> frame_position_derivatives(In<2, 1> q, int frame, int reference = LOCAL)
+{
+    Matrix<3, 2> dposition_dq;
+    cartpole_frame_position_derivatives(q.data(), frame, reference, dposition_dq.data());
+    return dposition_dq;
+}
+
+/* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference. */
+inline void frame_placement_derivatives(In<2, 1> q, int frame, int reference, Out<16, 2> dplacement_dq)
+{
+    cartpole_frame_placement_derivatives(q.data(), frame, reference, dplacement_dq.data());
+}
+inline Matrix<16, 2> frame_placement_derivatives(In<2, 1> q, int frame, int reference = LOCAL)
+{
+    Matrix<16, 2> dplacement_dq;
+    cartpole_frame_placement_derivatives(q.data(), frame, reference, dplacement_dq.data());
+    return dplacement_dq;
+}
+
 /* Jacobian of a frame, linear rows first. */
 inline void frame_jacobian(In<2, 1> q, int frame, int reference, Out<6, 2> J)
 {
@@ -611,6 +689,12 @@ inline double kinetic_energy(In<2, 1> q, In<2, 1> v)
     double energy;
     cartpole_kinetic_energy(q.data(), v.data(), &energy);
     return energy;
+}
+
+/* Derivatives of kinetic energy by q (in the tangent space) and v. */
+inline void kinetic_energy_derivatives(In<2, 1> q, In<2, 1> v, Out<2, 1> denergy_dq, Out<2, 1> denergy_dv)
+{
+    cartpole_kinetic_energy_derivatives(q.data(), v.data(), denergy_dq.data(), denergy_dv.data());
 }
 
 /* Potential energy of all links in the field of gravity. */

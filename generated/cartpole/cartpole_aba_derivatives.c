@@ -38,7 +38,7 @@ static void cartpole_aba_derivatives_without_fext(const double *restrict q, cons
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const double t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -119,7 +119,7 @@ static void cartpole_aba_derivatives_with_fext(const double *restrict q, const d
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const double t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const double t44 = fext[6] - 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

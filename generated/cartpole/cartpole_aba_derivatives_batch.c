@@ -38,7 +38,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_without_fext_kern
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t33 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const cartpole_vector8 t34 = 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -109,7 +109,7 @@ static __attribute__((noinline)) void cartpole_aba_derivatives_with_fext_kernel8
     /* pole: w, alpha, v, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t42 = cos_q1 * 9.81 + sin_q1 * qddot_0;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const cartpole_vector8 t44 = fext[6] - 0.05 * qddot_1;
 
     /* pole: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

@@ -43,7 +43,7 @@ static void cartpole_aba_jvp_without_fext(const double *restrict q, const double
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
     const double t36 = 9.81 * dX1_Rxx + t20 * m0_az;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const double f1_fx = 0.05 * m1_dwz;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
@@ -104,7 +104,7 @@ static void cartpole_aba_jvp_with_fext(const double *restrict q, const double *r
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
     const double df1_fy = v[1] * dv[1] * 0.1;
 
-    /* pole: f_parent = f_parent + X* f */
+    /* pole: more of f_parent */
     const double t50 = fext[6] - 0.05 * m1_dwz;
 
     /* pole: rate of f_parent = f_parent + X* f */

@@ -43,7 +43,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_without_fext_kernel8(cons
     /* pole: rate of w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 t36 = 9.81 * dX1_Rxx + t20 * m0_az;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const cartpole_vector8 f1_fx = 0.05 * m1_dwz;
 
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
@@ -101,7 +101,7 @@ static __attribute__((noinline)) void cartpole_aba_jvp_with_fext_kernel8(const c
     /* pole: rate of F = m a + U h, N = h x a + n(U, K) */
     const cartpole_vector8 df1_fy = v[1] * dv[1] * 0.1;
 
-    /* pole: f_parent = f_parent + X* f */
+    /* pole: more of f_parent */
     const cartpole_vector8 t50 = fext[6] - 0.05 * m1_dwz;
 
     /* pole: rate of f_parent = f_parent + X* f */

@@ -36,7 +36,7 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const double f1_fx = 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
@@ -98,7 +98,7 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const double m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
-    /* pole: f_parent = f_parent + X* f */
+    /* pole: more of f_parent */
     const double t40 = fext[6] - 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */

@@ -36,7 +36,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_without_fext_kernel8(cons
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: more of F */
     const cartpole_vector8 f1_fx = 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void cartpole_aba_vjp_with_fext_kernel8(const c
     /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
     const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
-    /* pole: f_parent = f_parent + X* f */
+    /* pole: more of f_parent */
     const cartpole_vector8 t40 = fext[6] - 0.05 * m1_dwz;
 
     /* cart: adjoint of tau = S^T f */

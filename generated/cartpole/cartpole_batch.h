@@ -19,71 +19,57 @@ typedef long long cartpole_mask8 __attribute__((vector_size(64)));
 #endif
 #endif
 
-/* RBDC_PAST(place, part) stores RBDC_PART bytes past the caches. */
-#if defined(__AVX512F__)
-#define RBDC_PART 64
-#elif defined(__AVX__)
-#define RBDC_PART 32
-#elif defined(__SSE2__)
-#define RBDC_PART 16
-#endif
-#if defined(RBDC_PART) && defined(__clang__)
-#define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
-#elif defined(__AVX512F__)
-#define RBDC_PAST(place, part) __builtin_ia32_movntpd512((double *)(place), part)
-#elif defined(__AVX__)
-#define RBDC_PAST(place, part) __builtin_ia32_movntpd256((double *)(place), part)
-#elif defined(__SSE2__)
-#define RBDC_PAST(place, part) __builtin_ia32_movntpd((double *)(place), part)
-#endif
-
-/* Rows become columns: entry k of from[j] goes to entry j of to[k]. */
+/* Rows become columns: entry k of from[j] goes to entry j of to[k], in squares of what a register holds. */
 static inline void cartpole_transpose8(const double *const *from, double *const *to)
 {
 #if defined(RBDC_SHUFFLES) && defined(__AVX512F__)
-    cartpole_vector8 s0[8], s1[8], s2[8], s3[8];
-    memcpy(&s0[0], from[0], sizeof *s0);
-    memcpy(&s0[1], from[1], sizeof *s0);
-    memcpy(&s0[2], from[2], sizeof *s0);
-    memcpy(&s0[3], from[3], sizeof *s0);
-    memcpy(&s0[4], from[4], sizeof *s0);
-    memcpy(&s0[5], from[5], sizeof *s0);
-    memcpy(&s0[6], from[6], sizeof *s0);
-    memcpy(&s0[7], from[7], sizeof *s0);
-    s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 8, 2, 10, 4, 12, 6, 14);
-    s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 9, 3, 11, 5, 13, 7, 15);
-    s1[2] = __builtin_shufflevector(s0[2], s0[3], 0, 8, 2, 10, 4, 12, 6, 14);
-    s1[3] = __builtin_shufflevector(s0[2], s0[3], 1, 9, 3, 11, 5, 13, 7, 15);
-    s1[4] = __builtin_shufflevector(s0[4], s0[5], 0, 8, 2, 10, 4, 12, 6, 14);
-    s1[5] = __builtin_shufflevector(s0[4], s0[5], 1, 9, 3, 11, 5, 13, 7, 15);
-    s1[6] = __builtin_shufflevector(s0[6], s0[7], 0, 8, 2, 10, 4, 12, 6, 14);
-    s1[7] = __builtin_shufflevector(s0[6], s0[7], 1, 9, 3, 11, 5, 13, 7, 15);
-    s2[0] = __builtin_shufflevector(s1[0], s1[2], 0, 1, 8, 9, 4, 5, 12, 13);
-    s2[1] = __builtin_shufflevector(s1[1], s1[3], 0, 1, 8, 9, 4, 5, 12, 13);
-    s2[2] = __builtin_shufflevector(s1[0], s1[2], 2, 3, 10, 11, 6, 7, 14, 15);
-    s2[3] = __builtin_shufflevector(s1[1], s1[3], 2, 3, 10, 11, 6, 7, 14, 15);
-    s2[4] = __builtin_shufflevector(s1[4], s1[6], 0, 1, 8, 9, 4, 5, 12, 13);
-    s2[5] = __builtin_shufflevector(s1[5], s1[7], 0, 1, 8, 9, 4, 5, 12, 13);
-    s2[6] = __builtin_shufflevector(s1[4], s1[6], 2, 3, 10, 11, 6, 7, 14, 15);
-    s2[7] = __builtin_shufflevector(s1[5], s1[7], 2, 3, 10, 11, 6, 7, 14, 15);
-    s3[0] = __builtin_shufflevector(s2[0], s2[4], 0, 1, 2, 3, 8, 9, 10, 11);
-    s3[1] = __builtin_shufflevector(s2[1], s2[5], 0, 1, 2, 3, 8, 9, 10, 11);
-    s3[2] = __builtin_shufflevector(s2[2], s2[6], 0, 1, 2, 3, 8, 9, 10, 11);
-    s3[3] = __builtin_shufflevector(s2[3], s2[7], 0, 1, 2, 3, 8, 9, 10, 11);
-    s3[4] = __builtin_shufflevector(s2[0], s2[4], 4, 5, 6, 7, 12, 13, 14, 15);
-    s3[5] = __builtin_shufflevector(s2[1], s2[5], 4, 5, 6, 7, 12, 13, 14, 15);
-    s3[6] = __builtin_shufflevector(s2[2], s2[6], 4, 5, 6, 7, 12, 13, 14, 15);
-    s3[7] = __builtin_shufflevector(s2[3], s2[7], 4, 5, 6, 7, 12, 13, 14, 15);
-    memcpy(to[0], &s3[0], sizeof *s0);
-    memcpy(to[1], &s3[1], sizeof *s0);
-    memcpy(to[2], &s3[2], sizeof *s0);
-    memcpy(to[3], &s3[3], sizeof *s0);
-    memcpy(to[4], &s3[4], sizeof *s0);
-    memcpy(to[5], &s3[5], sizeof *s0);
-    memcpy(to[6], &s3[6], sizeof *s0);
-    memcpy(to[7], &s3[7], sizeof *s0);
+    typedef double part __attribute__((vector_size(64)));
+    for (int a = 0; a < 8; a += 8) {
+        for (int b = 0; b < 8; b += 8) {
+            part s0[8], s1[8], s2[8], s3[8];
+            memcpy(&s0[0], from[a + 0] + b, sizeof *s0);
+            memcpy(&s0[1], from[a + 1] + b, sizeof *s0);
+            memcpy(&s0[2], from[a + 2] + b, sizeof *s0);
+            memcpy(&s0[3], from[a + 3] + b, sizeof *s0);
+            memcpy(&s0[4], from[a + 4] + b, sizeof *s0);
+            memcpy(&s0[5], from[a + 5] + b, sizeof *s0);
+            memcpy(&s0[6], from[a + 6] + b, sizeof *s0);
+            memcpy(&s0[7], from[a + 7] + b, sizeof *s0);
+            s1[0] = __builtin_shufflevector(s0[0], s0[1], 0, 8, 2, 10, 4, 12, 6, 14);
+            s1[1] = __builtin_shufflevector(s0[0], s0[1], 1, 9, 3, 11, 5, 13, 7, 15);
+            s1[2] = __builtin_shufflevector(s0[2], s0[3], 0, 8, 2, 10, 4, 12, 6, 14);
+            s1[3] = __builtin_shufflevector(s0[2], s0[3], 1, 9, 3, 11, 5, 13, 7, 15);
+            s1[4] = __builtin_shufflevector(s0[4], s0[5], 0, 8, 2, 10, 4, 12, 6, 14);
+            s1[5] = __builtin_shufflevector(s0[4], s0[5], 1, 9, 3, 11, 5, 13, 7, 15);
+            s1[6] = __builtin_shufflevector(s0[6], s0[7], 0, 8, 2, 10, 4, 12, 6, 14);
+            s1[7] = __builtin_shufflevector(s0[6], s0[7], 1, 9, 3, 11, 5, 13, 7, 15);
+            s2[0] = __builtin_shufflevector(s1[0], s1[2], 0, 1, 8, 9, 4, 5, 12, 13);
+            s2[1] = __builtin_shufflevector(s1[1], s1[3], 0, 1, 8, 9, 4, 5, 12, 13);
+            s2[2] = __builtin_shufflevector(s1[0], s1[2], 2, 3, 10, 11, 6, 7, 14, 15);
+            s2[3] = __builtin_shufflevector(s1[1], s1[3], 2, 3, 10, 11, 6, 7, 14, 15);
+            s2[4] = __builtin_shufflevector(s1[4], s1[6], 0, 1, 8, 9, 4, 5, 12, 13);
+            s2[5] = __builtin_shufflevector(s1[5], s1[7], 0, 1, 8, 9, 4, 5, 12, 13);
+            s2[6] = __builtin_shufflevector(s1[4], s1[6], 2, 3, 10, 11, 6, 7, 14, 15);
+            s2[7] = __builtin_shufflevector(s1[5], s1[7], 2, 3, 10, 11, 6, 7, 14, 15);
+            s3[0] = __builtin_shufflevector(s2[0], s2[4], 0, 1, 2, 3, 8, 9, 10, 11);
+            s3[1] = __builtin_shufflevector(s2[1], s2[5], 0, 1, 2, 3, 8, 9, 10, 11);
+            s3[2] = __builtin_shufflevector(s2[2], s2[6], 0, 1, 2, 3, 8, 9, 10, 11);
+            s3[3] = __builtin_shufflevector(s2[3], s2[7], 0, 1, 2, 3, 8, 9, 10, 11);
+            s3[4] = __builtin_shufflevector(s2[0], s2[4], 4, 5, 6, 7, 12, 13, 14, 15);
+            s3[5] = __builtin_shufflevector(s2[1], s2[5], 4, 5, 6, 7, 12, 13, 14, 15);
+            s3[6] = __builtin_shufflevector(s2[2], s2[6], 4, 5, 6, 7, 12, 13, 14, 15);
+            s3[7] = __builtin_shufflevector(s2[3], s2[7], 4, 5, 6, 7, 12, 13, 14, 15);
+            memcpy(to[b + 0] + a, &s3[0], sizeof *s0);
+            memcpy(to[b + 1] + a, &s3[1], sizeof *s0);
+            memcpy(to[b + 2] + a, &s3[2], sizeof *s0);
+            memcpy(to[b + 3] + a, &s3[3], sizeof *s0);
+            memcpy(to[b + 4] + a, &s3[4], sizeof *s0);
+            memcpy(to[b + 5] + a, &s3[5], sizeof *s0);
+            memcpy(to[b + 6] + a, &s3[6], sizeof *s0);
+            memcpy(to[b + 7] + a, &s3[7], sizeof *s0);
+        }
+    }
 #elif defined(RBDC_SHUFFLES) && defined(__AVX__)
-    /* in squares of what a register holds */
     typedef double part __attribute__((vector_size(32)));
     for (int a = 0; a < 8; a += 4) {
         for (int b = 0; b < 8; b += 4) {
@@ -107,7 +93,6 @@ static inline void cartpole_transpose8(const double *const *from, double *const 
         }
     }
 #elif defined(RBDC_SHUFFLES) && defined(__SSE2__)
-    /* in squares of what a register holds */
     typedef double part __attribute__((vector_size(16)));
     for (int a = 0; a < 8; a += 2) {
         for (int b = 0; b < 8; b += 2) {
@@ -121,7 +106,6 @@ static inline void cartpole_transpose8(const double *const *from, double *const 
         }
     }
 #elif defined(RBDC_SHUFFLES) && defined(__ARM_NEON)
-    /* in squares of what a register holds */
     typedef double part __attribute__((vector_size(16)));
     for (int a = 0; a < 8; a += 2) {
         for (int b = 0; b < 8; b += 2) {
@@ -175,6 +159,24 @@ static inline void cartpole_rows8(const cartpole_lanes8 *restrict results, const
     double *const to[] = {x + 0 * n, x + 1 * n, x + 2 * n, x + 3 * n, x + 4 * n, x + 5 * n, x + 6 * n, x + 7 * n};
     cartpole_transpose8(from, to);
 }
+
+/* RBDC_PAST(place, part) stores RBDC_PART bytes past the caches. */
+#if defined(__AVX512F__)
+#define RBDC_PART 64
+#elif defined(__AVX__)
+#define RBDC_PART 32
+#elif defined(__SSE2__)
+#define RBDC_PART 16
+#endif
+#if defined(RBDC_PART) && defined(__clang__)
+#define RBDC_PAST(place, part) __builtin_nontemporal_store(part, place)
+#elif defined(__AVX512F__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd512((double *)(place), part)
+#elif defined(__AVX__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd256((double *)(place), part)
+#elif defined(__SSE2__)
+#define RBDC_PAST(place, part) __builtin_ia32_movntpd((double *)(place), part)
+#endif
 
 /* As memcpy, but past the caches: what is copied is not read again soon, and nothing reads a line that is written whole. */
 static inline void cartpole_copy_past(const double *restrict from, size_t n, double *restrict x)

@@ -22,22 +22,9 @@ static __attribute__((noinline)) void cartpole_difference_kernel8(const cartpole
 }
 #endif
 
-/* Samples one by one; results that the caches cannot hold go past them. */
 void cartpole_difference_batch(size_t n, const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
-    size_t i = 0;
-#if defined(__GNUC__)
-    cartpole_lanes8 room[1], *const past = cartpole_way_past8(2 * n, room);
-    if (past != NULL) {
-        double *const made = (double *)past;
-        for (; i < n; ++i) {
-            cartpole_difference(q0 + 2 * i, q1 + 2 * i, made + 0);
-            cartpole_copy_past(made + 0, 2, dv + 2 * i);
-        }
-        cartpole_settle();
-    }
-#endif
-    for (; i < n; ++i) {
+    for (size_t i = 0; i < n; ++i) {
         cartpole_difference(q0 + 2 * i, q1 + 2 * i, dv + 2 * i);
     }
 }

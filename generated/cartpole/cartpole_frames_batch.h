@@ -115,4 +115,30 @@ static inline void put(int reference, const cartpole_vector8 *restrict world, in
     }
 }
 
+/* The columns along the path at the frame's origin, along the world's axes. */
+static inline void align(int length, const int path[BODIES], cartpole_vector8 columns[DOFS][6], const cartpole_vector8 *restrict world, cartpole_vector8 s[DOFS][6])
+{
+    for (int i = 0; i < length; ++i) {
+        for (int dof = cartpole_frames_first[path[i]]; dof < cartpole_frames_first[path[i] + 1]; ++dof) {
+            express(2, world, columns[dof], s[dof]);
+        }
+    }
+}
+
+/* out = a x b, whose entries lie so far apart */
+static inline void turn(const cartpole_vector8 *restrict a, const cartpole_vector8 *restrict b, int by, cartpole_vector8 *restrict out, int apart)
+{
+    out[0] = a[1] * b[2 * by] - a[2] * b[by];
+    out[apart] = a[2] * b[0] - a[0] * b[2 * by];
+    out[2 * apart] = a[0] * b[by] - a[1] * b[0];
+}
+
+/* Add what two degrees of freedom change to their place in so many square matrices. */
+static inline void add_pair(int a, int b, int rows, const cartpole_vector8 *restrict moved, cartpole_lanes8 *restrict out)
+{
+    for (int k = 0; k < rows; ++k) {
+        out[(k * COLUMNS + cartpole_frames_column[a]) * COLUMNS + cartpole_frames_column[b]] += cartpole_frames_factor[a] * cartpole_frames_factor[b] * moved[k];
+    }
+}
+
 #endif

@@ -28,14 +28,14 @@ from . import _arrays, _conversions, _named, _native, _processor, _runtime
 sys.modules[__name__].__class__ = _named.Module  # it pickles as a handle, and shows what it is
 
 name = "double_pendulum"
-model_hash = "cf6b7b326b10f8b052e510b14f8ce7f6032dfb96c1e6b4487692823fe240c31d"
+model_hash = "cad4ff7ce4b61c7fc2978dfe2bf25a433235c1a79382f5ce99dd012bd95f5a29"
 variant, _PREFIX = _processor.choose(_native, name)
 nq = 2
 nv = 2
 njoints = 2
 joint_names = ("joint1", "joint2")
 frame_names = ("base_link", "link1", "link2")
-functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "relative_jacobian", "manipulability_gradient", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
+functions = ("rnea", "nle", "gravity_torque", "coriolis", "crba", "minverse", "aba", "torque_regressor", "rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp", "forward_kinematics", "frame_position", "frame_placement", "frame_position_derivatives", "frame_placement_derivatives", "frame_jacobian", "frame_jacobian_time_derivative", "frame_drift", "frame_velocity", "frame_acceleration", "frame_velocity_derivatives", "frame_acceleration_derivatives", "relative_jacobian", "manipulability_gradient", "com", "com_jacobian", "centroidal_momentum_matrix", "com_acceleration", "centroidal_momentum_derivative", "centroidal_dynamics_derivatives", "kinetic_energy", "kinetic_energy_derivatives", "potential_energy", "static_regressor", "kinetic_energy_regressor", "potential_energy_regressor", "integrate", "difference")
 __all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
     *functions,
     "random_configuration",
@@ -48,8 +48,8 @@ __all__ = (  # what `help` lists; of arrays it would print NumPy's documentation
 warnings = ()
 dtype = np.dtype("float64")
 block = _runtime.block(dtype)  # samples in a block of layout "lanes"
-q_neutral = np.array([0.0, 0.0], dtype)
 v_zero = np.zeros(nv, dtype)
+q_neutral = np.array([0.0, 0.0], dtype)
 lower_position_limit = np.array([0.0, 0.0], dtype)
 upper_position_limit = np.array([0.0, 0.0], dtype)
 velocity_limit = np.array([0.0, 0.0], dtype)
@@ -57,14 +57,12 @@ effort_limit = np.array([0.0, 0.0], dtype)
 armature = np.array([0.0, 0.0], dtype)
 gravity = np.array([0.0, 0.0, -9.81], dtype)
 fext_frame = "local"  # of external forces: "local", those of the bodies, or "world"
-for _constant in (
-    *(q_neutral, v_zero, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity),
-):
+for _constant in (v_zero, q_neutral, lower_position_limit, upper_position_limit, velocity_limit, effort_limit, armature, gravity):
     _constant.flags.writeable = False
 
 _JOINTS = (('revolute', 0), ('revolute', 1))
 _CHART = (('vector', 0, 2, 0, 2),)  # kind, places and sizes of the entries of q and v
-_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False), 'nle': ('rnea_derivatives', 'rnea_vjp', '', False), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', '', False), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True), 'frame_velocity': ('frame_velocity_derivatives', '', '', False), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False), 'com': ('com_jacobian', '', '', False), 'potential_energy': ('gravity_torque', '', '', False)}
+_DIFFERENTIALS = {'rnea': ('rnea_derivatives', 'rnea_vjp', 'rnea_second_derivatives', False), 'nle': ('rnea_derivatives', 'rnea_vjp', '', False), 'gravity_torque': ('rnea_derivatives', 'rnea_vjp', '', False), 'crba': ('crba_derivatives', '', '', False), 'minverse': ('minverse_derivatives', '', '', False), 'aba': ('aba_derivatives', 'aba_vjp', 'rnea_second_derivatives', True), 'forward_kinematics': ('forward_kinematics_derivatives', '', '', False), 'frame_position': ('frame_position_derivatives', '', '', False), 'frame_placement': ('frame_placement_derivatives', '', '', False), 'frame_position_derivatives': ('frame_position_second_derivatives', '', '', False), 'frame_placement_derivatives': ('frame_placement_second_derivatives', '', '', False), 'frame_jacobian': ('frame_jacobian_derivatives', '', '', False), 'frame_velocity': ('frame_velocity_derivatives', '', '', False), 'frame_acceleration': ('frame_acceleration_derivatives', '', '', False), 'com': ('com_jacobian', '', '', False), 'com_jacobian': ('com_second_derivatives', '', '', False), 'centroidal_momentum_matrix': ('centroidal_momentum_matrix_derivatives', '', '', False), 'com_acceleration': ('com_acceleration_derivatives', '', '', False), 'centroidal_momentum_derivative': ('centroidal_momentum_derivative_derivatives', '', '', False), 'kinetic_energy': ('kinetic_energy_derivatives', '', '', False), 'kinetic_energy_derivatives': ('kinetic_energy_second_derivatives', '', '', False), 'potential_energy': ('gravity_torque', '', '', False)}
 _CONVERTER = _conversions.Converter((("joint1", 'scalar', 1, 1, 0, 0), ("joint2", 'scalar', 1, 1, 1, 1),), nq, nv, dtype)
 _SAMPLES = "samples"  # identity is cheapest; where it finds too little, `lanes` finds the rest
 
@@ -516,6 +514,126 @@ def forward_kinematics(entry, /, q, *, out=None, layout="samples", num_threads=1
     if layout is not _SAMPLES:
         return entry.lanes((q,), layout, out, num_threads)
     return entry.call((q,), out, num_threads)
+
+_frame_position = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_position",
+    (('q', (2,), False, True),),
+    (('position', (3,)),),
+    frame_names,
+)
+
+
+@_frame_position.function
+def frame_position(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Position of a frame's origin in the world, the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        position (3,): origin of the frame (m)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+
+_frame_placement = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_placement",
+    (('q', (2,), False, True),),
+    (('placement', (4, 4)),),
+    frame_names,
+)
+
+
+@_frame_placement.function
+def frame_placement(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Placement of a frame in the world, a 4x4 matrix, the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        placement (4, 4): homogeneous matrix of the frame (m)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+
+_frame_position_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_position_derivatives",
+    (('q', (2,), False, True),),
+    (('dposition_dq', (3, 2)),),
+    frame_names,
+)
+
+
+@_frame_position_derivatives.function
+def frame_position_derivatives(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Derivatives of a frame's position by q (in the tangent space), the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dposition_dq (3, 2): derivative by q (in the tangent space)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
+
+_frame_placement_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "frame_placement_derivatives",
+    (('q', (2,), False, True),),
+    (('dplacement_dq', (4, 4, 2)),),
+    frame_names,
+)
+
+
+@_frame_placement_derivatives.function
+def frame_placement_derivatives(entry, /, q, frame, reference="LOCAL", *, out=None, layout="samples", num_threads=1):
+    """Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        frame: a name of frame_names or its index
+        reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
+        out: array to fill, float64 and C-contiguous
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        dplacement_dq (4, 4, 2): derivative by q (in the tangent space)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q,), layout, out, num_threads, entry.place(frame, reference))
+    return entry.call((q,), out, num_threads, entry.place(frame, reference))
 
 _frame_jacobian = _runtime.Entry(
     _native,
@@ -999,6 +1117,35 @@ def kinetic_energy(entry, /, q, v, *, out=None, layout="samples", num_threads=1)
         return entry.lanes((q, v), layout, out, num_threads)
     return entry.call((q, v), out, num_threads)
 
+_kinetic_energy_derivatives = _runtime.Entry(
+    _native,
+    _PREFIX,
+    dtype,
+    "kinetic_energy_derivatives",
+    (('q', (2,), False, True), ('v', (2,), False, False)),
+    (('denergy_dq', (2,)), ('denergy_dv', (2,))),
+)
+
+
+@_kinetic_energy_derivatives.function
+def kinetic_energy_derivatives(entry, /, q, v, *, out=None, layout="samples", num_threads=1):
+    """Derivatives of kinetic energy by q (in the tangent space) and v.
+
+    Args:
+        q (2,): configuration (m, rad, unit quaternions x y z w)
+        v (2,): velocity (m/s, rad/s)
+        out: tuple of arrays to fill
+        layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+        num_threads: threads over which the samples of a batch are spread
+    
+    Returns:
+        denergy_dq (2,): derivative by q (N, N m)
+        denergy_dv (2,): derivative by v, M v (kg m/s, kg m^2/s)
+    """
+    if layout is not _SAMPLES:
+        return entry.lanes((q, v), layout, out, num_threads)
+    return entry.call((q, v), out, num_threads)
+
 _potential_energy = _runtime.Entry(
     _native,
     _PREFIX,
@@ -1223,7 +1370,7 @@ def from_pinocchio(_, /, q, v=None, a=None, tau=None):
 
 
 def __getattr__(attribute):
-    if attribute in ("rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector", "rnea_hessian_product", "aba_hessian_product"):
+    if attribute in ("frame_position_second_derivatives", "frame_placement_second_derivatives", "frame_jacobian_derivatives", "rnea_second_derivatives", "aba_second_derivatives", "rnea_hessian_vector", "aba_hessian_vector", "rnea_hessian_product", "aba_hessian_product", "crba_derivatives", "minverse_derivatives", "forward_kinematics_derivatives", "com_second_derivatives", "centroidal_momentum_matrix_derivatives", "com_acceleration_derivatives", "centroidal_momentum_derivative_derivatives", "kinetic_energy_second_derivatives"):
         raise AttributeError(
             f"{name}.{attribute} was not built; build it with: rbdc build ... --functions {attribute} (or --preset full)"
         )

@@ -73,6 +73,18 @@ def aba_jvp(q: ArrayLike, v: ArrayLike, tau: ArrayLike, dq: ArrayLike, dv: Array
 def forward_kinematics(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Placements of all frames in the world, as 4x4 matrices."""
 
+def frame_position(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Position of a frame's origin in the world, the same in every reference."""
+
+def frame_placement(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Placement of a frame in the world, a 4x4 matrix, the same in every reference."""
+
+def frame_position_derivatives(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Derivatives of a frame's position by q (in the tangent space), the same in every reference."""
+
+def frame_placement_derivatives(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
+    """Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference."""
+
 def frame_jacobian(q: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
     """Jacobian of a frame, linear rows first."""
 
@@ -120,6 +132,9 @@ def centroidal_dynamics_derivatives(q: ArrayLike, v: ArrayLike, a: ArrayLike, *,
 
 def kinetic_energy(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Kinetic energy: v^T M(q) v / 2."""
+
+def kinetic_energy_derivatives(q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Derivatives of kinetic energy by q (in the tangent space) and v."""
 
 def potential_energy(q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> np.float64 | NDArray[np.float64]:
     """Potential energy of all links in the field of gravity."""

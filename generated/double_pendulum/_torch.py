@@ -2,9 +2,9 @@
 each generated package and needs PyTorch.
 
 A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, under a
-`torch.autograd.Function`. Its backward is a second such Function, of the weighted derivatives, whose own
-backward refuses: there are no second derivatives. Configurations are normalised in PyTorch's own operations,
-before.
+`torch.autograd.Function`. Its backward is a second such Function, of the derivatives: of products with
+weights, or, where the functions for second derivatives were built, of the matrices, whose own backward is of
+those. Configurations are normalised in PyTorch's own operations, before.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._differential import Functions, by_output, refuse_input
+from ._differential import Functions, by_output, changed, refuse_input, weighted
 
 torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
 MODES = ("vjp", "jvp")
@@ -62,8 +62,9 @@ class TorchFunctions(Functions):
             return results[0] if len(results) == 1 else results
 
         self._define(name)
-        known = self._known.of(name)
-        for other in (known.first, self._known.weighted(name)) if known is not None else ():
+        known, twice = self._known.of(name), self._known.second(name)
+        others = [known.first, self._known.weighted(name)] if known is not None else []
+        for other in [*others, *([twice[1].second] if twice is not None else [])]:
             if other:
                 getattr(self, other)  # which makes it an operator
         calls = {mode: self._function(name, mode) for mode in MODES}
@@ -150,10 +151,7 @@ class TorchFunctions(Functions):
         if known is None and name in self._known.differentials:
             self._known.refuse(name)
         if known is None:
-            what = "has no derivatives in PyTorch, where functions with analytic derivatives have first ones"
-            raise NotImplementedError(
-                f"{name} {what}; second ones are functions of the module, and in its jax"
-            )
+            self._known.refuse(name)
         return self._apply(known.first, mode, self._arranged(name, known.first, given))
 
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
@@ -173,20 +171,52 @@ class TorchFunctions(Functions):
 
     def _gradients(self, name: str, given: Sequence[Any], gradients: Sequence[Any]) -> list[Any]:
         """By each input that derivatives are known of, in the tangent space."""
-        entry = self._entry(name)
+        entry, known = self._entry(name), self._known.of(name)
         required = sum(not spec[2] for spec in entry.inputs)
-        weighted = self._known.weighted(name)
-        if not weighted:
+        twice = self._known.second(name)
+        if known is None and twice is not None:
+            return self._gradients_twice(name, twice, given, gradients)
+        products = self._known.weighted(name)
+        if not products or (torch.is_grad_enabled() and known and self._known.second(known.first)):
             rows = by_output(self._matrices(name, "vjp", given), len(entry.outputs))
             made = [
-                [torch.einsum("...mn,...m->...n" if own else "...n,...->...n", J, g) for J in row[:required]]
+                [weighted(J, g, own, spec[1]) for J, spec in zip(row[:required], entry.inputs, strict=False)]
                 for row, g, (_, own) in zip(rows, gradients, entry.outputs, strict=True)
                 if g is not None
             ]
             return [sum(column) for column in zip(*made, strict=True)]
-        weights = next(spec[0] for spec in reversed(self._entry(weighted).inputs) if not spec[2])
-        arguments = self._arranged(name, weighted, given, **{weights: gradients[0]})
-        return list(self._apply(weighted, "vjp", arguments)[:required])
+        weights = next(spec[0] for spec in reversed(self._entry(products).inputs) if not spec[2])
+        arguments = self._arranged(name, products, given, **{weights: gradients[0]})
+        return list(self._apply(products, "vjp", arguments)[:required])
+
+    def _gradients_twice(
+        self, first: str, of: tuple[str, Any], given: Sequence[Any], gradients: Sequence[Any]
+    ) -> list[Any]:
+        """By q, v and a or tau, of the three matrices of derivatives of inverse or forward dynamics with
+        weights.
+
+        With G and M those of inverse dynamics, F those of forward dynamics: dF = -F_tau (dG + dM F), at the
+        acceleration that forward dynamics gives.
+        """
+        name, known = of
+        more: dict[str, Any] = {}
+        if known.inverse:
+            F = self._apply(first, "vjp", given)
+            turned = [-(F[2].mT @ g) for g in gradients]
+            gradients = [*turned[:2], sum(g @ f.mT for g, f in zip(turned, F, strict=True))]
+            more[self._entry(known.second).inputs[2][0]] = self._apply(name, "vjp", given)[0]
+        second = self._apply(known.second, "vjp", self._arranged(first, known.second, given, **more))
+        by_q, by_v, inertia = gradients
+        qq, vv, qv, mass = second
+        sums = "...ij,...ijk->...k"
+        along_q = torch.einsum(sums, by_q, qq) + torch.einsum(sums, by_v, qv.mT)
+        along_q = along_q + torch.einsum(sums, inertia, mass)
+        along_v = torch.einsum(sums, by_q, qv) + torch.einsum(sums, by_v, vv)
+        along_a = torch.einsum(sums, by_q, mass.mT)
+        if not known.inverse:
+            return [along_q, along_v, along_a]
+        moved = [(along_a[..., None, :] @ f)[..., 0, :] for f in F]
+        return [along_q + moved[0], along_v + moved[1], moved[2]]
 
     def _along(self, name: str, context: Any, along: Sequence[Any]) -> tuple[Any, ...]:
         """The change of the result along tangents, forward."""
@@ -200,8 +230,7 @@ class TorchFunctions(Functions):
                 refuse_input(name, spec[0])
             step = self._chart.velocity(x, dx) if spec[3] else dx
             for place, (row, (_, own)) in enumerate(zip(rows, entry.outputs, strict=True)):
-                rule = "...mn,...n->...m" if own else "...n,...n->..."
-                changes[place] = changes[place] + torch.einsum(rule, row[k], step)
+                changes[place] = changes[place] + changed(row[k], step, own)
         return tuple(changes)
 
     def _mapped(

@@ -205,6 +205,38 @@ void double_pendulum_forward_kinematics(const double *DOUBLE_PENDULUM_RESTRICT q
 void double_pendulum_forward_kinematics_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 void double_pendulum_forward_kinematics_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 
+/* Position of a frame's origin in the world, the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   position[3]: origin of the frame (m)
+ */
+void double_pendulum_frame_position(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
+void double_pendulum_frame_position_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
+void double_pendulum_frame_position_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
+
+/* Placement of a frame in the world, a 4x4 matrix, the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   placement[16]: homogeneous matrix of the frame (m)
+ */
+void double_pendulum_frame_placement(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
+void double_pendulum_frame_placement_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
+void double_pendulum_frame_placement_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
+
+/* Derivatives of a frame's position by q (in the tangent space), the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   dposition_dq[6]: derivative by q (in the tangent space)
+ */
+void double_pendulum_frame_position_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
+void double_pendulum_frame_position_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
+void double_pendulum_frame_position_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
+
+/* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   dplacement_dq[32]: derivative by q (in the tangent space)
+ */
+void double_pendulum_frame_placement_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
+void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
+void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
+
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   J[12]: frame Jacobian
@@ -353,6 +385,16 @@ void double_pendulum_centroidal_dynamics_derivatives_lanes(size_t n, const doubl
 void double_pendulum_kinetic_energy(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_kinetic_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_kinetic_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
+
+/* Derivatives of kinetic energy by q (in the tangent space) and v.
+ *   q[2]: configuration (m, rad, unit quaternions x y z w)
+ *   v[2]: velocity (m/s, rad/s)
+ *   denergy_dq[2]: derivative by q (N, N m)
+ *   denergy_dv[2]: derivative by v, M v (kg m/s, kg m^2/s)
+ */
+void double_pendulum_kinetic_energy_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT denergy_dq, double *DOUBLE_PENDULUM_RESTRICT denergy_dv);
+void double_pendulum_kinetic_energy_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT denergy_dq, double *DOUBLE_PENDULUM_RESTRICT denergy_dv);
+void double_pendulum_kinetic_energy_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT denergy_dq, double *DOUBLE_PENDULUM_RESTRICT denergy_dv);
 
 /* Potential energy of all links in the field of gravity.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)

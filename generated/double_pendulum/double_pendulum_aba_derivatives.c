@@ -67,7 +67,7 @@ static void double_pendulum_aba_derivatives_without_fext(const double *restrict 
     const double t66 = sin_q1 * (v[0] * 0.1);
     const double t71 = cos_q1 * t34 - sin_q1 * (m0_ay + 0.1 * t60);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double t72 = 0.0335304944 * t64;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -187,7 +187,7 @@ static void double_pendulum_aba_derivatives_with_fext(const double *restrict q, 
     const double t81 = sin_q1 * (v[0] * 0.1);
     const double t86 = cos_q1 * t35 - sin_q1 * (m0_ay + 0.1 * t75);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double t88 = t47 + 0.0335304944 * t79;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

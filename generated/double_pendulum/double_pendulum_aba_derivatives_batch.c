@@ -69,7 +69,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_without_fe
     const double_pendulum_vector8 t69 = X1_Ryx * (v[0] * 0.1);
     const double_pendulum_vector8 t74 = X1_Rxx * t36 - X1_Ryx * (m0_ay + 0.1 * t63);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double_pendulum_vector8 t75 = 0.0335304944 * t67;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */
@@ -187,7 +187,7 @@ static __attribute__((noinline)) void double_pendulum_aba_derivatives_with_fext_
     const double_pendulum_vector8 t84 = X1_Ryx * (v[0] * 0.1);
     const double_pendulum_vector8 t89 = X1_Rxx * t37 - X1_Ryx * (m0_ay + 0.1 * t78);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double_pendulum_vector8 t91 = t49 + 0.0335304944 * t82;
 
     /* link2: p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree */

@@ -55,7 +55,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t47 = sin_q1 * dq[1];
     const double dX1_Ryx = cos_q1 * dq[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double t50 = t13 * 219.40138952367545;
     const double t58 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t13 * t50);
     const double t59 = (moving_0 - t42 * t50) * t58;
@@ -67,7 +67,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double t62 = v[0] * dv[0];
     const double t65 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double t69 = t59 + t42 * 219.40138952367545 + t50 * t59;
     const double t71 = m0_ay + 0.1 * t59;
 
@@ -75,7 +75,7 @@ static void double_pendulum_aba_jvp_without_fext(const double *restrict q, const
     const double dm1_wz = dv[0] + dv[1];
     const double dm1_ay = t28 * dX1_Ryx + cos_q1 * dm0_ay - sin_q1 * (t62 * 0.2 + 9.81 * dX0_Rzx) - t47 * t71;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double t85 = 0.0335304944 * t69;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
@@ -143,7 +143,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t61 = sin_q1 * dq[1];
     const double dX1_Ryx = cos_q1 * dq[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double t64 = t13 * 219.40138952367545;
     const double t72 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t13 * t64);
     const double t73 = (moving_0 - t56 * t64) * t72;
@@ -155,7 +155,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t76 = v[0] * dv[0];
     const double t79 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double t83 = t73 + t56 * 219.40138952367545 + t64 * t73;
     const double t85 = m0_ay + 0.1 * t73;
 
@@ -167,7 +167,7 @@ static void double_pendulum_aba_jvp_with_fext(const double *restrict q, const do
     const double t101 = 0.0670609888 * (m1_wz * dm1_wz);
     const double df1_nz = 0.0335304944 * dm1_ay;
 
-    /* link2: f_parent = f_parent + X* f */
+    /* link2: more of f_parent */
     const double t104 = t40 + 0.0335304944 * t83;
 
     /* link2: rate of f_parent = f_parent + X* f */

@@ -57,7 +57,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 t49 = X1_Ryx * dq[1];
     const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double_pendulum_vector8 t52 = t15 * 219.40138952367545;
     const double_pendulum_vector8 t61 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t15 * t52);
     const double_pendulum_vector8 t62 = (moving_0 - t44 * t52) * t61;
@@ -69,7 +69,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 t65 = v[0] * dv[0];
     const double_pendulum_vector8 t68 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double_pendulum_vector8 t72 = t62 + t44 * 219.40138952367545 + t52 * t62;
     const double_pendulum_vector8 t74 = m0_ay + 0.1 * t62;
 
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_without_fext_kerne
     const double_pendulum_vector8 dm1_wz = dv[0] + dv[1];
     const double_pendulum_vector8 dm1_ay = t30 * dX1_Ryx + X1_Rxx * dm0_ay - X1_Ryx * (t65 * 0.2 + 9.81 * dX0_Rzx) - t49 * t74;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double_pendulum_vector8 t88 = 0.0335304944 * t72;
 
     /* link2: rate of F = m a + U h, N = h x a + n(U, K) */
@@ -144,7 +144,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 t63 = X1_Ryx * dq[1];
     const double_pendulum_vector8 dX1_Ryx = X1_Rxx * dq[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double_pendulum_vector8 t66 = t15 * 219.40138952367545;
     const double_pendulum_vector8 t75 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t15 * t66);
     const double_pendulum_vector8 t76 = (moving_0 - t58 * t66) * t75;
@@ -156,7 +156,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 t79 = v[0] * dv[0];
     const double_pendulum_vector8 t82 = 0.4204005295716 * dX0_Ryx + 5.69152735461e-06 * dX0_Rzx;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double_pendulum_vector8 t86 = t76 + t58 * 219.40138952367545 + t66 * t76;
     const double_pendulum_vector8 t88 = m0_ay + 0.1 * t76;
 
@@ -168,7 +168,7 @@ static __attribute__((noinline)) void double_pendulum_aba_jvp_with_fext_kernel8(
     const double_pendulum_vector8 t104 = 0.0670609888 * (m1_wz * dm1_wz);
     const double_pendulum_vector8 df1_nz = 0.0335304944 * dm1_ay;
 
-    /* link2: f_parent = f_parent + X* f */
+    /* link2: more of f_parent */
     const double_pendulum_vector8 t107 = t42 + 0.0335304944 * t86;
 
     /* link2: rate of f_parent = f_parent + X* f */

@@ -47,16 +47,16 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     const double moving_0 = tau[0] + t40;
     const double t44 = f1_nz - tau[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double t46 = t14 * 219.40138952367545;
     const double t54 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t14 * t46);
     const double t55 = (moving_0 - t44 * t46) * t54;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double t59 = t55 + t44 * 219.40138952367545 + t46 * t55;
     const double t61 = m0_ay + 0.1 * t55;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double t62 = 0.0335304944 * t59;
 
     /* link1: adjoint of tau = S^T f */
@@ -133,16 +133,16 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double moving_0 = tau[0] + t54;
     const double t58 = tau1 - tau[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double t60 = t14 * 219.40138952367545;
     const double t68 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t14 * t60);
     const double t69 = (moving_0 - t58 * t60) * t68;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double t73 = t69 + t58 * 219.40138952367545 + t60 * t69;
     const double t75 = m0_ay + 0.1 * t69;
 
-    /* link2: f_parent = f_parent + X* f */
+    /* link2: more of f_parent */
     const double t77 = t42 + 0.0335304944 * t73;
 
     /* link1: adjoint of tau = S^T f */

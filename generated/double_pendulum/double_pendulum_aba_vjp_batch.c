@@ -49,16 +49,16 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_without_fext_kerne
     const double_pendulum_vector8 moving_0 = tau[0] + t42;
     const double_pendulum_vector8 t46 = f1_nz - tau[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double_pendulum_vector8 t48 = t16 * 219.40138952367545;
     const double_pendulum_vector8 t57 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t48);
     const double_pendulum_vector8 t58 = (moving_0 - t46 * t48) * t57;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double_pendulum_vector8 t62 = t58 + t46 * 219.40138952367545 + t48 * t58;
     const double_pendulum_vector8 t64 = m0_ay + 0.1 * t58;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: more of F */
     const double_pendulum_vector8 t65 = 0.0335304944 * t62;
 
     /* link1: adjoint of tau = S^T f */
@@ -134,16 +134,16 @@ static __attribute__((noinline)) void double_pendulum_aba_vjp_with_fext_kernel8(
     const double_pendulum_vector8 moving_0 = tau[0] + t56;
     const double_pendulum_vector8 t60 = tau1 - tau[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: more of w, alpha, and a */
     const double_pendulum_vector8 t62 = t16 * 219.40138952367545;
     const double_pendulum_vector8 t71 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t62);
     const double_pendulum_vector8 t72 = (moving_0 - t60 * t62) * t71;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: more of w, alpha, and a */
     const double_pendulum_vector8 t76 = t72 + t60 * 219.40138952367545 + t62 * t72;
     const double_pendulum_vector8 t78 = m0_ay + 0.1 * t72;
 
-    /* link2: f_parent = f_parent + X* f */
+    /* link2: more of f_parent */
     const double_pendulum_vector8 t80 = t44 + 0.0335304944 * t76;
 
     /* link1: adjoint of tau = S^T f */

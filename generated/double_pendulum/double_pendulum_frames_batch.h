@@ -115,4 +115,30 @@ static inline void put(int reference, const double_pendulum_vector8 *restrict wo
     }
 }
 
+/* The columns along the path at the frame's origin, along the world's axes. */
+static inline void align(int length, const int path[BODIES], double_pendulum_vector8 columns[DOFS][6], const double_pendulum_vector8 *restrict world, double_pendulum_vector8 s[DOFS][6])
+{
+    for (int i = 0; i < length; ++i) {
+        for (int dof = double_pendulum_frames_first[path[i]]; dof < double_pendulum_frames_first[path[i] + 1]; ++dof) {
+            express(2, world, columns[dof], s[dof]);
+        }
+    }
+}
+
+/* out = a x b, whose entries lie so far apart */
+static inline void turn(const double_pendulum_vector8 *restrict a, const double_pendulum_vector8 *restrict b, int by, double_pendulum_vector8 *restrict out, int apart)
+{
+    out[0] = a[1] * b[2 * by] - a[2] * b[by];
+    out[apart] = a[2] * b[0] - a[0] * b[2 * by];
+    out[2 * apart] = a[0] * b[by] - a[1] * b[0];
+}
+
+/* Add what two degrees of freedom change to their place in so many square matrices. */
+static inline void add_pair(int a, int b, int rows, const double_pendulum_vector8 *restrict moved, double_pendulum_lanes8 *restrict out)
+{
+    for (int k = 0; k < rows; ++k) {
+        out[(k * COLUMNS + double_pendulum_frames_column[a]) * COLUMNS + double_pendulum_frames_column[b]] += double_pendulum_frames_factor[a] * double_pendulum_frames_factor[b] * moved[k];
+    }
+}
+
 #endif

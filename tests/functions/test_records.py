@@ -45,11 +45,12 @@ KEYING: dict[str, set[str]] = {
     "algorithms/trace.py": {"a", "v"},
     "analysis/model_summary.py": {"q", "v"},
     "planning/limb_lanes.py": {"q", "v"},
+    "planning/loops/path_bodies.py": {"v", "w"},
     "report/methods/casadi_methods.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
-the manifest and in `info`, components of motions, signs of joints by entry of q and of v, the configuration
-that CasADi differentiates by.
+the manifest and in `info`, components of motions, signs of joints by entry of q and of v, motions that loops of second derivatives
+read, the configuration that CasADi differentiates by.
 """
 
 
