@@ -14,7 +14,7 @@ import pytest
 import rbdc
 from rbdc.emit.names import OWN
 from rbdc.errors import OptionError
-from rbdc.functions.catalogue import functions_of, presets, select
+from rbdc.functions.catalogue import functions_of, presets, select, without_preset
 from rbdc.resources import resolve
 from tests.cli.test_bad_input import GOOD, refused, run, with_tensor
 
@@ -96,8 +96,9 @@ def test_help_lists_the_functions_of_each_preset() -> None:
     for more, functions, before in ((optimisation, control, "control"), (full, optimisation, "optimisation")):
         assert set(functions) < set(more)
         assert f"those of {before}, {', '.join(f for f in more if f not in functions)}" in words
-    assert words.endswith(f"second {', '.join(second)}")
-    assert (*full, *second) == tuple(functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa"))))
+    assert words.endswith(f"second {', '.join(second)} by name {', '.join(without_preset())}")
+    every = functions_of(rbdc.Model.from_urdf(resolve("kuka_iiwa")))
+    assert {*full, *second, *without_preset()} == set(every)
 
 
 def test_second_derivatives_are_a_preset_of_their_own() -> None:

@@ -49,8 +49,8 @@ KEYING: dict[str, set[str]] = {
     "report/methods/casadi_methods.py": {"q"},
 }
 """Files that may use names of inputs as keys, and which: directions of a derivative, entries of q and v in
-the manifest and in `info`, components of motions, signs of joints by entry of q and of v, motions that loops of second derivatives
-read, the configuration that CasADi differentiates by.
+the manifest and in `info`, components of motions, signs of joints by entry of q and of v, motions that loops
+of second derivatives read, the configuration that CasADi differentiates by.
 """
 
 

@@ -32,7 +32,7 @@ class _Build(click.Command):
     """The command whose help lists the functions of the presets, and options by what they bear on."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from rbdc.functions.catalogue import presets
+        from rbdc.functions.catalogue import presets, without_preset
 
         write_options(self, ctx, formatter)
         listed: list[tuple[str, str]] = []
@@ -42,6 +42,7 @@ class _Build(click.Command):
             nested = set(less) <= set(functions)
             listed.append((name, f"those of {listed[-1][0]}, {more}" if listed and nested else more))
             less = functions
+        listed.append(("by name", ", ".join(without_preset())))
         with formatter.section("Presets"):
             formatter.write_dl(listed)
 

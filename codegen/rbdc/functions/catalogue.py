@@ -134,6 +134,11 @@ def _presets(catalogue: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
     return {**nested, SECOND: tuple(name for name, f in catalogue.items() if f.preset == SECOND)}
 
 
+def without_preset() -> tuple[str, ...]:
+    """The functions that are built where they are asked for by name."""
+    return tuple(name for name, function in known().items() if function.preset == ALONE)
+
+
 def requiring(requirement: Requirement, model: Model = ANY) -> tuple[str, ...]:
     """The functions of a model that are defined only for models with this property."""
     return tuple(name for name, function in functions_of(model).items() if requirement in function.requires)
