@@ -5,6 +5,7 @@ symmetric to the last bit.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,9 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
-from rbdc.emit.c.columns import column_cost, kernel, plan_of, solve
+from rbdc.emit.c import column_solve
+from rbdc.emit.c.column_solve import solve, strip_rows
+from rbdc.emit.c.columns import column_cost, kernel, plan_of
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE
@@ -28,16 +31,26 @@ from tests.support import assert_close, build_module, conditioning, slow_but
 from tests.support_trees import random_tree
 
 
+@pytest.mark.parametrize("strip", [0, 3])
 @pytest.mark.parametrize("seed", slow_but(range(8), (0,), (1, 2)))
-def test_columns_give_the_recursion(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neither straight-line code nor a kernel along paths is taken for less work."""
+def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neither straight-line code nor a kernel along paths is taken for less work; written out, and in
+    several strips of blocks.
+    """
+    if strip:
+        for name, value in (("WORTH_STRIPS", 0), ("FEW_MORE", float("inf")), ("STRIP", strip)):
+            monkeypatch.setattr(column_solve, name, value)
     monkeypatch.setattr(straight_line, "is_left_to_others", lambda *_: True)
     never = {**calibration.RATES, calibration.KERNEL_ALONG_PATHS: calibration.Rate(1e9, 1e9)}
     monkeypatch.setattr(calibration, "RATES", never)
     tree = random_tree(seed)
-    module = build_module(tree, functions=("crba", "minverse", "aba_derivatives"), name=f"in_columns{seed}")
-    manifest = json.loads((Path(str(module.__file__)).parent / "manifest.json").read_text())["functions"]
+    module = build_module(
+        tree, functions=("crba", "minverse", "aba_derivatives"), name=f"in_columns{seed}_{strip}"
+    )
+    folder = Path(str(module.__file__)).parent
+    manifest = json.loads((folder / "manifest.json").read_text())["functions"]
     assert {manifest[name]["method"] for name in ("minverse", "aba_derivatives")} == {"columns"}
+    assert ("_solve_rows[]" in next(folder.glob("*_aba_derivatives.c")).read_text()) == bool(strip)
     rng = np.random.default_rng(seed)
     for with_forces in (False, True):
         q, (v, tau) = module.random_configuration(rng), rng.standard_normal((2, module.nv))
@@ -74,6 +87,28 @@ def test_the_plan_keeps_what_can_differ_from_zero() -> None:
     assert all(
         place < model.nv * plan.blocks * DOUBLE.single_lanes for place in made.outputs[0].output_indices
     )
+
+
+def test_strips_take_what_written_rows_take() -> None:
+    """Every product of a written row is in the strip of its block, and little else."""
+    _, function, programs = prepared("hyq", "aba_derivatives", "free-flyer")
+    plan = plan_of(programs, function.declaration)
+    strips = replace(plan, strip=2)
+    taken = {
+        (row.own + b, factor, other + b)
+        for row in strip_rows(solve(strips), strips)
+        for factor, other in row.terms
+        for b in range(2)
+    }
+    written = {
+        (row.sums[0].entry // plan.blocks * plan.blocks + block, term.factor, entry)
+        for row in solve(plan)
+        for term in row.terms
+        for block, entry in term.blocks
+    }
+    assert strips.blocks == plan.blocks
+    assert written <= taken
+    assert len(taken) < 1.5 * len(written)
 
 
 def test_blocks_of_zeros_are_left_out() -> None:

@@ -1,65 +1,29 @@
 """Solutions of a symmetric system for many right-hand sides, columns side by side in the lanes of vectors.
 
 A straight-line kernel gives right-hand sides B, known parts K and the factors of A = L^T D L. What is left
-is the same arithmetic for every column, L^T Y = B and L X = D^-1 Y, which is written row by row over blocks
-of columns, blocks of zeros left out. A is M, or M with the rows of contacts before it, whose solutions are
-the function's outputs over them.
+is the same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
+(`rbdc.emit.c.column_solve`). A is M, or M with the rows of contacts before it, whose solutions are the
+function's outputs over them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rbdc.emit.backend import FunctionSource
+from rbdc.emit.c.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost, strip_rows
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.c.vectors import lanes_header
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter
-from rbdc.functions.scalar_types import ScalarType
 from rbdc.ir.cost import Cost, cost
 from rbdc.ir.nodes import Array, Program
 
 PART = 600
 """About so many products of a block in one C function."""
-
-
-@dataclass(frozen=True)
-class System:
-    """The system of a function whose matrices over the joints are solutions, the last of them by unit forces:
-    a block of A^-1. columns: of each of them, one for each direction of the joints; contacts: rows of
-    contacts, of which there is a matrix for each of these; beside: its vectors, which are no solutions.
-    """
-
-    solutions: tuple[Parameter, ...]
-    of_contacts: tuple[Parameter, ...]
-    beside: tuple[Parameter, ...]
-
-    @staticmethod
-    def of(declaration: FunctionDeclaration) -> System:
-        """The system of a function by its outputs."""
-        matrices = [p for p in declaration.outputs if len(p.shape) == 2]
-        return System(
-            tuple(p for p in matrices if not p.in_space),
-            tuple(p for p in matrices if p.in_space),
-            tuple(p for p in declaration.outputs if len(p.shape) < 2),
-        )
-
-    @property
-    def columns(self) -> int:
-        """Columns of an output, and rows of M."""
-        return self.solutions[-1].shape[1]
-
-    @property
-    def contacts(self) -> int:
-        """Rows of contacts."""
-        return self.of_contacts[0].shape[0] if self.of_contacts else 0
-
-    @property
-    def size(self) -> int:
-        """Rows of A."""
-        return self.contacts + self.columns
 
 
 def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
@@ -69,54 +33,6 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
     outputs = [Parameter(f"{what}_{name}", sides, "") for what in ("side", "known") for name in names]
     outputs += [Parameter(name, (size, size), "") for name in ("factor", "pivots")]
     return replace(declaration, outputs=(*outputs, *system.beside))
-
-
-@dataclass
-class ColumnPlan:
-    """Where everything lies. `stored`: (right-hand side, row, column) of the entries that can differ from
-    zero; `known` likewise; `factor`: (row, column) of those of L below its diagonal of ones. A row of columns
-    holds all right-hand sides, then those of the identity; a block of columns fills a vector of `scalar`.
-    """
-
-    system: System
-    sides: int
-    scalar: ScalarType
-    stored: list[tuple[int, int, int]] = field(default_factory=list)
-    known: list[tuple[int, int, int]] = field(default_factory=list)
-    factor: list[tuple[int, int]] = field(default_factory=list)
-
-    @property
-    def size(self) -> int:
-        """Rows of the system."""
-        return self.system.size
-
-    @property
-    def columns(self) -> int:
-        """Columns of a right-hand side."""
-        return self.system.columns
-
-    @property
-    def lanes(self) -> int:
-        """Columns in a block."""
-        return self.scalar.single_lanes
-
-    @property
-    def blocks(self) -> int:
-        """Blocks of columns in a row."""
-        return -(-(self.sides + 1) * self.columns // self.lanes)
-
-    def block(self, side: int, column: int) -> int:
-        """The block of a row in which a column is."""
-        return (side * self.columns + column) // self.lanes
-
-    def mirrored(self, row: int) -> range:
-        """The blocks of a row that the symmetry of A^-1 gives: left of its diagonal."""
-        own = self.sides * self.columns
-        return range(-(-own // self.lanes), (own + max(row - self.system.contacts, 0)) // self.lanes)
-
-    def place(self, side: int, row: int, column: int) -> int:
-        """Place of a right-hand side's entry among all columns."""
-        return row * self.blocks * self.lanes + side * self.columns + column
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
@@ -130,7 +46,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
         }
         return [divmod(k, columns) for k in sorted(entries)]
 
-    return ColumnPlan(
+    plan = ColumnPlan(
         system,
         sides,
         declaration.scalar,
@@ -138,6 +54,7 @@ def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> Co
         [(m, *entry) for m in range(sides) for entry in nonzero(sides + m)],
         nonzero(2 * sides, system.size),
     )
+    return in_strips(plan)
 
 
 def kernel(program: Program, plan: ColumnPlan) -> Program:
@@ -163,104 +80,10 @@ def kernel(program: Program, plan: ColumnPlan) -> Program:
     return replace(program, outputs=tuple(outputs), results=tuple(outputs.values()))
 
 
-@dataclass(frozen=True)
-class BlockSum:
-    """The sum of one block: its number in the row, the entry of y where it lies, and whether the row has
-    numbers there already.
-    """
-
-    block: int
-    entry: int
-    filled: bool
-
-
-@dataclass(frozen=True)
-class Term:
-    """Another row times an entry of L: for each of its blocks the number in the row and the entry of y."""
-
-    factor: int
-    blocks: list[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class SolveRow:
-    """One row of the solve: sums over blocks and what is taken from them. pivot: whose inverse scales the row
-    first, as C; empty for none.
-    """
-
-    title: str
-    sums: list[BlockSum]
-    terms: list[Term]
-    pivot: str
-
-    @property
-    def products(self) -> int:
-        """Blocks that are multiplied and added."""
-        return sum(len(term.blocks) for term in self.terms)
-
-    @property
-    def scaled(self) -> int:
-        """Blocks that are only scaled."""
-        return len(self.sums) if self.pivot else 0
-
-    @property
-    def statements(self) -> int:
-        """Lines of C."""
-        return 1 + len(self.terms) + len(self.sums)
-
-
-def solve(plan: ColumnPlan) -> list[SolveRow]:
-    """L^T Y = B from the last row up, then L X = D^-1 Y from the first one down, in place; of X = A^-1, which
-    is symmetric, blocks left of the diagonal are left out. The rows that were made last are taken last.
-    """
-    size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
-    below = {
-        k: [(numbers[i, k], i) for i in reversed(range(k + 1, size)) if (i, k) in numbers]
-        for k in range(size)
-    }
-    before = {k: [(numbers[k, i], i) for i in range(k) if (k, i) in numbers] for k in range(size)}
-    filled: dict[int, set[int]] = {k: set() for k in range(size)}
-    for k in range(plan.columns):  # the identity
-        filled[plan.system.contacts + k].add(plan.block(plan.sides, k))
-    for side, row, column in plan.stored:
-        filled[row].add(plan.block(side, column))
-    upward = [k for k in reversed(range(size)) if below[k]]
-    made = [replace(_row(plan, below[k], filled, k), title=f"row {k} of L^T Y = B") for k in upward]
-    for k in range(size):
-        downward = _row(plan, before[k], filled, k, plan.mirrored(k))
-        made.append(replace(downward, title=f"row {k} of L X = D^-1 Y", pivot=f"pivots[{k}]"))
-    return made
-
-
-def _row(
-    plan: ColumnPlan,
-    terms: Sequence[tuple[int, int]],
-    filled: dict[int, set[int]],
-    k: int,
-    without: Collection[int] = (),
-) -> SolveRow:
-    """Row k less the rows of `terms` times their entries of L, in the blocks that are not all zeros, but for
-    some; those are then what is filled.
-    """
-    used = sorted(filled[k].union(*(filled[i] for _, i in terms)).difference(without))
-    sums = [BlockSum(b, k * plan.blocks + b, b in filled[k]) for b in used]
-    taken = [(number, i, sorted(filled[i].intersection(used))) for number, i in terms]
-    products = [
-        Term(number, [(b, i * plan.blocks + b) for b in blocks]) for number, i, blocks in taken if blocks
-    ]
-    filled[k] = set(used)
-    return SolveRow("", sums, products, "")
-
-
-def _cost(rows: Sequence[SolveRow], plan: ColumnPlan) -> Cost:
-    operations = sum(2 * row.products + row.scaled for row in rows)
-    return Cost(vectors=operations, lane_flops=plan.lanes * operations)
-
-
 def column_cost(program: Program, declaration: FunctionDeclaration) -> Cost:
     """The operations of a function that is made so, each on a block as one."""
     plan = plan_of([program], declaration)
-    return cost(kernel(program, plan)) + _cost(solve(plan), plan)
+    return cost(kernel(program, plan)) + solve_cost(solve(plan), plan)
 
 
 def column_source(
@@ -276,13 +99,14 @@ def column_source(
     """
     plan, name = plan_of(programs, declaration), f"{robot}_{declaration.name}"
     kernels, made = [kernel(program, plan) for program in programs], solve(plan)
-    source = FunctionSource(declaration, cost(kernels[0]) + _cost(made, plan), method="columns")
+    source = FunctionSource(declaration, cost(kernels[0]) + solve_cost(made, plan), method="columns")
     add_headers(source, robot, kernels, version)
     source.style = "columns"
     source.files |= lanes_header(robot, version, declaration.scalar)
     views = add_kernels(robot, f"{name}_columns", f"{name}_columns", kernels, source, version)
-    solves = _solve_parts(name, made)
-    source.statements += sum(row.statements for row in made)
+    strips = _strips(name, made, plan) if plan.strip else None
+    solves = [] if strips else _solve_parts(name, made)
+    source.statements += sum(row.statements for _, part in solves for row in part)
     source.files[f"{name}.c"] = render(
         "columns.c.jinja",
         robot=robot,
@@ -294,6 +118,7 @@ def column_source(
         foreign=views.foreign,
         parts=views.parts,
         solves=solves,
+        strips=strips,
         sizes=_sizes(plan),
         lanes=plan.lanes,
         **declaration.scalar.words,
@@ -352,6 +177,32 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
         known=max(len(plan.known), 1),
         diagonal=row + 1,
         identity=plan.place(plan.sides, plan.system.contacts, 0),
+    )
+
+
+@dataclass(frozen=True)
+class _Strips:
+    """The solve as a loop: the C function's name, rows of its table (where they begin, the pivot, where their
+    terms end), of which the first `upward` are not scaled; terms; and the numbers of the blocks of a strip.
+    """
+
+    name: str
+    upward: int
+    rows: list[tuple[int, int, int]]
+    terms: list[tuple[int, int]]
+    blocks: range
+
+
+def _strips(name: str, rows: Sequence[SolveRow], plan: ColumnPlan) -> _Strips:
+    """The tables of the solve in strips."""
+    made = strip_rows(rows, plan)
+    ends = accumulate(len(row.terms) for row in made)
+    return _Strips(
+        f"{name}_solve",
+        sum(row.pivot < 0 for row in made),
+        [(row.own, max(row.pivot, 0), end) for row, end in zip(made, ends, strict=True)],
+        [term for row in made for term in row.terms],
+        range(plan.strip),
     )
 
 

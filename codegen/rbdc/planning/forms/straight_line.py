@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rbdc.emit.c.columns import System
+from rbdc.emit.c.column_solve import System
 from rbdc.emit.c.csource import function_source
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
