@@ -144,8 +144,7 @@ class _Externals:
         required = self._declaration.required
         found = self._evaluate(self._built[d.first], self._units, extra)
         if d.configuration:
-            (y,) = self._evaluate(self._declaration, self._units, extra)
-            turned = self._chart.rates(y)
+            turned = self._chart.rates(self._evaluate(self._declaration, self._units, extra)[0])
             found = [turned @ x.reshape(len(x), self._model.nv, -1) for x in found]
         outputs: list[Matrix] = []
         expected: list[Sum | None] = []
