@@ -58,10 +58,14 @@ def cases(robot: str) -> Iterator[tuple[Any, str]]:
 
 
 def drawn(m: ModuleType, f: Any) -> list[Array]:
-    """A configuration off the unit sphere and random vectors."""
+    """Configurations off the unit sphere and random vectors."""
     rng = np.random.default_rng(1)
-    q = m.random_configuration(rng) * 1.2
-    return [q if f.name_in(k) == "q" else rng.standard_normal(f.numel_in(k)) for k in range(f.n_in())]
+    return [
+        m.random_configuration(rng) * 1.2
+        if f.name_in(k) in ("q", "q0", "q1")
+        else rng.standard_normal(f.numel_in(k))
+        for k in range(f.n_in())
+    ]
 
 
 def close(found: Array, expected: Array, tolerance: float) -> None:

@@ -85,8 +85,8 @@ def twice(robot: str, root: str) -> ModuleType:
     )
 
 
-def chain(*kinds: str) -> Model:
-    """A chain of joints of some kinds."""
+def chain(*kinds: str, axis: tuple[float, float, float] = (0.0, 1.0, 0.0)) -> Model:
+    """A chain of joints of some kinds, about one axis."""
     links = [rbdc.Link("base"), *(rbdc.Link(f"link{k}", inertia_of_one()) for k in range(len(kinds)))]
     made = [
         rbdc.Joint(
@@ -95,7 +95,7 @@ def chain(*kinds: str) -> Model:
             "base" if k == 0 else f"link{k - 1}",
             f"link{k}",
             placement=rbdc.Placement(rbdc.Rotation.identity(), rbdc.Vector3(0.1, -0.3, 0.2)),
-            axis=rbdc.Vector3(0.0, 1.0, 0.0),
+            axis=rbdc.Vector3(*axis),
         )
         for k, kind in enumerate(kinds)
     ]

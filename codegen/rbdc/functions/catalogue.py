@@ -17,7 +17,8 @@ from rbdc.functions.derivatives import derivatives
 from rbdc.functions.dynamics import dynamics
 from rbdc.functions.evaluation import Differentiated, OnJointSpace
 from rbdc.functions.inputs import inertial_parameters
-from rbdc.functions.kinematics import kinematics, manifold
+from rbdc.functions.kinematics import kinematics
+from rbdc.functions.manifold import manifold
 from rbdc.functions.momentum import momentum
 from rbdc.functions.record import ALONE, PRESETS, SECOND, Comparison, Function, Policy, Requirement
 from rbdc.functions.second_order import second_order

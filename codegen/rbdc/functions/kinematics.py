@@ -1,4 +1,4 @@
-"""The records of the functions of frames, and of steps on the configuration manifold."""
+"""The records of the functions of frames."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ from rbdc.algorithms.frames import (
     frame_velocity,
 )
 from rbdc.algorithms.kinematics import forward_kinematics, homogeneous
-from rbdc.algorithms.manifold import difference, integrate
 from rbdc.algorithms.trace import Trace
 from rbdc.functions.declarations import FunctionDeclaration, Kind, Parameter
 from rbdc.functions.evaluation import on_model
-from rbdc.functions.inputs import acceleration, configuration, in_space, over_joints, step, velocity
+from rbdc.functions.inputs import acceleration, configuration, in_space, velocity
 from rbdc.functions.record import SECOND, Comparison, Differential, Function, Policy
 from rbdc.model import Model
 from rbdc.spatial import Scalar
@@ -306,39 +305,3 @@ def _framed(
         differential=differential,
         comparison=Comparison(checks_only=True),
     )
-
-
-INTEGRATE = "integrate"
-"""The function that finite differences step with."""
-
-
-def manifold(model: Model) -> list[Function]:
-    """Both of them, in the order of the documentation."""
-    q0, q1, q = (configuration(model, name) for name in ("q0", "q1", "q"))
-    dv = step(model)
-    return [
-        Function(
-            FunctionDeclaration(
-                INTEGRATE,
-                "q (+) dv: the configuration reached by the constant velocity dv in unit time.",
-                (q, dv),
-                over_joints("q_next", (model.nq,), "configuration"),
-            ),
-            {"exponential": on_model(integrate)},
-            preset="control",
-            references={"murray-li-sastry": "manifold:integrate"},
-            comparison=Comparison(peers={"pinocchio": ("integrate",)}, checks_only=True),
-        ),
-        Function(
-            FunctionDeclaration(
-                "difference",
-                "The dv with q0 (+) dv = q1.",
-                (q0, q1),
-                over_joints(dv.name, dv.shape, dv.meaning),
-            ),
-            {"logarithm": on_model(difference)},
-            preset="control",
-            references={"murray-li-sastry": "manifold:difference"},
-            comparison=Comparison(peers={"pinocchio": ("difference",)}, checks_only=True),
-        ),
-    ]

@@ -93,14 +93,16 @@ class Differential:
     first: its outputs are the derivatives of each output by each required input, in their order, first; what
     it takes and the function does not is zero. Only functions of one output have the others. weighted:
     products of these with weights from the left. second: second derivatives as those of inverse dynamics
-    come, by q and v; `inverse`: the function is the solution of that one for its last input. derived: the
-    record of `first` is made from this function's (`rbdc.functions.differentiation`).
+    come, by q and v; `inverse`: the function is the solution of that one for its last input. configuration:
+    the output is one, of which `first` has the derivatives in the tangent space. derived: the record of
+    `first` is made from this function's.
     """
 
     first: str
     weighted: str = ""
     second: str = ""
     inverse: bool = False
+    configuration: bool = False
     derived: bool = False
 
 

@@ -36,6 +36,17 @@ class Chart:
                 made[:, part] /= np.sqrt(np.sum(q[:, part] ** 2, axis=1, keepdims=True))
         return made
 
+    def rates(self, q: Array) -> Array:
+        """The rates of the entries of a unit q along each direction of the tangent space (states, nq, nv)."""
+        made = np.zeros((len(q), self._model.nq, self._model.nv))
+        for state, one in enumerate(q):
+            for body in self._bodies:
+                own = one[body.index_q : body.index_q + body.joint.nq].tolist()
+                for k, unit in enumerate(np.eye(body.joint.nv).tolist()):
+                    rate = body.joint.rate(own, unit)
+                    made[state, body.index_q : body.index_q + body.joint.nq, body.index_v + k] = rate
+        return made
+
     def by_entries(self, q: Array) -> Array:
         """The step in the tangent space, (states, nv, nq), that a step of each entry of q is once q is
         normalised: of qdot = R v the inverse, and the derivative of q / |q|.

@@ -143,6 +143,9 @@ class _Externals:
         """jac_F: a matrix for each required input."""
         required = self._declaration.required
         found = self._evaluate(self._built[d.first], self._units, extra)
+        if d.configuration:
+            turned = self._chart.rates(self._evaluate(self._declaration, self._units, extra)[0])
+            found = [turned @ x.reshape(len(x), self._model.nv, -1) for x in found]
         outputs: list[Matrix] = []
         expected: list[Sum | None] = []
         for number, y in enumerate(self._declaration.outputs):

@@ -1,4 +1,4 @@
-"""The logarithm of a placement, and its derivative."""
+"""The logarithm of a placement, and the derivatives of it and of the exponential."""
 
 from __future__ import annotations
 
@@ -20,6 +20,21 @@ def logarithm_of(placement: Placement) -> Motion:
     sines = [(y[2] - z[1]) * part, (z[0] - x[2]) * part, (x[1] - y[0]) * part]
     turn = logarithm([*sines, 0.5 * double_cosine])
     return Motion(differentiate_translation(turn, placement.translation), turn.w)
+
+
+def rate_of_exponential(e: Motion, step: Motion) -> Motion:
+    """The motion in its own coordinates by which the exponential of e moves where e changes by a step:
+
+        step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
+
+    the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1).
+    """
+    a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
+    once = e.cross(step)
+    twice = e.cross(once)
+    thrice = e.cross(twice)
+    odd = once.scaled(a) + thrice.scaled(c)
+    return step - odd + twice.scaled(b) + e.cross(thrice).scaled(d)
 
 
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
@@ -60,6 +75,31 @@ def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
     near_alpha = 1.0 / 12.0 - t4 * _series(t2, 30240.0, 604800.0, 15966720.0, 326918592000.0 / 691.0)
     near_beta = -1.0 / 720.0 - t2 * _series(t2, 15120.0, 403200.0, 11975040.0, 261534873600.0 / 691.0)
     return where_less(t2, SMALL, near_alpha, alpha), where_less(t2, SMALL, near_beta, beta)
+
+
+def _exponential_ratios(t2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
+    """(4 - t sin t - 4 cos t) / (2 t^2), (4 t - 5 sin t + t cos t) / (2 t^3), (2 - t sin t - 2 cos t) / (2
+    t^4) and (2 t - 3 sin t + t cos t) / (2 t^5) of the squared angle.
+    """
+    safe = where_less(t2, SMALL, 1.0, t2)
+    t = sqrt(safe)
+    c, s = cos(t), sin(t)
+    part, t4 = 0.5 / safe, t2 * t2
+    even, odd = t * s, t * c
+    exact = [
+        (4.0 - even - 4.0 * c) * part,
+        (4.0 * t - 5.0 * s + odd) * part / t,
+        (2.0 - even - 2.0 * c) * part / safe,
+        (2.0 * t - 3.0 * s + odd) * part / (safe * t),
+    ]
+    near = [
+        0.5 - t4 * _series(t2, 720.0, -20160.0, 1209600.0, -119750400.0),
+        1.0 / 6.0 - t4 * _series(t2, 5040.0, -181440.0, 13305600.0, -1556755200.0),
+        _series(t2, 24.0, -360.0, 13440.0, -907200.0, 95800320.0, -14529715200.0),
+        _series(t2, 120.0, -2520.0, 120960.0, -9979200.0, 1245404160.0, -217945728000.0),
+    ]
+    first, second, third, fourth = (where_less(t2, SMALL, x, y) for x, y in zip(near, exact, strict=True))
+    return first, second, third, fourth
 
 
 def _series(t2: Scalar, *divisors: float) -> Scalar:

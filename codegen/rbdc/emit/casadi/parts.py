@@ -73,8 +73,9 @@ class Block:
 @dataclass(frozen=True)
 class External:
     """One external function: its symbol, inputs and outputs, the size of its work vector, the template of its
-    body and what that has: calls of the library, results that are matrices, those that are derivatives; where
-    the blocks of second derivatives go, and whether they are of what solves an equation.
+    body and what that has: calls of the library, results that are matrices, those that are derivatives,
+    derivatives of a configuration in its tangent space, `source`, that become those of its entries; where the
+    blocks of second derivatives go, and whether they are of what solves an equation.
     """
 
     symbol: str
@@ -89,6 +90,7 @@ class External:
     call: str = ""
     given: Sequence[Local] = ()
     derivatives: Sequence[Block] = ()
+    moved: Sequence[Local] = ()
     value: str = ""
     first: str = ""
     second: str = ""

@@ -83,6 +83,7 @@ def _source(package: Package, declarations: Sequence[FunctionDeclaration]) -> st
         seconds=any(f.blocks for f in functions),
         tensors=any("casadi_tensors" in f.body for f in functions),
         curved=any(f.blocks or "casadi_tensors" in f.body for f in functions),
+        moved=any(f.moved for f in functions),
         inverses=any(f.solved for f in functions),
         functions=functions,
         units=[*parts["quaternions"], *(_Part(p.q + 2, p.v, 2) for p in parts["planars"])],

@@ -78,11 +78,14 @@ class Externals:
 
     def _jacobian(self) -> External:
         first = self._first()
-        places = self._work([(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)])
+        Ds = [(f"d_{k}", p.size) for k, p in enumerate(first.declaration.outputs)]
+        moved = self._moved(first)
+        places = self._work([*Ds, *((x.name, x.size) for x in moved)])
+        found, entries = places[: len(Ds)], moved[1:] or places
         outputs: list[Array] = []
         blocks: list[Block] = []
         for number, output in enumerate(self._outputs):
-            own = self._of_output(places, number)
+            own = self._of_output(entries, number)
             blocks += [
                 self._block(output, p, d.name, len(outputs) + k)
                 for k, (d, p) in enumerate(zip(own, self._required, strict=True))
@@ -94,9 +97,21 @@ class Externals:
             outputs,
             places,
             "casadi_jacobian.c.jinja",
-            call=self._call(first.name, {}, [place.name for place in places]),
+            call=self._call(first.name, {}, [place.name for place in found]),
+            value=self._call(self._name, {}, [moved[0].name]) if moved else "",
+            moved=moved[1:],
             derivatives=blocks,
         )
+
+    def _moved(self, first: Function) -> list[Local]:
+        """Room for a configuration that is the output, and for the derivatives of its entries, where these
+        are others than those in the tangent space.
+        """
+        if self._differential is None or not (self._charted and self._differential.configuration):
+            return []
+        shapes = [(self._model.nq, *p.shape[1:]) for p in first.declaration.outputs]
+        made = [Local(f"e_{k}", source=f"d_{k}", columns=n, size=nq * n) for k, (nq, n) in enumerate(shapes)]
+        return [Local("y", size=self._model.nq), *made]
 
     def _jacobians(self, output: Parameter) -> list[Array]:
         """The Jacobians of an output by every input of the external function."""

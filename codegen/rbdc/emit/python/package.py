@@ -120,7 +120,7 @@ def _differentials(model: Model, names: Sequence[str]) -> str:
     """Where the derivatives of the functions are, as `rbdc.runtime._differential.Differential` takes it."""
     catalogue = functions_of(model)
     known = {name: catalogue[name].differential for name in names if name in catalogue}
-    return repr({name: astuple(d)[:4] for name, d in known.items() if d is not None})
+    return repr({name: astuple(d)[:5] for name, d in known.items() if d is not None})
 
 
 def _contacts(model: Model) -> list[tuple[str, str, str]]:

@@ -20,7 +20,7 @@ from rbdc.emit.c.csource import kernel_source
 from rbdc.emit.render import render
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.declarations import FunctionDeclaration
-from rbdc.functions.kinematics import INTEGRATE
+from rbdc.functions.manifold import INTEGRATE
 from rbdc.functions.record import Function, SecondOrder
 from rbdc.functions.scalar_types import COMPLEX, DOUBLE, ScalarType
 from rbdc.ir.from_casadi import from_casadi, symbols
