@@ -24,13 +24,15 @@ Join = Callable[[Sequence[Any]], Any]
 class Differential(NamedTuple):
     """Where the derivatives of a function are, by the names of other functions: `first` gives those by each
     input, `weighted` products of these with weights from the left, `second` those of inverse dynamics of
-    second order; `inverse`: the function is the solution of that one for its last input.
+    second order; `inverse`: the function is the solution of that one for its last input;
+    `configuration`: the result is one, of which `first` has the derivatives in the tangent space.
     """
 
     first: str
     weighted: str = ""
     second: str = ""
     inverse: bool = False
+    configuration: bool = False
 
 
 class Part(NamedTuple):
@@ -81,6 +83,28 @@ class Chart:
             _covector(part.kind, _of(q, part.q, part.nq), _of(g, part.v, part.nv), self._join)
             for part in self._parts
         ]
+        return self._join(made)
+
+    def change(self, q: Any, v: Any) -> Any:
+        """The change of the entries of a unit q (..., nq) along a tangent vector: quaternions, half of q o v,
+        turn by a fourth of `covector`, which has twice that.
+        """
+        made = self.covector(q, v)
+        return made if self.flat else self._quartered(made, [(part.q, part.nq) for part in self._parts])
+
+    def direction(self, q: Any, g: Any) -> Any:
+        """The gradient (..., nv) by tangent vectors of what has the gradient g by the entries of a unit q:
+        the transpose of `change`.
+        """
+        made = self.velocity(q, g)
+        return made if self.flat else self._quartered(made, [(part.v, part.nv) for part in self._parts])
+
+    def _quartered(self, x: Any, places: Sequence[tuple[int, int]]) -> Any:
+        """Entries of quaternions, or of their angular velocities, by four; `places`: of each part in x."""
+        made = []
+        for part, (start, count) in zip(self._parts, places, strict=True):
+            first = {"floating": 3, "spherical": 0}.get(part.kind, count)
+            made += [_of(x, start, first), 0.25 * _of(x, start + first, count - first)]
         return self._join(made)
 
     def _each(self, change: Callable[[Part, Any], Any], q: Any) -> Any:
@@ -183,6 +207,13 @@ class Functions:
 
     def _entry(self, name: str) -> Any:
         return vars(self._module)[f"_{name}"]
+
+    def _differentiated(self, name: str) -> list[tuple[int, ...]]:
+        """The shape of each result as its derivatives have it: of a configuration a tangent vector's."""
+        known = self._known.of(name)
+        if known is not None and known.configuration:
+            return [(self._module.nv,)]
+        return [shape for _, shape in self._entry(name).outputs]
 
     def _bound(
         self, name: str, positional: Sequence[Any], named: Mapping[str, Any]

@@ -118,14 +118,16 @@ class JaxFunctions(Functions):
         call: Any = jax.custom_jvp(lambda *arrays: self._values(name, place, arrays))
 
         def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
-            along = self._directions(name, primals, tangents)
-            if self._known.of(name) is not None:
+            along, values = self._directions(name, primals, tangents), call(*primals)
+            if (known := self._known.of(name)) is not None:
                 change = self._along(name, place, primals, along)
+                if known.configuration:
+                    change = [self._chart.change(values[0], change[0])]
             elif (twice := self._known.second(name)) is not None:
                 change = self._along_twice(name, twice, primals, along)
             else:
                 self._known.refuse(name)
-            return call(*primals), tuple(change)
+            return values, tuple(change)
 
         call.defjvp(rule, symbolic_zeros=True)
         made: _Call = call
@@ -170,7 +172,7 @@ class JaxFunctions(Functions):
             if dx is not None:
                 refuse_input(name, argument)
         made = []
-        for matrices, (_, own) in zip(rows, entry.outputs, strict=True):
+        for matrices, own in zip(rows, self._differentiated(name), strict=True):
             wanted = [(J, dx) for J, dx in zip(matrices, along, strict=False) if dx is not None]
             nothing = jnp.zeros(primals[0].shape[:-1] + own, self._module.dtype)
             made.append(sum((changed(J, dx, own) for J, dx in wanted), nothing))
@@ -239,14 +241,16 @@ class JaxFunctions(Functions):
         self, name: str, place: tuple[int, ...], arrays: Sequence[Any], given: Sequence[Any]
     ) -> list[Any]:
         """By each input that derivatives are known of, in the tangent space: of the results times `given`."""
-        entry = self._entry(name)
+        entry, known = self._entry(name), self._known.of(name)
         required = sum(not spec[2] for spec in entry.inputs)
         products = self._known.weighted(name)
+        if known is not None and known.configuration:
+            given = [self._chart.direction(self._call(name, place)(*arrays)[0], given[0])]
         if not products:
             made = [
                 [weighted(J, g, own, spec[1]) for J, spec in zip(row[:required], entry.inputs, strict=False)]
-                for row, g, (_, own) in zip(
-                    self._by_output(name, place, arrays), given, entry.outputs, strict=True
+                for row, g, own in zip(
+                    self._by_output(name, place, arrays), given, self._differentiated(name), strict=True
                 )
             ]
             return [sum(column) for column in zip(*made, strict=True)]

@@ -177,11 +177,13 @@ class TorchFunctions(Functions):
         if known is None and twice is not None:
             return self._gradients_twice(name, twice, given, gradients)
         products = self._known.weighted(name)
+        if known is not None and known.configuration and gradients[0] is not None:
+            gradients = [self._chart.direction(self._apply(name, "vjp", given)[0], gradients[0])]
         if not products or (torch.is_grad_enabled() and known and self._known.second(known.first)):
             rows = by_output(self._matrices(name, "vjp", given), len(entry.outputs))
             made = [
                 [weighted(J, g, own, spec[1]) for J, spec in zip(row[:required], entry.inputs, strict=False)]
-                for row, g, (_, own) in zip(rows, gradients, entry.outputs, strict=True)
+                for row, g, own in zip(rows, gradients, self._differentiated(name), strict=True)
                 if g is not None
             ]
             return [sum(column) for column in zip(*made, strict=True)]
@@ -222,15 +224,20 @@ class TorchFunctions(Functions):
         """The change of the result along tangents, forward."""
         entry, tensors = self._entry(name), context.saved_tensors
         rows = by_output(self._matrices(name, "jvp", (*context.place, *tensors)), len(entry.outputs))
-        changes = [tensors[0].new_zeros(tensors[0].shape[:-1] + own) for _, own in entry.outputs]
+        shapes = self._differentiated(name)
+        changes = [tensors[0].new_zeros(tensors[0].shape[:-1] + own) for own in shapes]
         for k, (x, dx, spec) in enumerate(zip(tensors, along[2:], entry.inputs, strict=False)):
             if dx is None:
                 continue
             if k >= len(rows[0]):
                 refuse_input(name, spec[0])
             step = self._chart.velocity(x, dx) if spec[3] else dx
-            for place, (row, (_, own)) in enumerate(zip(rows, entry.outputs, strict=True)):
+            for place, (row, own) in enumerate(zip(rows, shapes, strict=True)):
                 changes[place] = changes[place] + changed(row[k], step, own)
+        known = self._known.of(name)
+        if known is not None and known.configuration:
+            given = (*context.place, *tensors)
+            changes = [self._chart.change(self._apply(name, "jvp", given)[0], changes[0])]
         return tuple(changes)
 
     def _mapped(
