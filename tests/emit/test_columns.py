@@ -14,9 +14,9 @@ import pytest
 from rbdc import Model
 from rbdc.algorithms.reference.derivatives.forward_derivatives import aba_derivatives
 from rbdc.algorithms.reference.minverse import minverse
-from rbdc.emit.c import column_solve
-from rbdc.emit.c.column_solve import solve, strip_rows
+from rbdc.emit import column_solve
 from rbdc.emit.c.columns import column_cost, kernel, plan_of
+from rbdc.emit.column_solve import solve, strip_rows
 from rbdc.functions.catalogue import functions_of
 from rbdc.functions.record import Function
 from rbdc.functions.scalar_types import DOUBLE

@@ -2,7 +2,7 @@
 
 A straight-line kernel gives right-hand sides B, known parts K and the factors of A = L^T D L. What is left
 is the same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.emit.c.column_solve`). A is M, or M with the rows of contacts before it, whose solutions are the
+(`rbdc.emit.column_solve`). A is M, or M with the rows of contacts before it, whose solutions are the
 function's outputs over them.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from rbdc.emit.backend import FunctionSource
-from rbdc.emit.c.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost, strip_rows
 from rbdc.emit.c.csource import add_headers, add_kernels, batch_view, figures, headers
 from rbdc.emit.c.vectors import lanes_header
+from rbdc.emit.column_solve import ColumnPlan, SolveRow, System, in_strips, solve, solve_cost, strip_rows
 from rbdc.emit.names import comment
 from rbdc.emit.render import render
 from rbdc.functions.declarations import FunctionDeclaration, Parameter

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rbdc.emit.c.column_solve import System
 from rbdc.emit.c.csource import function_source
+from rbdc.emit.column_solve import System
 from rbdc.functions.record import Function
 from rbdc.ir.cost import cost
 from rbdc.ir.nodes import Program
