@@ -182,14 +182,17 @@ def _sizes(plan: ColumnPlan) -> _Sizes:
 
 @dataclass(frozen=True)
 class _Strips:
-    """The solve as a loop: the C function's name, rows of its table (where they begin, the pivot, where their
-    terms end), of which the first `upward` are not scaled; terms; and the numbers of the blocks of a strip.
+    """The solve as a loop: the C function's name, rows of its table as numbers in C (where they begin, the
+    pivot, where their terms end), `count` of them, of which the first `upward` are not scaled; terms; and the
+    numbers of the `width` blocks of a strip.
     """
 
     name: str
     upward: int
-    rows: list[tuple[int, int, int]]
-    terms: list[tuple[int, int]]
+    count: int
+    rows: list[str]
+    terms: list[str]
+    width: int
     blocks: range
 
 
@@ -200,8 +203,10 @@ def _strips(name: str, rows: Sequence[SolveRow], plan: ColumnPlan) -> _Strips:
     return _Strips(
         f"{name}_solve",
         sum(row.pivot < 0 for row in made),
-        [(row.own, max(row.pivot, 0), end) for row, end in zip(made, ends, strict=True)],
-        [term for row in made for term in row.terms],
+        len(made),
+        [f"{row.own}, {max(row.pivot, 0)}, {end}" for row, end in zip(made, ends, strict=True)],
+        [f"{factor}, {other}" for row in made for factor, other in row.terms],
+        plan.strip,
         range(plan.strip),
     )
 
