@@ -35,7 +35,7 @@ CASES = {
     "pinned": ("hyq", PIN_LOOP),
 }
 
-QUICK = ("hyq", "pinned")
+QUICK = ("hyq",)
 """Cases of the default tier."""
 
 
@@ -207,7 +207,9 @@ def test_an_elastic_impact_keeps_the_energy() -> None:
 MASKS = list(itertools.product([0.0, 1.0], repeat=4))
 
 
-@pytest.mark.parametrize("active", MASKS, ids=str)
+@pytest.mark.parametrize(
+    "active", [pytest.param(m, marks=() if m in MASKS[::7] else pytest.mark.slow, id=str(m)) for m in MASKS]
+)
 def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
     model, module = built("hyq")
     q, v, tau = states(model, 7)
