@@ -23,7 +23,7 @@ from tests.support_parallel import MECHANISMS
 
 pin: Any = pinocchio
 
-QUICK = ("four_bar", "five_bar")
+QUICK = ("four_bar",)
 """Mechanisms of the default tier."""
 FUNCTIONS = ("constrained_dynamics", "constrained_dynamics_derivatives", "impulse_dynamics")
 
