@@ -21,6 +21,7 @@ from rbdc.planning.limb_lanes import evaluated, lane_model
 from rbdc.verification.expected import Expected, References
 from rbdc.verification.states import name_of_state, sampled
 from tests.support import Array
+from tests.support_references import generated
 
 SIZE = 1e-11
 """Of the numbers of description and inputs: what a result may differ by in floats."""
@@ -94,7 +95,7 @@ def _ways(
     if part.reference is not None and function.at_frame is not None:
         yield (part.reference, for_one_frame(function.at_frame, *part.place)(model, given, silent))
     for method, evaluate in function.methods.items():
-        yield method, evaluate(model, given, silent)
+        yield method, generated(evaluate, model, given)
 
 
 def _in_lanes(model: Model, function: Function, inputs: Mapping[str, Array]) -> Iterator[tuple[str, Values]]:

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from rbdc.algorithms.trace import silent
 from rbdc.functions.catalogue import known
+from rbdc.functions.evaluation import Differentiated, Evaluate, Inputs
 from rbdc.functions.references import Method, references_of
+from rbdc.ir.from_casadi import symbols
+from rbdc.ir.symbolic import expression
+from rbdc.model import Model
 
 METHODS: dict[str, dict[str, Method]] = {name: references_of(function) for name, function in known().items()}
 """By function and by method, the last of which is the reference."""
@@ -15,3 +25,19 @@ FRAMED = {name: function.at_frame for name, function in known().items() if funct
 def reference_of(name: str) -> Method:
     """The method of a function that decides."""
     return list(METHODS[name].values())[-1]
+
+
+def generated(evaluate: Evaluate, model: Model, inputs: Inputs) -> list[list[Any]]:
+    """The outputs of an algorithm at numbers, or at one number for each state; one that differentiates its
+    expressions is given symbols first.
+    """
+    if not isinstance(evaluate, Differentiated):
+        return evaluate(model, inputs, silent)
+    given = {name: symbols(name, len(values)) for name, values in inputs.items()}
+    outputs = evaluate(model, given, silent)
+    columns = [ca.vertcat(*map(expression, values)) for values in given.values()]
+    function = ca.Function("f", columns, [ca.vertcat(*(expression(x) for own in outputs for x in own))])
+    states = max(np.size(x) for values in inputs.values() for x in values)
+    at = [np.array([np.broadcast_to(x, states) for x in values], dtype=float) for values in inputs.values()]
+    rows = iter(np.asarray(function(*at), dtype=float))
+    return [[next(rows) for _ in own] for own in outputs]

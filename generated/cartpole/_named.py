@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from html import escape
 from importlib import import_module
+from importlib.util import find_spec
 from inspect import getdoc, signature
 from pathlib import Path
 from types import ModuleType
@@ -31,9 +32,10 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """Its functions and constants, without what it is made of."""
+        """Its functions and constants, without what it is made of; frameworks that are installed."""
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
-        return sorted(name for name in {*own, "casadi", "jax", "torch"} - {"inf"} if not name.startswith("_"))
+        frameworks = (name for name in ("casadi", "jax", "torch") if find_spec(name) is not None)
+        return sorted(name for name in {*own, *frameworks} - {"inf"} if not name.startswith("_"))
 
     def _repr_html_(self) -> str:
         rows = [

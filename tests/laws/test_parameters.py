@@ -86,7 +86,7 @@ def test_a_module_takes_them() -> None:
         "name": "pendulum_by_parameters",
     }
     module = build_module(
-        "double_pendulum", parameters=(), payload=("link2",), targets=("c", "batch"), **options
+        "double_pendulum", parameters=(), payloads=("link2",), targets=("c", "batch"), **options
     )
     plain = build_module(
         "double_pendulum", functions=functions, cflags=UNOPTIMISED, name="pendulum_by_constants"

@@ -10,27 +10,23 @@ from dataclasses import fields, replace
 from functools import cache
 from typing import Any
 
-import casadi as ca
 import mpmath
 import numpy as np
 import pytest
 
 from rbdc import Inertia, Model, Placement, Symmetric3, Vector3
 from rbdc.algorithms.reference.manifold import difference, integrate
-from rbdc.algorithms.trace import silent
 from rbdc.errors import OptionError
 from rbdc.functions.catalogue import functions_of
-from rbdc.functions.evaluation import Differentiated, Evaluate, Inputs, arrays, for_one_frame
+from rbdc.functions.evaluation import arrays, for_one_frame
 from rbdc.functions.record import Requirement
-from rbdc.ir.from_casadi import symbols
-from rbdc.ir.symbolic import expression
 from rbdc.model.joints import FreeFlyer, JointType
 from rbdc.model.numbers import with_numbers
 from rbdc.report.accuracy.inputs import deepest_frame
 from rbdc.spatial import Force
 from tests.laws.test_manifold import chain_model, large_rotation
 from tests.support import Array, assert_close, slow_but
-from tests.support_references import FRAMED, METHODS, reference_of
+from tests.support_references import FRAMED, METHODS, generated, reference_of
 from tests.support_trees import mimic_tree, random_tree
 
 LANES = 3
@@ -149,17 +145,6 @@ def test_lanes_are_samples(name: str, method: str, which: int | str) -> None:
             )
 
 
-def generated(evaluate: Evaluate, model: Model, inputs: Inputs) -> Array:
-    """Entries of an algorithm; one that differentiates its expressions has to be given symbols first."""
-    if not isinstance(evaluate, Differentiated):
-        return np.array([x for output in evaluate(model, inputs, silent) for x in output], dtype=float)
-    given = {name: symbols(name, len(values)) for name, values in inputs.items()}
-    entries = [expression(x) for output in evaluate(model, given, silent) for x in output]
-    columns = [ca.vertcat(*map(expression, values)) for values in given.values()]
-    function = ca.Function("f", columns, [ca.vertcat(*entries)])
-    return np.asarray(function(*inputs.values()), dtype=float).ravel()
-
-
 @pytest.mark.parametrize(("name", "method", "which"), CASES)
 def test_the_generated_algorithms_agree(name: str, method: str, which: int | str) -> None:
     """Over floats, so that neither passes over programs nor C take part; frames by climbing to the root."""
@@ -174,7 +159,7 @@ def test_the_generated_algorithms_agree(name: str, method: str, which: int | str
             forms = {"climb": for_one_frame(FRAMED[name], *where)}
         for form, evaluate in forms.items():
             assert_close(
-                generated(evaluate, model, inputs),
+                np.array([x for own in generated(evaluate, model, inputs) for x in own], dtype=float).ravel(),
                 expected,
                 tolerance,
                 1.0,

@@ -119,9 +119,9 @@ def test_added_frames() -> None:
         ({"lock": (("ee_fixed_joint", 0.0),)}, "is fixed: only joints with one coordinate"),
         ({"lock": (("elbow_joint", float("nan")),)}, "give a finite number"),
         ({"base": "nobody"}, 'no link "nobody"'),
-        ({"frames": (("tip", "nobody", (0.0,) * 6),)}, 'no link "nobody"'),
-        ({"frames": (("tool0", "tool0", (0.0,) * 6),)}, "already"),
-        ({"frames": (("tip", "tool0", (0.0,) * 5),)}, "x y z roll pitch yaw"),
+        ({"frame": (("tip", "nobody", (0.0,) * 6),)}, 'no link "nobody"'),
+        ({"frame": (("tool0", "tool0", (0.0,) * 6),)}, "already"),
+        ({"frame": (("tip", "tool0", (0.0,) * 5),)}, "x y z roll pitch yaw"),
     ],
 )
 def test_refused(options: dict[str, Any], message: str) -> None:

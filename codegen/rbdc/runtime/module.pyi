@@ -732,6 +732,36 @@ class GeneratedModule(ModuleType):
             dv (nv,): tangent step (m, rad)
         """
 
+    def dintegrate(self, q: ArrayLike, dv: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of q (+) dv by q and dv, all in the tangent spaces.
+
+        Args:
+            q (nq,): configuration (m, rad, unit quaternions x y z w)
+            dv (nv,): tangent step (m, rad)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            dq_next_dq (nv, nv): derivative by q; row and column: directions
+            dq_next_ddv (nv, nv): derivative by dv; row and column: directions
+        """
+
+    def ddifference(self, q0: ArrayLike, q1: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Derivatives of the difference by q0 and q1, in the tangent spaces.
+
+        Args:
+            q0 (nq,): configuration (m, rad, unit quaternions x y z w)
+            q1 (nq,): configuration (m, rad, unit quaternions x y z w)
+            out: tuple of arrays to fill
+            layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
+            num_threads: threads over which the samples of a batch are spread
+
+        Returns:
+            ddv_dq0 (nv, nv): derivative by q0; row and column: directions
+            ddv_dq1 (nv, nv): derivative by q1; row and column: directions
+        """
+
     def rnea_second_derivatives(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1, zeroed: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Second derivatives of inverse dynamics by q (in the tangent space) and v; those of M by q.
 
