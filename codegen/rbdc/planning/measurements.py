@@ -26,13 +26,13 @@ PROCESSORS = ("xeon", "zen3", "zen4", "zen5")
 """An Intel Xeon with AVX-512, AMD EPYCs of Zen 3 with AVX2 and of Zen 4 and 5 with AVX-512."""
 
 _TABLE = """
-kuka_iiwa        minverse          straight line       542    -          -          75 78      59 64
-kuka_iiwa        minverse          columns             540    -          -          71 90      56 67
+kuka_iiwa        minverse          straight line       542    -          100 111    75 78      59 64
+kuka_iiwa        minverse          columns             468    -          91 117     -          -
 kuka_iiwa        aba_derivatives   straight line       3869   -          -          443 422    398 309
 kuka_iiwa        aba_derivatives   columns             3007   -          -          400 385    254 282
-panda            minverse          straight line       959    -          -          118 124    92 103
-panda            minverse          columns             1031   -          -          123 154    96 110
-panda            minverse          kernel along paths  3108   -          -          507 570    346 388
+panda            minverse          straight line       959    -          160 182    118 124    92 103
+panda            minverse          columns             923    -          151 185    -          -
+panda            minverse          kernel along paths  3036   -          718 776    -          -
 panda            aba_derivatives   straight line       6935   -          -          817 798    772 897
 panda            aba_derivatives   columns             5435   -          -          794 743    682 869
 panda            aba_derivatives   kernel along paths  10152  -          -          1675 1837  1083 1187
