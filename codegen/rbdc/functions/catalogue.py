@@ -41,7 +41,8 @@ def functions_of(model: Model) -> dict[str, Function]:
         functions = [_in_world(function) for function in functions]
     if model.parameters:
         functions = [_parametric(model, function) for function in functions]
-    functions += [_derivatives_of(model, f) for f in functions if f.differential and f.differential.derived]
+    derived = [(f, f.differential.first) for f in functions if f.differential and f.differential.derived]
+    functions += [_derivatives_of(model, function, name) for function, name in derived]
     return {function.name: function for function in functions}
 
 
@@ -66,16 +67,16 @@ def _parametric(model: Model, function: Function) -> Function:
     return replace(function, declaration=replace(declaration, inputs=inputs), policy=policy)
 
 
-def _derivatives_of(model: Model, function: Function) -> Function:
-    """The record of the derivatives of a function, which its `differential` names."""
-    declaration, d = function.declaration, function.differential
+def _derivatives_of(model: Model, function: Function, name: str) -> Function:
+    """The record of the derivatives of a function, by the name that its `differential` has for them."""
+    declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
     method, algorithm = next(iter(function.methods.items()))
     return replace(
         function,
         declaration=FunctionDeclaration(
-            d.first if d is not None else "",
+            name,
             f"Derivatives of {function.name} by {words}.",
             declaration.inputs,
             tuple(_output(model, y, p) for y in declaration.outputs for p in by),

@@ -167,23 +167,13 @@ def constrained_dynamics(
 
 def in_own_axes(contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Vector:
     """Rows along the axes of the one frame, along those of the contacts' first frames."""
-    return _turned(contacts, forces, back=True)
-
-
-def in_one_axes(contacts: Sequence[ContactMotion], forces: Sequence[Scalar]) -> Vector:
-    """Rows along the axes of the contacts' first frames, along those of the one frame."""
-    return _turned(contacts, forces, back=False)
-
-
-def _turned(contacts: Sequence[ContactMotion], rows: Sequence[Scalar], *, back: bool) -> Vector:
     found: Vector = []
     for contact in contacts:
-        own = list(rows[len(found) : len(found) + contact.contact.rows])
+        own = list(forces[len(found) : len(found) + contact.contact.rows])
         turn = contact.first.rotation
         if contact.contact.whole:
             vectors = [Vector3.of(own[k : k + 3]) for k in range(0, len(own), 3)]
-            turned = [turn.apply_transposed(x) if back else turn.apply(x) for x in vectors]
-            own = [entry for x in turned for entry in x.scalars()]
+            own = [entry for x in vectors for entry in turn.apply_transposed(x).scalars()]
         found += own
     return found
 
