@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import FrozenInstanceError, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -213,6 +213,12 @@ def test_commands_take_their_options_from_one_place() -> None:
     for title in grouped():
         assert f" {title}: " in words and f"\n{title}:\n" in str(rbdc.build.__doc__)
     assert list(BuildArguments.__annotations__) == [option.names[0] for option in OPTIONS.values()]
+    types, metavars = (
+        get_type_hints(BuildArguments),
+        {o.names[0]: o.reading.metavar for o in OPTIONS.values()},
+    )
+    closed = {name: f"[{'|'.join(get_args(t))}]" for name, t in types.items() if get_origin(t) is Literal}
+    assert closed == {name: metavar for name, metavar in metavars.items() if metavar.startswith("[")}
     assert "[default: 0 0 -9.81]" in words and "[default: c,batch]" in words
 
 

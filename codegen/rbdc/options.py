@@ -226,7 +226,7 @@ class BuildArguments(TypedDict, total=False):
     payload: str | Sequence[str]
     fext_frame: Literal["local", "world"]
     contacts: Any
-    contact_frame: Literal["local", "world"]
+    contact_frame: Literal["local", "local-world-aligned"]
     name: str | None
     functions: str | Sequence[str] | None
     preset: str
