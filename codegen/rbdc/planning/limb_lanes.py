@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 from rbdc.algorithms.trace import Trace
@@ -279,8 +280,8 @@ def _output(model: Model, output: Parameter, entries: list[Scalar], signs: dict[
         row = None if of_rows is None else k // columns - of_rows
         column = None if of_columns is None else k % columns - of_columns
         if row != column:  # else the sign squared, or none
-            for place in (row, column):
-                x = x if place is None or place not in signs else signs[place] * x
+            both = [signs[place] for place in (row, column) if place in signs]
+            x = prod(both) * x if both else x  # of signs first: entries of a block share it
         result.append(x)
     return result
 

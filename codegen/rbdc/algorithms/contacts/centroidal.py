@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rbdc.algorithms.centroidal import centre_of_moving_links
+from rbdc.algorithms.contacts.derivatives import followed_force
 from rbdc.algorithms.contacts.dynamics import forces_at_origin
 from rbdc.algorithms.contacts.motion import ContactMotion, TreeMotion, at, contact_motions, tree_motion
 from rbdc.algorithms.momentum import com_jacobian, total_mass
@@ -95,16 +96,8 @@ def _changed(
         if index in tree.model.support(one):
             total = total + s.cross_force(first)
             if two != WORLD:
-                total = total + _followed(contact, s, second)
+                total = total + followed_force(contact, s, second)
         if two != WORLD and contact.of_points and index in tree.model.support(two):
             moved = at(contact.second.translation, s).linear
             total = total + Force(Vector3.zero(), moved.cross(second.linear))
     return total
-
-
-def _followed(contact: ContactMotion, s: Motion, force: Force) -> Force:
-    """Change of a force on body 2 that follows body 1."""
-    if not contact.of_points:
-        return s.cross_force(force)
-    linear = s.angular.cross(force.linear)
-    return Force(linear, contact.second.translation.cross(linear))

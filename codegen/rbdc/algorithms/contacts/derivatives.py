@@ -183,14 +183,14 @@ def following(tree: TreeMotion, contacts: Sequence[ContactMotion], forces: Seque
         for below in other ^ carried:
             sign = 1.0 if below in carried else -1.0
             for column, s in enumerate(tree.columns[below], starts[below]):
-                turned = _followed(contact, s, force).scaled(sign)
+                turned = followed_force(contact, s, force).scaled(sign)
                 for index in other:
                     for row, own in enumerate(tree.columns[index], starts[index]):
                         full[row][column] = full[row][column] + own.dot(turned)
     return reduce_matrix(model, full)
 
 
-def _followed(contact: ContactMotion, s: Motion, force: Force) -> Force:
+def followed_force(contact: ContactMotion, s: Motion, force: Force) -> Force:
     """Change, on body 2, of a force on body 1 about the origin, where body 1 is moved by s."""
     if not contact.of_points:
         return s.cross_force(force)
