@@ -153,10 +153,10 @@ def kangaroo_leg() -> Mechanism:
         tree.universal(f"cylinder{k}", "base", (-0.1, y, 0.05), (X, Y), 0.3)
         tree.add(f"piston{k}", f"cylinder{k}", (0.0, 0.0, -0.2), Z, kind="prismatic", mass=0.2)
         loops.append(_loop(k, f"piston{k}", ORIGIN, "thigh", (-0.06, 0.6 * y, -0.2)))
-    tree.add("cylinder2", "thigh", (0.05, 0.0, -0.1), Y, mass=0.3)
+    tree.universal("cylinder2", "thigh", (0.05, 0.0, -0.1), (Y, X), 0.3)
     tree.add("piston2", "cylinder2", (0.0, 0.0, -0.2), Z, kind="prismatic", mass=0.2)
     loops.append(_loop(2, "piston2", ORIGIN, "shin", (0.05, 0.0, -0.05)))
-    return Mechanism(tree.urdf(), tuple(loops), 3, 1)
+    return Mechanism(tree.urdf(), tuple(loops), 3, 0)
 
 
 def delta() -> Mechanism:
