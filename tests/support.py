@@ -56,9 +56,9 @@ QUICK = (
     ("double_pendulum", "fixed"),
     ("kuka_iiwa", "fixed"),
     ("planar_floating", "fixed"),
-    ("hyq", "free-flyer"),
 )
-"""Robots and roots of the default tier: every joint type, limbs in lanes, singular M. Others are slow.
+"""Robots and roots of the default tier: every joint type, singular M; trees have limbs in lanes. Others are
+slow.
 """
 QUICK_SINGLE = ("double_pendulum_continuous",)
 """Those of them that the default tier also has in single precision."""

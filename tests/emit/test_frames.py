@@ -18,7 +18,7 @@ from rbdc.native.toolchain import STANDARD_FLAGS, WARNING_FLAGS
 from rbdc.options import BuildOptions
 from rbdc.pipeline import build_package
 from rbdc.planning.generation import Generated, GenerationOptions, generate
-from tests.support import UNOPTIMISED, build_module
+from tests.support import UNOPTIMISED, build_module, slow_but
 from tests.support_counting import counted_operations
 from tests.support_trees import mimic_tree, random_inertia, random_joint, random_tree
 
@@ -127,7 +127,9 @@ def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> N
     ("level", "dtype"), [("-O0", "float32"), pytest.param("-O3", "float64", marks=pytest.mark.exhaustive)]
 )
 @pytest.mark.parametrize(
-    "model", [chain("coupled"), mimic_tree("coupled"), random_tree(1)], ids=lambda model: model.name
+    "model",
+    slow_but([chain("coupled"), mimic_tree("coupled"), random_tree(1)], [chain("coupled")]),
+    ids=lambda model: model.name,
 )
 def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_path: Path) -> None:
     """The shared files and all functions with their batches."""
@@ -139,6 +141,7 @@ def test_c_is_clean(compiler: str, level: str, dtype: str, model: Model, tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_figures_of_a_build_count_the_shared_file_to_each(tmp_path: Path) -> None:
     """Each function's code is as large as when it is built alone."""
     options = BuildOptions(functions=FUNCTIONS, out=tmp_path / "all", cflags=("-O1",), jobs=1)

@@ -32,7 +32,7 @@ def generated(dtype: str) -> dict[str, str]:
     return generate(model, "robot", [*SECOND, *FRAMED, "crba"], "0", lambda _: None, options).files
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("clang",)))
 @pytest.mark.parametrize("dtype", slow_but(SCALARS, ("float64",)))
 def test_no_compiler_says_a_word(compiler: str, dtype: str, tmp_path: Path) -> None:
     """Not of numbers that get more precise unseen, and not of how vectors are passed without AVX."""

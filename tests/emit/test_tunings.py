@@ -106,7 +106,7 @@ def constants(folder: Path, scalar: ScalarType) -> Path:
 
 
 @has_avx2
-@pytest.mark.parametrize("scalar", SCALARS.values(), ids=SCALARS)
+@pytest.mark.parametrize("scalar", slow_but(SCALARS.values(), (DOUBLE,)), ids=SCALARS)
 @pytest.mark.parametrize("flags", slow_but(FLAG_SETS, ("cmake",)))
 def test_constants_come_out_as_written_under_every_tuning(
     flags: str, scalar: ScalarType, tmp_path: Path

@@ -35,9 +35,6 @@ CASES = {
     "pinned": ("hyq", PIN_LOOP),
 }
 
-QUICK = ("hyq",)
-"""Cases of the default tier."""
-
 
 @cache
 def built(case: str) -> tuple[Model, ModuleType]:
@@ -103,7 +100,7 @@ def close(found: Array, right: Array, tolerance: float = 1e-9) -> None:
 
 
 @pytest.mark.parametrize("gains", [False, True], ids=["plain", "baumgarte"])
-@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
+@pytest.mark.parametrize("case", slow_but(CASES, ()))
 def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
     model, module = built(case)
     peer_model = peer(case)
@@ -130,7 +127,7 @@ def test_constrained_dynamics_are_pinocchios(case: str, gains: bool) -> None:
             close(found, x)
 
 
-@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
+@pytest.mark.parametrize("case", slow_but(CASES, ()))
 def test_values_and_derivatives_in_one_call(case: str) -> None:
     """It costs what the derivatives alone cost, and takes all options."""
     model, module = built(case)
@@ -146,7 +143,7 @@ def test_values_and_derivatives_in_one_call(case: str) -> None:
     assert both < 1.01 * derivatives
 
 
-@pytest.mark.parametrize("case", slow_but(["hyq", "g1"], QUICK))
+@pytest.mark.parametrize("case", slow_but(["hyq", "g1"], ()))
 def test_impacts_are_pinocchios(case: str) -> None:
     model, module = built(case)
     peer_model = peer(case)
@@ -174,7 +171,7 @@ def test_impacts_are_pinocchios(case: str) -> None:
         close(fv, np.array(data.dlambda_dv))
 
 
-@pytest.mark.parametrize("case", slow_but(CASES, QUICK))
+@pytest.mark.parametrize("case", slow_but(CASES, ()))
 def test_the_equations_hold(case: str) -> None:
     model, module = built(case)
     q, v, tau = states(model, 5)
@@ -195,6 +192,7 @@ def test_the_equations_hold(case: str) -> None:
     assert np.min(np.linalg.eigvalsh(by_torque)) > -1e-9 * np.max(by_torque)
 
 
+@pytest.mark.slow
 def test_an_elastic_impact_keeps_the_energy() -> None:
     model, module = built("hyq")
     q, v, _ = states(model, 6)
@@ -207,9 +205,8 @@ def test_an_elastic_impact_keeps_the_energy() -> None:
 MASKS = list(itertools.product([0.0, 1.0], repeat=4))
 
 
-@pytest.mark.parametrize(
-    "active", [pytest.param(m, marks=() if m in MASKS[::7] else pytest.mark.slow, id=str(m)) for m in MASKS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("active", MASKS, ids=str)
 def test_a_mask_is_a_build_of_its_own(active: tuple[float, ...]) -> None:
     model, module = built("hyq")
     q, v, tau = states(model, 7)
@@ -232,9 +229,7 @@ def on_some_feet(active: tuple[float, ...], function: str) -> ModuleType:
     return build_module("hyq", functions=(function,), cflags=UNOPTIMISED, **options)
 
 
-@pytest.mark.parametrize(
-    "active", [pytest.param(mask, marks=() if mask == MASKS[9] else pytest.mark.slow) for mask in MASKS[1:]]
-)
+@pytest.mark.parametrize("active", slow_but([(mask,) for mask in MASKS[1:]], (), [(MASKS[6],), (MASKS[9],)]))
 def test_derivatives_under_a_mask(active: tuple[float, ...]) -> None:
     model, module = built("hyq")
     q, v, tau = states(model, 7)
@@ -245,9 +240,7 @@ def test_derivatives_under_a_mask(active: tuple[float, ...]) -> None:
         close(found[k] if k < 3 else found[k][rows], right, 1e-12)
 
 
-@pytest.mark.parametrize(
-    "case", ["hyq", *(pytest.param(c, marks=pytest.mark.slow) for c in CASES if c != "hyq")]
-)
+@pytest.mark.parametrize("case", slow_but(CASES, ()))
 def test_builds_are_verified(case: str) -> None:
     robot, contacts = CASES[case]
     functions = ("constrained_dynamics", "impulse_dynamics", "contact_inverse_dynamics_derivatives")
@@ -255,6 +248,7 @@ def test_builds_are_verified(case: str) -> None:
     build_module(robot, functions=functions, cflags=UNOPTIMISED, name=f"verified_{case}", **options)
 
 
+@pytest.mark.slow
 def test_batches_are_single_samples() -> None:
     module = build_module(
         "hyq",

@@ -34,17 +34,25 @@ SPREAD = 1e-2
 """Of the lanes' models about the one as read: each is a proper robot."""
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 TREES = (*range(8), "coupled")
-"""The slowest loop of the tests: joint-space models of few trees are kept."""
 NAMES = [(name, method) for name, methods in METHODS.items() for method in methods]
 SLOWEST = ("fdsva-so-aza", "fdsva-so-idfoza")
-"""Methods of which a tree takes half a minute: the default tier has them on the coupled tree."""
+"""Methods of which a tree takes half a minute: the default tier has them on the coupled tree alone, as other
+second derivatives, which take seconds.
+"""
+
+
+def is_heavy(name: str, method: str) -> bool:
+    """Whether the method takes seconds on a tree, of which few are then tried."""
+    return method in SLOWEST or "second_derivatives" in name or name == "minverse_derivatives"
+
+
 CASES = [
     case
-    for slowest in (False, True)
+    for heavy in (False, True)
     for case in slow_but(
-        [(*name, which) for name in NAMES for which in TREES if (name[1] in SLOWEST) is slowest],
-        [(*name, which) for name in NAMES for which in (("coupled",) if slowest else (0, 3, 5, "coupled"))],
-        None if not slowest else (),
+        [(*name, which) for name in NAMES for which in TREES if is_heavy(*name) is heavy],
+        [(*name, which) for name in NAMES for which in (("coupled",) if heavy else (2, "coupled"))],
+        [(*name, 6) for name in NAMES if name[1] not in SLOWEST] if heavy else None,
     )
 ]
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import rbdc
-from tests.support import COMPILERS, assert_close
+from tests.support import COMPILERS, assert_close, slow_but
 
 TUNINGS = {
     "znver3": "gcc -mtune=znver3",
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-@pytest.mark.parametrize("tuning", TUNINGS)
+@pytest.mark.parametrize("tuning", slow_but(TUNINGS, ("icelake-server",)))
 def test_a_package_for_every_tuning(tuning: str, tmp_path: Path) -> None:
     compiler = TUNINGS[tuning]
     if compiler.split()[0] not in COMPILERS:

@@ -15,7 +15,7 @@ import rbdc
 from rbdc.functions.catalogue import functions_of
 from rbdc.resources import resolve
 from rbdc.runtime._arrays import random_configuration
-from tests.support import build_module
+from tests.support import build_module, slow_but
 from tests.support_handmade import AWKWARD, DECLARATIONS, load_tiny
 
 
@@ -113,7 +113,11 @@ def test_random_planar_and_half_open_limits() -> None:
     np.testing.assert_array_equal(_draw("revolute", 1, 0.5, 0.5, 3), [[0.5]] * 3)
 
 
-@pytest.mark.parametrize("function", sorted(functions_of(rbdc.Model.from_urdf(resolve("double_pendulum")))))
+EVERY = sorted(functions_of(rbdc.Model.from_urdf(resolve("double_pendulum"))))
+"""Functions of a robot."""
+
+
+@pytest.mark.parametrize("function", slow_but(EVERY, EVERY[::4]))
 def test_every_function_can_be_built_alone(function: str) -> None:
     assert build_module("double_pendulum", functions=(function,), name=f"alone_{function}").functions == (
         function,
