@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Set as AbstractSet
 from functools import cache
 from pathlib import Path
 
@@ -194,7 +195,8 @@ def module_path(module: str) -> Path | None:
     return next((p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()), None)
 
 
-def of_rbdc(path: Path) -> set[str]:
+@cache
+def of_rbdc(path: Path) -> frozenset[str]:
     """The modules of rbdc that a file imports, wherever the import stands; of a package the modules that are
     named.
     """
@@ -205,10 +207,10 @@ def of_rbdc(path: Path) -> set[str]:
             inner = [f"{node.module}.{name}" for name in names]
             names = [str(node.module), *(name for name in inner if module_path(name) is not None)]
         found |= {name for name in names if name.split(".")[0] == "rbdc"}
-    return found
+    return frozenset(found)
 
 
-def reached(start: set[str]) -> set[str]:
+def reached(start: AbstractSet[str]) -> set[str]:
     """The modules of rbdc that some import, whatever these import, and so on."""
     found: set[str] = set()
     while start:

@@ -136,6 +136,7 @@ def numbers() -> list[float]:
     return [*taus, *a, J[2, 1], 0.0, m.kinetic_energy(q, v), places[2, 0, 3]]
 
 
+@pytest.mark.slow
 def test_a_project_elsewhere(prefix: Path, tmp_path: Path) -> None:
     texts = {"CMakeLists.txt": PROJECT, "in_c.c": IN_C, "in_cpp.cpp": IN_CPP, "in_eigen.cpp": IN_EIGEN}
     for name, text in texts.items():

@@ -31,7 +31,7 @@ from tests.support import assert_close, build_module, conditioning, slow_but
 from tests.support_trees import random_tree
 
 
-@pytest.mark.parametrize("strip", [0, 3])
+@pytest.mark.parametrize("strip", slow_but([0, 3], [3]))
 @pytest.mark.parametrize("seed", slow_but(range(8), (0,), (1, 2)))
 def test_columns_give_the_recursion(seed: int, strip: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neither straight-line code nor a kernel along paths is taken for less work; written out, and in

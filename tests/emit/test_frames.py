@@ -101,7 +101,7 @@ def test_no_function_of_frames_needs_no_shared_files() -> None:
     assert not SHARED & set(generated(random_tree(1), "rnea").files)
 
 
-@pytest.mark.parametrize("mimic", ["independent", "coupled"])
+@pytest.mark.parametrize("mimic", slow_but(["independent", "coupled"], ["coupled"]))
 def test_operations_are_those_that_are_executed(mimic: str, tmp_path: Path) -> None:
     """In WORLD, for the frame that every body carries, which is the most that a call can take."""
     if shutil.which("g++") is None:

@@ -297,7 +297,7 @@ def test_text_is_the_same_every_time_and_shared_by_all_functions() -> None:
     assert all(text.isascii() and "  \n" not in text and " \n" not in text for text in shared.values())
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc",)))
 @pytest.mark.parametrize(
     "model",
     [

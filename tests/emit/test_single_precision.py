@@ -63,7 +63,7 @@ def compile_c(compiler: str, flags: Sequence[str], files: Sequence[str], folder:
     assert done.returncode == 0, done.stderr[:4000]
 
 
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc",)))
 @pytest.mark.parametrize("name", slow_but(MODELS, ("rolled",), ("coupled",)))
 def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
     files = write(name, tmp_path)
@@ -72,7 +72,7 @@ def test_nothing_is_promoted(compiler: str, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86")
-@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("compiler", slow_but(COMPILERS, ("gcc",)))
 @pytest.mark.parametrize("name", slow_but(["limbs in lanes", "rolled"], ["rolled"], ()))
 def test_no_instruction_is_of_double_precision(compiler: str, name: str, tmp_path: Path) -> None:
     files = [file for file in write(name, tmp_path) if "derivatives" not in file]

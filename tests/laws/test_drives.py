@@ -84,7 +84,7 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=slow_but(MODELS, ("fixed", "driven free-flyer", "limbs in lanes")), scope="module")
+@pytest.fixture(params=slow_but(MODELS, ("driven free-flyer", "limbs in lanes")), scope="module")
 def pair(request: pytest.FixtureRequest) -> tuple[Model, ModuleType]:
     model = MODELS[request.param]()
     functions = FUNCTIONS if request.param == "limbs in lanes" else FUNCTIONS + PRODUCTS

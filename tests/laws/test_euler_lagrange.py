@@ -78,7 +78,7 @@ def _inertial(element: Any) -> tuple[float, Any, Any]:
 
 
 @pytest.mark.parametrize(
-    "robot", slow_but(["double_pendulum", "double_pendulum_continuous", "cartpole"], ["cartpole"], [])
+    "robot", slow_but(["double_pendulum", "double_pendulum_continuous", "cartpole"], [], ["cartpole"])
 )
 def test_equations_of_motion(robot: str) -> None:
     coordinates, kinetic, potential = chain(robot)

@@ -10,6 +10,8 @@ import pytest
 from tests.support import UNOPTIMISED, Array, assert_close, build_module, without_derivatives
 from tests.support_trees import mimic_tree
 
+pytestmark = pytest.mark.slow
+
 # joint0 = -0.5 joint3 + 0.3, joint3 = 2 joint2 - 0.1, joint4 = 0.7 joint5, in depth-first order of the tree.
 ORDER = ["joint0", "joint1", "joint2", "joint3", "joint4", "joint5"]
 G = np.array([[0, -1.0, 0], [1, 0, 0], [0, 1, 0], [0, 2.0, 0], [0, 0, 0.7], [0, 0, 1]])

@@ -148,7 +148,7 @@ REFERENCES: Mapping[str, tuple[Callable[..., Any], int]] = {
 """Functions of which each entry means the same for both models, by the reference and the number of inputs."""
 
 
-@pytest.mark.parametrize("style", [straight, rolled])
+@pytest.mark.parametrize("style", slow_but([straight, rolled], [rolled]))
 def test_a_screw_is_a_rotation_with_a_slide_that_follows(
     style: Callable[[str], ModuleType], root: str
 ) -> None:

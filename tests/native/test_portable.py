@@ -110,7 +110,7 @@ def nothing_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @only_x86_64
-@pytest.mark.parametrize("robot", slow_but(FORMS, ["kuka_iiwa"], []))
+@pytest.mark.parametrize("robot", slow_but(FORMS, [], ["kuka_iiwa"]))
 def test_every_variant_from_python(robot: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = portable_package(robot)
     own = rbdc.load(folder)
