@@ -8,7 +8,12 @@ frame's placement in the world, which turns LOCAL into WORLD (X acts on the colu
 
 from __future__ import annotations
 
-from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import (
+    joint_accelerations,
+    joint_positions,
+    joint_velocities,
+    reduce_columns,
+)
 from rbdc.algorithms.tools.linear import Matrix, transposed, zeros
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.errors import OptionError
@@ -136,7 +141,7 @@ def frame_acceleration(
     s over the joints between i and the frame, a = sum of X^-1 S qddot + s_i x d_i.
     """
     columns, world = frame_columns(model, q, frame)
-    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     acceleration, below = Motion.zero(), Motion.zero()
     for index, own in columns.items():
         step = Motion.zero()

@@ -91,7 +91,7 @@ def _joint(model: Model, body: Body) -> dict[str, Any]:
         "mass": body.inertia.mass,
         "follows": None
         if follow is None
-        else [model.bodies[follow.leader].joint_name, follow.multiplier, follow.offset],
+        else [model.bodies[follow.leader].joint_name, follow.multiplier, follow.offset, *follow.higher],
     }
 
 

@@ -10,9 +10,10 @@ from typing import Any
 from rbdc.errors import DescriptionError, OptionError
 from rbdc.model.description import DRIVE_NUMBERS, Actuator, Description, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import DESCRIBED, FreeFlyer, JointType
+from rbdc.model.joints.coupling import Coupling, composed, reach
 from rbdc.model.numbers import in_floats
 from rbdc.model.options import Gravity, JointNumbers, ModelOptions
-from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Coupling, Frame, Model
+from rbdc.model.tree import WORLD, Body, Contact, ContactKind, Frame, Model
 from rbdc.model.validation import mimic_problem, negative_moment, validate
 from rbdc.model.xml import shown
 from rbdc.spatial import Inertia, Placement, Vector3
@@ -256,8 +257,8 @@ def joint_type(joint: Joint) -> JointType:
 
 
 def _couple(description: Description, bodies: list[Body], coupled: bool) -> tuple[list[Body], list[Note]]:
-    """Followers of mimic joints get their coupling to the final leader, with the chain's multipliers and
-    offsets composed.
+    """Followers of mimic joints get their coupling to the final leader, with the chain's polynomials
+    composed.
     """
     joints = {joint.name: joint for joint in description.joints}
     followers = [
@@ -280,16 +281,16 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         )
     ]
     for joint in followers:
-        multiplier, offset, leader = 1.0, 0.0, joint
-        while leader.mimic is not None:  # q_joint = multiplier * q_leader + offset
-            offset += multiplier * leader.mimic.offset
-            multiplier *= leader.mimic.multiplier
-            leader = joints[leader.mimic.leader]
+        curve, leader = [0.0, 1.0], joint
+        while leader.mimic is not None:  # q_joint is the polynomial `curve` of q_leader
+            curve, leader = composed(curve, leader.mimic.coefficients), joints[leader.mimic.leader]
+        offset, multiplier, *higher = curve
         result[index[joint.name]] = replace(
-            result[index[joint.name]], coupling=Coupling(index[leader.name], multiplier, offset)
+            result[index[joint.name]],
+            coupling=Coupling(index[leader.name], multiplier, offset, tuple(higher)),
         )
-        reach = sorted(multiplier * bound + offset for bound in (leader.limits.lower, leader.limits.upper))
-        if reach[0] < joint.limits.lower - 1e-9 or reach[1] > joint.limits.upper + 1e-9:
+        least, most = reach(curve, leader.limits.lower, leader.limits.upper)
+        if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
             notes.append(
                 Note(
                     f'joint "{shown(joint.name)}" has tighter limits than its leader gives it: not enforced',

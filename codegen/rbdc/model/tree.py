@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
+from rbdc.model.joints.coupling import Coupling
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 
@@ -27,17 +28,6 @@ def _squared(x: Scalar) -> Scalar:
 
 def _magnitude(x: Scalar) -> Scalar:
     return sqrt(x * x)
-
-
-@dataclass(frozen=True)
-class Coupling:
-    """Coupled mimic: this body's joint follows body `leader`: q = multiplier * q_leader + offset. One-dof
-    joints only.
-    """
-
-    leader: int
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True)
@@ -146,6 +136,20 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class Cluster:
+    """Joints that loops bind to one of them: bodies `followers` to body `leader`, all of whose joints have
+    one coordinate, on body `carrier` or the world. The followers' couplings are polynomials, from which
+    `steps` Newton steps close the `loops`, in as many rows as there are followers.
+    """
+
+    leader: int
+    followers: tuple[int, ...]
+    carrier: int
+    loops: tuple[Contact, ...]
+    steps: int
+
+
+@dataclass(frozen=True)
 class Model:
     """A kinematic tree. Bodies are numbered so that a parent comes before its children (depth first).
 
@@ -158,7 +162,8 @@ class Model:
     what functions take at run time. `world_forces`: external forces are given in the world's frame, not in
     those of the bodies. `contacts`: with the world, and closed loops, in the order of their rows;
     `redundant`: some of these rows depend on others in every configuration; `world_aligned`: rows and forces
-    of those that hold vectors are along the world's axes, not along those of their frames.
+    of those that hold vectors are along the world's axes, not along those of their frames. `clusters`: joints
+    that closed loops bind to one of them.
     """
 
     name: str
@@ -180,6 +185,7 @@ class Model:
     redundant: bool = False
     actuators: tuple[Actuator, ...] = ()
     world_aligned: bool = False
+    clusters: tuple[Cluster, ...] = ()
 
     @staticmethod
     def assemble(name: str, links: Sequence[Link], joints: Sequence[Joint], **options: Any) -> Model:
@@ -310,6 +316,12 @@ class Model:
     def coupled(self) -> bool:
         """Whether any joint follows another."""
         return any(body.coupling is not None for body in self.bodies)
+
+    @property
+    def curved(self) -> bool:
+        """Whether any joint follows another along a curve."""
+        polynomials = any(body.coupling is not None and body.coupling.higher for body in self.bodies)
+        return polynomials or bool(self.clusters)
 
     def children(self, index: int) -> list[int]:
         """The bodies carried by body `index` (or by the world)."""

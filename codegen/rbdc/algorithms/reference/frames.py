@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from rbdc.algorithms.reference.homogeneous import Matrix4, of_placement, product
-from rbdc.algorithms.tools.joint_coordinates import joint_velocities, reduce_columns
+from rbdc.algorithms.tools.joint_coordinates import joint_accelerations, joint_velocities, reduce_columns
 from rbdc.algorithms.tools.kinematics import world_placements
 from rbdc.algorithms.tools.linear import Matrix, dot, flat, transposed
 from rbdc.errors import OptionError
@@ -85,10 +85,8 @@ def tree_motions(model: Model, q: Scalars, v: Scalars | None, a: Scalars | None)
     """V_i = V_parent + J qdot, A_i = A_parent + J qddot + V_i x J qdot over all bodies."""
     world = world_placements(model, q)
     zero = [0.0] * model.nv
-    rates, seconds = (
-        joint_velocities(model, zero if v is None else v),
-        joint_velocities(model, zero if a is None else a),
-    )
+    v, a = (zero if x is None else x for x in (v, a))
+    rates, seconds = joint_velocities(model, v), joint_accelerations(model, v, a)
     columns: list[list[Motion]] = []
     velocities: list[Motion] = []
     accelerations: list[Motion] = []

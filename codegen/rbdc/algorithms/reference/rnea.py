@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from rbdc.algorithms.tools.joint_coordinates import (
     dof_table,
+    joint_accelerations,
     joint_positions,
     joint_velocities,
     reduce_vector,
@@ -67,7 +68,7 @@ def forward_pass(
     """
     velocities = body_velocities(model, v, placements, trace)
     accelerations: list[Motion] = []
-    rates, rate_derivatives = joint_velocities(model, v), joint_velocities(model, a)
+    rates, rate_derivatives = joint_velocities(model, v), joint_accelerations(model, v, a)
     world_acceleration = Motion(-model.gravity, Vector3.zero())
     for index, body in enumerate(model.bodies):
         parent = world_acceleration if body.parent == WORLD else accelerations[body.parent]

@@ -27,6 +27,7 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
+from rbdc.algorithms.tools.couplings import curved_followers
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, batch_view, elementary_headers, figures, parameters, whole_part
@@ -205,7 +206,7 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
         body_parent=_row(body.parent for body in model.bodies),
         body_first=_row([*first_dofs(model), len(table)]),
         dof_column=_row(column for column, _, _ in table),
-        dof_factor=", ".join(scalar.literal(factor) for _, factor, _ in table),
+        dof_factor=", ".join(scalar.literal(factor) for factor in frame_factors(model)),
         frame_body=_row(frame.body for frame in model.frames),
         frame_placement=[
             ", ".join(scalar.literal(x) for x in frame.placement.scalars()) for frame in model.frames
@@ -214,6 +215,14 @@ def _shared(model: Model, steps: Sequence[Program], names: FrameNames) -> dict[s
     shared = header_view(model, f"RBDC_{robot.upper()}_FRAMES_H", ["<math.h>", "<stddef.h>"])
     header = render("frames.h.jinja", **names.context, shared=shared)
     return {**internal, f"{robot}_frames.h": header, f"{robot}_frames.c": source}
+
+
+def frame_factors(model: Model) -> list[float]:
+    """For each degree of freedom its factor: of a joint that follows another along a curve its columns have
+    that already.
+    """
+    curved = curved_followers(model)
+    return [1.0 if index in curved else factor for _, factor, index in dof_table(model)]
 
 
 @dataclass(frozen=True)

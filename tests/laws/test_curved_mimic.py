@@ -1,0 +1,195 @@
+"""Joints that follow others along polynomials: functions are those of the whole tree, composed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rbdc import Link, Mimic, Model
+from rbdc.errors import RbdcError
+from rbdc.model.joints.coupling import composed, reach
+from tests.support import UNOPTIMISED, Array, assert_close, build_module
+from tests.support_differences import central
+from tests.support_trees import random_inertia, random_joint
+
+FUNCTIONS = (
+    *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "expand", "integrate"),
+    *("rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp"),
+    *("forward_kinematics", "frame_jacobian", "frame_velocity", "com_acceleration", "kinetic_energy"),
+    *("potential_energy", "kinetic_energy_derivatives", "torque_regressor"),
+)
+OF_THE_TREE = ("rnea", "crba", "forward_kinematics", "frame_jacobian", "torque_regressor")
+LEADERS = {
+    0: Mimic("joint3", -0.5, 0.3),
+    3: Mimic("joint2", 0.8, -0.1, (0.3, -0.2)),
+    4: Mimic("joint5", 0.7, 0.0, (0.0, 0.1)),
+}
+
+
+def curved_tree(mimic: str) -> Model:
+    """A branching tree with a chain of two followers, one of them before its leader in depth-first order."""
+    rng = np.random.default_rng(7)
+    kinds = ["revolute", "prismatic", "revolute", "revolute", "prismatic", "continuous"]
+    parents = ["base", "link0", "base", "link2", "link2", "link4"]
+    links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
+    joints = [
+        random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", LEADERS.get(k)) for k in range(6)
+    ]
+    return Model.assemble(f"curved_{mimic}", links, joints, mimic=mimic)
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[ModuleType, ModuleType]:
+    """The same tree, coupled, with batches, and with independent joints."""
+    targets = {"targets": ("c", "batch"), "cflags": (*UNOPTIMISED, "-march=native")}
+    return (
+        build_module(curved_tree("coupled"), functions=FUNCTIONS, **targets),
+        build_module(curved_tree("independent"), functions=OF_THE_TREE, cflags=UNOPTIMISED),
+    )
+
+
+def tree_position(y: Array) -> Array:
+    """q of the whole tree, in depth-first order."""
+    follower = -0.1 + 0.8 * y[1] + 0.3 * y[1] ** 2 - 0.2 * y[1] ** 3
+    return np.array(
+        [0.3 - 0.5 * follower, y[0], y[1], follower, 0.7 * y[2] + 0.1 * y[2] ** 3, y[2]], dtype=y.dtype
+    )
+
+
+def by_complex_steps(f: Callable[[Array], Array], x: Array) -> Array:
+    return np.array([f(x + 1e-30j * e).imag / 1e-30 for e in np.eye(len(x))]).T
+
+
+def tree_motion(y: Array, rate: Array, second: Array) -> tuple[Array, Array, Array, Array]:
+    """G, and q, v and a of the whole tree."""
+    jacobian = by_complex_steps(tree_position, y)
+    bent = by_complex_steps(lambda x: _numerical(x) @ rate, y) @ rate
+    return jacobian, tree_position(y), jacobian @ rate, jacobian @ second + bent
+
+
+def _numerical(y: Array) -> Array:
+    """G where y is complex, from the derivatives of the polynomials."""
+    slope = 0.8 + 0.6 * y[1] - 0.6 * y[1] ** 2
+    jacobian = np.zeros((6, 3), dtype=y.dtype)
+    jacobian[1, 0] = jacobian[2, 1] = jacobian[5, 2] = 1.0
+    jacobian[0, 1], jacobian[3, 1], jacobian[4, 2] = -0.5 * slope, slope, 0.7 + 0.3 * y[2] ** 2
+    return jacobian
+
+
+def state(seed: int = 0) -> tuple[Array, Array, Array]:
+    y, rate, second = np.random.default_rng(seed).uniform(-0.8, 0.8, (3, 3))
+    return y, rate, second
+
+
+def test_values_are_those_of_the_tree(pair: tuple[ModuleType, ModuleType]) -> None:
+    (module, tree), (y, rate, second) = pair, state()
+    jacobian, q, v, a = tree_motion(y, rate, second)
+    fext = np.random.default_rng(1).standard_normal((6, 6))
+    for got, expected in zip(module.expand(y, rate), (q, v), strict=True):
+        assert_close(got, expected, 1e-14)
+    tau = module.rnea(y, rate, second, fext)
+    assert_close(tau, jacobian.T @ tree.rnea(q, v, a, fext), 1e-12)
+    assert_close(module.crba(y), jacobian.T @ tree.crba(q) @ jacobian, 1e-12)
+    assert_close(module.aba(y, rate, tau, fext), second, 1e-11)
+    assert_close(module.minverse(y) @ module.crba(y), np.eye(3), 1e-11)
+    assert_close(module.torque_regressor(y, rate, second), jacobian.T @ tree.torque_regressor(q, v, a), 1e-12)
+    assert_close(module.forward_kinematics(y), tree.forward_kinematics(q), 1e-12)
+    for frame in module.frame_names:
+        expected = tree.frame_jacobian(q, frame, "WORLD") @ jacobian
+        assert_close(module.frame_jacobian(y, frame, "WORLD"), expected, 1e-12, 1.0)
+        assert_close(module.frame_velocity(y, rate, frame, "WORLD"), expected @ rate, 1e-12, 1.0)
+
+
+def test_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, x) = pair[0], state(2)
+    fext = np.random.default_rng(1).standard_normal((6, 6))
+    w, dq, dv, dx = np.random.default_rng(6).standard_normal((4, 3))
+    for name in ("rnea", "aba"):
+        value = getattr(module, name)
+        found = getattr(module, f"{name}_derivatives")(y, rate, x, fext)
+        scale = max(float(np.abs(one).max()) for one in found)
+        assert_close(found[0], central(lambda at, f=value: f(at, rate, x, fext), y), 1e-9, scale)
+        assert_close(found[1], central(lambda at, f=value: f(y, at, x, fext), rate), 1e-9, scale)
+        assert_close(found[2], module.crba(y) if name == "rnea" else module.minverse(y), 1e-11)
+        for got, matrix in zip(getattr(module, f"{name}_vjp")(y, rate, x, w, fext), found, strict=True):
+            assert_close(got, w @ matrix, 1e-11, scale)
+        expected = sum(m @ d for m, d in zip(found, (dq, dv, dx), strict=True))
+        assert_close(getattr(module, f"{name}_jvp")(y, rate, x, dq, dv, dx, fext), expected, 1e-11)
+
+
+def test_power_is_the_rate_of_energy(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, second) = pair[0], state(3)
+
+    def energy(t: Array) -> Array:
+        at, moving = y + t[0] * rate + 0.5 * t[0] ** 2 * second, rate + t[0] * second
+        return np.atleast_1d(module.kinetic_energy(at, moving) + module.potential_energy(at))
+
+    assert_close(central(energy, np.zeros(1))[0], [rate @ module.rnea(y, rate, second)], 1e-8)
+
+
+def test_batches(pair: tuple[ModuleType, ModuleType]) -> None:
+    module = pair[0]
+    y, rate, second = np.random.default_rng(5).uniform(-0.8, 0.8, (3, 9, 3))
+    found = module.rnea_derivatives(y, rate, second)[0]
+    for k in range(9):
+        assert_close(found[k], module.rnea_derivatives(y[k], rate[k], second[k])[0], 1e-12)
+
+
+def test_conversions_go_along_the_curves(pair: tuple[ModuleType, ModuleType]) -> None:
+    module, (y, rate, second) = pair[0], state(4)
+    jacobian, *motion = tree_motion(y, rate, second)
+    *away, _ = module.to_pinocchio(y, rate, second, module.rnea(y, rate, second))
+    continuous = [np.cos(y[2]), np.sin(y[2])]
+    for got, expected in zip(away, ([*motion[0][:5], *continuous], *motion[1:]), strict=True):
+        assert_close(got, np.array(expected), 1e-13)
+    forces = np.random.default_rng(0).standard_normal(6)
+    *back, tau = module.from_pinocchio(*away, forces)
+    for got, expected in zip((*back, tau), (y, rate, second, jacobian.T @ forces), strict=True):
+        assert_close(got, np.array(expected), 1e-13)
+
+
+def test_functions_that_there_are_not_are_named() -> None:
+    with pytest.raises(RbdcError, match='curves .*"joint3".*so coriolis cannot be built; .*independent'):
+        build_module(curved_tree("coupled"), functions=("coriolis",), cflags=UNOPTIMISED)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_polynomials_compose(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    outer, inner = (rng.standard_normal(int(rng.integers(2, 6))).tolist() for _ in range(2))
+    x = float(rng.standard_normal())
+    expected = np.polyval(outer[::-1], np.polyval(inner[::-1], x))
+    assert_close(np.array(np.polyval(composed(outer, inner)[::-1], x)), np.array(expected), 1e-12, 1.0)
+    least, most = reach(outer, -1.0, 2.0)
+    values = np.polyval(outer[::-1], np.linspace(-1.0, 2.0, 2001))
+    assert least <= values.min() <= least + 1e-4 and most - 1e-4 <= values.max() <= most
+
+
+def test_urdf_has_the_coefficients(tmp_path: Path) -> None:
+    assert _read(tmp_path, 'polycoef="0.1 2 0 -3"') == Mimic("k", 2.0, 0.1, (0.0, -3.0))
+    assert _read(tmp_path, 'polycoef="0.1 2 0 0"') == Mimic("k", 2.0, 0.1)
+    for words, problem in (
+        ('polycoef="1"', "has 1 numbers; write 2 to 5"),
+        ('polycoef="0 1 nan"', "not a finite number"),
+        ('polycoef="0 1 2" offset="1"', "polycoef and a multiplier or an offset; these are the first two"),
+    ):
+        with pytest.raises(RbdcError, match=f"robot.urdf:3: .*{problem}"):
+            _read(tmp_path, words)
+
+
+def _read(folder: Path, words: str) -> Any:
+    from rbdc.model.formats.urdf import read_urdf
+
+    path = folder / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="a"/><link name="b"/>\n<joint name="j" type="prismatic">'
+        '<parent link="a"/><child link="b"/><limit lower="0" upper="1" effort="1" velocity="1"/>\n'
+        f'<mimic joint="k" {words}/>'
+        "</joint></robot>\n"
+    )
+    return read_urdf(path).joints[0].mimic
