@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from rbdc.algorithms.contacts.dynamics import stacked
 from rbdc.algorithms.contacts.motion import contact_motions, tree_motion
-from rbdc.algorithms.tools.couplings import Curve, at_curves, curved_followers, tree_of
+from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.linear import Matrix, dot, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Cluster, Model
@@ -31,10 +31,10 @@ def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, tra
     """
     if not model.curved:
         return model
-    followers = curved_followers(model)
     if given is None:
         return at_curves(model, list(q), curves_of(model, q, trace))
-    return at_curves(model, list(q), {k: Curve(*given[3 * i : 3 * i + 3]) for i, k in enumerate(followers)})
+    curves = {k: Curve(*given[3 * i : 3 * i + 3]) for i, k in enumerate(model.curves)}
+    return at_curves(model, list(q), curves)
 
 
 def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, jerks: bool = False) -> dict[int, Curve]:
@@ -42,7 +42,7 @@ def curves_of(model: Model, q: Scalars, trace: Trace = silent, *, jerks: bool = 
     motions of a linkage is that of the tree.
     """
     found: dict[int, Curve] = {}
-    for index, law in curved_followers(model).items():
+    for index, law in model.curves.items():
         body = model.bodies[index]
         found[index] = _polynomial(law.coefficients, q[body.index_q])
         formula = "q, q', q'' along the leader's coordinate: a polynomial"
@@ -108,6 +108,12 @@ class Linkage:
         loops = contact_motions(tree_motion(self.tree, self._joined(y, z)), local=True)
         error = [x for loop in loops for x in loop.rows(loop.error())]
         return solved(self._split(stacked(loops))[1], [-x for x in error])
+
+    def followed(self, y: Scalar, z: Sequence[Scalar]) -> Matrix:
+        """J_z."""
+        return self._split(stacked(contact_motions(tree_motion(self.tree, self._joined(y, z)), local=True)))[
+            1
+        ]
 
     def derivatives(self, y: Scalar, z: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """z' and z'' where the loops are closed."""

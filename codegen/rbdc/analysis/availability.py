@@ -12,7 +12,6 @@ from rbdc.algorithms.reference.centroidal import total_mass
 from rbdc.algorithms.reference.couplings import bound
 from rbdc.algorithms.reference.crba import crba
 from rbdc.algorithms.reference.manifold import integrate
-from rbdc.algorithms.tools.couplings import curved_followers
 from rbdc.errors import SingularModelError
 from rbdc.functions.catalogue import requiring
 from rbdc.functions.record import Requirement
@@ -33,6 +32,8 @@ def singular_joints(model: Model) -> list[str]:
     rng, involved = np.random.default_rng(0), set[str]()
     for _ in range(_SAMPLES):
         q = integrate(model, model.neutral(), [float(x) for x in rng.uniform(-1.5, 1.5, model.nv)])
+        for body in (model.bodies[cluster.leader] for cluster in model.clusters):
+            q[body.index_q] = float(np.clip(q[body.index_q], body.limits.lower, body.limits.upper))
         inertia = np.array(bound(crba)(model, [float(x) for x in q]), dtype=float)
         scale = np.sqrt(np.maximum(np.diag(inertia), 0.0))
         if np.all(scale > 0.0):
@@ -66,7 +67,7 @@ def buildable(model: Model, names: Sequence[str], asked: Sequence[str] | None) -
 
 
 def _bent_joints(model: Model) -> str:
-    names = [f'"{shown(model.bodies[k].joint_name)}"' for k in curved_followers(model)]
+    names = [f'"{shown(model.bodies[k].joint_name)}"' for k in model.curves]
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
 
 

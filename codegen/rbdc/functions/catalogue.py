@@ -100,6 +100,7 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = ", ".join(f"{p.name}{' (in the tangent space)' if p.configuration else ''}" for p in by)
     method, algorithm = next(iter(function.methods.items()))
+    twice = {Requirement.STRAIGHT_COUPLINGS} if model.curved and function.along_curves else set()
     return replace(
         function,
         declaration=FunctionDeclaration(
@@ -115,6 +116,7 @@ def _derivatives_of(model: Model, function: Function, name: str) -> Function:
         comparison=Comparison(checks_only=True),
         differential=None,
         differentiated=True,
+        requires=function.requires | twice,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -50,14 +50,17 @@ def lump(description: Description, **keywords: Any) -> Model:
     _check_magnitudes(description, walk)
     notes += _indefinite_notes(description, walk, allow=options.allow_invalid_inertia)
     bodies, coupling_notes = _couple(description, walk.bodies, options.mimic == "coupled")
-    bodies, nq, nv = _number(bodies)
+    bodies, nq, nv = numbered(bodies)
     loops = list(_contacts(description, walk.frames))
+    bent = {body.joint_name for body in bodies if body.coupling is not None and body.coupling.higher}
+    actuators, actuator_notes = of_others(list(_actuators(description, bodies)), bent)
     extra_notes = [
         *_idle_notes(loops),
         *coupling_notes,
         *_namesake_notes(description, options.root_joint),
         *_massless_notes(bodies),
         *gravity_notes,
+        *actuator_notes,
     ]
     return Model(
         description.name,
@@ -73,7 +76,7 @@ def lump(description: Description, **keywords: Any) -> Model:
         drive_terms=included,
         friction_width=options.friction_width,
         contacts=tuple(c for c in loops if not _idle(c)),
-        actuators=tuple(_actuators(description, bodies)),
+        actuators=tuple(actuators),
     )
 
 
@@ -84,6 +87,14 @@ def _actuators(description: Description, bodies: Sequence[Body]) -> Iterator[Act
         gains = tuple(gain for gain in actuator.gains if gain[0] in moving)
         if gains:
             yield replace(actuator, gains=gains)
+
+
+def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
+    """The motors that do not act on joints that follow others along curves, and notes of those that do."""
+    left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
+    what = "acts on a joint that follows another along a curve: not in the actuation matrix"
+    notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]
+    return [actuator for actuator in actuators if actuator not in left_out], notes
 
 
 def _idle(contact: Contact) -> bool:
@@ -300,19 +311,19 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
     return result, notes
 
 
-def _number(bodies: list[Body]) -> tuple[list[Body], int, int]:
+def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
     """Give every joint its place in q and v; a follower has its leader's."""
     nq = nv = 0
-    numbered: list[Body] = []
+    placed: list[Body] = []
     for body in bodies:
-        numbered.append(replace(body, index_q=nq, index_v=nv))
+        placed.append(replace(body, index_q=nq, index_v=nv))
         if body.coupling is None:
             nq, nv = nq + body.joint.nq, nv + body.joint.nv
-    for k, body in enumerate(numbered):
+    for k, body in enumerate(placed):
         if body.coupling is not None:
-            leader = numbered[body.coupling.leader]
-            numbered[k] = replace(body, index_q=leader.index_q, index_v=leader.index_v)
-    return numbered, nq, nv
+            leader = placed[body.coupling.leader]
+            placed[k] = replace(body, index_q=leader.index_q, index_v=leader.index_v)
+    return placed, nq, nv
 
 
 def _namesake_notes(description: Description, root_joint: str) -> list[Note]:

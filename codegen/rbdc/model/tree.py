@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from rbdc.model.description import Actuator, DriveTerm, Joint, Limits, Link, Note
 from rbdc.model.joints import JointType
-from rbdc.model.joints.coupling import Coupling
+from rbdc.model.joints.coupling import Coupling, CouplingAt
 from rbdc.spatial import Force, Inertia, MomentInertia, Placement, RigidInertia, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero, sqrt
 
@@ -281,9 +281,13 @@ class Model:
         return [getattr(body, name) if term in self.drive_terms else 0.0 for body in self.bodies]
 
     def _along_joints(self, numbers: Sequence[Scalar], factor: Callable[[Scalar], Scalar]) -> list[Scalar]:
-        """Numbers of joints along v, a follower's times `factor` of its multiplier."""
-        total: list[Scalar] = [0.0] * self.nv
-        for body, number in zip(self.bodies, numbers, strict=True):
+        """Numbers of joints along v, a follower's times `factor` of its multiplier: along a curve only of a
+        model at one configuration.
+        """
+        total, curves = [0.0] * self.nv, self.curves
+        for index, (body, number) in enumerate(zip(self.bodies, numbers, strict=True)):
+            if index in curves and not isinstance(body.coupling, CouplingAt):
+                continue
             own = number if body.coupling is None else factor(body.coupling.multiplier) * number
             for k in range(body.index_v, body.index_v + body.joint.nv):
                 total[k] = total[k] + own
@@ -318,10 +322,21 @@ class Model:
         return any(body.coupling is not None for body in self.bodies)
 
     @property
+    def curves(self) -> dict[int, Coupling]:
+        """The bodies whose joints follow others along curves, with the polynomials (clusters start there)."""
+        clustered = {k for cluster in self.clusters for k in cluster.followers}
+        found = {}
+        for index, body in enumerate(self.bodies):
+            coupling = body.coupling
+            if coupling is not None and (coupling.higher or index in clustered):
+                law = coupling.law if isinstance(coupling, CouplingAt) else None
+                found[index] = law or coupling
+        return found
+
+    @property
     def curved(self) -> bool:
         """Whether any joint follows another along a curve."""
-        polynomials = any(body.coupling is not None and body.coupling.higher for body in self.bodies)
-        return polynomials or bool(self.clusters)
+        return bool(self.curves)
 
     def children(self, index: int) -> list[int]:
         """The bodies carried by body `index` (or by the world)."""

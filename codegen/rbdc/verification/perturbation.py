@@ -41,6 +41,10 @@ class Perturbation:
                 replace(frame, placement=self._placement(frame.placement, length)) for frame in model.frames
             ),
             contacts=tuple(self._contact(contact, length) for contact in model.contacts),
+            clusters=tuple(
+                replace(cluster, loops=tuple(self._contact(loop, length) for loop in cluster.loops))
+                for cluster in model.clusters
+            ),
             base_inertia=self._inertia(model.base_inertia),
             gravity=self._vector(model.gravity),
         )

@@ -16,7 +16,7 @@ from rbdc.algorithms.reference.contacts.dynamics import contact_error, contact_j
 from rbdc.algorithms.reference.derivatives.dual_numbers import differentiated
 from rbdc.algorithms.reference.derivatives.products import along, weighted
 from rbdc.algorithms.reference.rnea import rnea
-from rbdc.algorithms.tools.couplings import Curve, at_curves, curved_followers, tree_of
+from rbdc.algorithms.tools.couplings import Curve, at_curves, tree_of
 from rbdc.algorithms.tools.joint_coordinates import joint_positions, joint_velocities
 from rbdc.algorithms.tools.linear import Matrix, transposed
 from rbdc.model import Cluster, Model
@@ -26,8 +26,10 @@ from rbdc.spatial.tangent import Tangent, rate_of, value_of
 
 Vector = list[Scalar]
 
-FURTHER_STEPS = 3
-"""Newton's steps besides those that generated functions take: a step more for each rate."""
+STEPS_OF_RATES = 3
+"""Newton's steps over numbers with rates, from where the loops are closed, with the Jacobian that they have
+there: each makes one more order of the rates right, and there are three at most.
+"""
 
 
 class First(Tangent):
@@ -47,7 +49,7 @@ class Second(Tangent):
 def at_configuration(model: Model, q: Scalars) -> Model:
     """The model with couplings by their tangents at q (nq)."""
     curves: dict[int, Curve] = {}
-    for index, law in curved_followers(model).items():
+    for index, law in model.curves.items():
         curves[index] = _curve(polynomial(law, _moving(q[model.bodies[index].index_q])))
     for cluster in model.clusters:
         z = closed(model, cluster, _moving(q[model.bodies[cluster.leader].index_q]))
@@ -83,13 +85,19 @@ def polynomial(coupling: Coupling, y: Scalar) -> Scalar:
 def closed(model: Model, cluster: Cluster, y: Scalar) -> list[Scalar]:
     """The coordinates of a cluster's followers, by Newton's steps from their polynomials."""
     tree, order = tree_of(model, cluster), sorted([cluster.leader, *cluster.followers])
-    columns = [order.index(k) for k in cluster.followers]
-    laws = curved_followers(model)
-    q: list[Scalar] = [polynomial(laws[k], y) if k in laws else y for k in order]
-    for _ in range(cluster.steps + FURTHER_STEPS):
-        jacobian = contact_jacobian(tree, q)
-        rows = [[row[k] for k in columns] for row in jacobian]
-        square = [[sum((a * b for a, b in zip(x, z, strict=True)), 0.0) for z in rows] for x in rows]
+    columns, leader = [order.index(k) for k in cluster.followers], order.index(cluster.leader)
+    number, laws = y, model.curves
+    while isinstance(number, Tangent):
+        number = number.value
+    q: list[Scalar] = [polynomial(laws[k], number) if k in laws else number for k in order]
+    rows: Matrix = []
+    square: Matrix = []
+    for count in range(cluster.steps + 1 + STEPS_OF_RATES):
+        if count <= cluster.steps:
+            rows = [[row[k] for k in columns] for row in contact_jacobian(tree, q)]
+            square = [[sum((a * b for a, b in zip(x, z, strict=True)), 0.0) for z in rows] for x in rows]
+        else:
+            q[leader] = y
         (weights,) = eliminated(square, [contact_error(tree, q)])
         for k, column in zip(columns, transposed(rows), strict=True):
             q[k] = q[k] - sum((a * b for a, b in zip(column, weights, strict=True)), 0.0)

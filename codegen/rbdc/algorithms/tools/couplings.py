@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rbdc.model import WORLD, Cluster, Contact, Frame, Model
-from rbdc.model.joints.coupling import Coupling, CouplingAt
+from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Scalar
 
 
@@ -27,24 +27,12 @@ class Curve(NamedTuple):
 def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Model:
     """The model at q, with the couplings of these bodies by their tangents."""
     bodies = list(model.bodies)
-    for index, law in curved_followers(model).items():
+    for index, law in model.curves.items():
         curve = curves[index]
         offset = curve.place - curve.slope * q[bodies[index].index_q]
         tangent = CouplingAt(law.leader, curve.slope, offset, law.higher, curve.place, curve.curvature, law)
         bodies[index] = replace(bodies[index], coupling=tangent)
     return replace(model, bodies=tuple(bodies))
-
-
-def curved_followers(model: Model) -> dict[int, Coupling]:
-    """The bodies whose joints follow others along curves, with the polynomials, from which clusters start."""
-    clustered = {k for cluster in model.clusters for k in cluster.followers}
-    found = {}
-    for index, body in enumerate(model.bodies):
-        coupling = body.coupling
-        if coupling is not None and (coupling.higher or index in clustered):
-            law = coupling.law if isinstance(coupling, CouplingAt) else None
-            found[index] = law or coupling
-    return found
 
 
 def tree_of(model: Model, cluster: Cluster) -> Model:

@@ -27,7 +27,6 @@ from rbdc.algorithms.frames import (
     frame_jacobian_time_derivative,
     frame_velocity,
 )
-from rbdc.algorithms.tools.couplings import curved_followers
 from rbdc.algorithms.tools.joint_coordinates import dof_table, first_dofs
 from rbdc.emit.backend import FunctionSource
 from rbdc.emit.c.csource import CFunction, batch_view, elementary_headers, figures, parameters, whole_part
@@ -221,7 +220,7 @@ def frame_factors(model: Model) -> list[float]:
     """For each degree of freedom its factor: of a joint that follows another along a curve its columns have
     that already.
     """
-    curved = curved_followers(model)
+    curved = model.curves
     return [1.0 if index in curved else factor for _, factor, index in dof_table(model)]
 
 
