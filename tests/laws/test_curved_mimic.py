@@ -21,9 +21,13 @@ FUNCTIONS = (
     *("rnea", "nle", "gravity_torque", "crba", "minverse", "aba", "expand", "integrate"),
     *("rnea_derivatives", "aba_derivatives", "rnea_vjp", "aba_vjp", "rnea_jvp", "aba_jvp"),
     *("forward_kinematics", "frame_jacobian", "frame_velocity", "com_acceleration", "kinetic_energy"),
+    *("frame_drift", "frame_acceleration", "frame_jacobian_time_derivative", "frame_velocity_derivatives"),
     *("potential_energy", "kinetic_energy_derivatives", "torque_regressor"),
 )
-OF_THE_TREE = ("rnea", "crba", "forward_kinematics", "frame_jacobian", "torque_regressor")
+OF_THE_TREE = (
+    *("rnea", "crba", "forward_kinematics", "frame_jacobian", "frame_acceleration"),
+    "torque_regressor",
+)
 LEADERS = {
     0: Mimic("joint3", -0.5, 0.3),
     3: Mimic("joint2", 0.8, -0.1, (0.3, -0.2)),
@@ -103,6 +107,30 @@ def test_values_are_those_of_the_tree(pair: tuple[ModuleType, ModuleType]) -> No
         expected = tree.frame_jacobian(q, frame, "WORLD") @ jacobian
         assert_close(module.frame_jacobian(y, frame, "WORLD"), expected, 1e-12, 1.0)
         assert_close(module.frame_velocity(y, rate, frame, "WORLD"), expected @ rate, 1e-12, 1.0)
+
+
+@pytest.mark.parametrize("reference", ["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"])
+def test_frames_along_curves(pair: tuple[ModuleType, ModuleType], reference: str) -> None:
+    (module, tree), (y, rate, second) = pair, state(7)
+    _, q, v, a = tree_motion(y, rate, second)
+    for frame in module.frame_names:
+        place = (frame, reference)
+        found = module.frame_acceleration(y, rate, second, *place)
+        assert_close(found, tree.frame_acceleration(q, v, a, *place), 1e-12, 1.0)
+
+        def jacobian(t: Array, place: Any = place) -> Array:
+            return np.ravel(module.frame_jacobian(y + t[0] * rate, *place))
+
+        rates = module.frame_jacobian_time_derivative(y, rate, *place)
+        assert_close(rates, central(jacobian, np.zeros(1)).reshape(6, 3), 1e-9, 1.0)
+        assert_close(module.frame_drift(y, rate, *place), rates @ rate, 1e-12, 1.0)
+
+        def velocity(at: Array, place: Any = place) -> Array:
+            return np.asarray(module.frame_velocity(at, rate, *place))
+
+        by_q, by_v = module.frame_velocity_derivatives(y, rate, *place)
+        assert_close(by_q, central(velocity, y), 1e-9, 1.0)
+        assert_close(by_v, module.frame_jacobian(y, *place), 1e-12, 1.0)
 
 
 def test_derivatives(pair: tuple[ModuleType, ModuleType]) -> None:

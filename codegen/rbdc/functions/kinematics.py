@@ -321,14 +321,10 @@ def _shapes(model: Model) -> list[Function]:
 
 
 _BENT = (
-    frame_acceleration,
     frame_acceleration_derivatives,
-    frame_drift,
     frame_jacobian_derivatives,
-    frame_jacobian_time_derivative,
     frame_placement_second_derivatives,
     frame_position_second_derivatives,
-    frame_velocity_derivatives,
     manipulability_gradient,
 )
 """Algorithms that take how curves bend which joints follow each other along: their C, which all frames share,

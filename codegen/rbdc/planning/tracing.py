@@ -29,7 +29,7 @@ def traced(model: Model, function: Function, method: str) -> Program:
 @lru_cache(maxsize=1)
 def frame_step_programs(model: Model) -> list[Program]:
     """For each body one step from a frame towards the root: (q, x) -> columns J, placement up; x and up as
-    twelve numbers.
+    twelve numbers. Of a joint that follows another along a curve the columns are times slope and curvature.
     """
     made = []
     for index, body in enumerate(model.bodies):
@@ -40,7 +40,7 @@ def frame_step_programs(model: Model) -> list[Program]:
         columns, up = frame_step(at_q, index, q, placement)
         coupling = at_q.bodies[index].coupling
         if isinstance(coupling, CouplingAt):
-            columns = [column.scaled(coupling.multiplier) for column in columns]
+            columns = [s.scaled(x) for x in (coupling.multiplier, coupling.curvature) for s in columns]
         outputs: list[tuple[str, list[Scalar]]] = [
             ("J", [entry for column in columns for entry in column.scalars()]),
             ("up", up.scalars()),

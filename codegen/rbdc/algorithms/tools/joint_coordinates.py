@@ -86,6 +86,17 @@ def reduce_columns(model: Model, rows: Matrix) -> Matrix:
     return [reduce_vector(model, row) for row in rows]
 
 
+def bent_columns(model: Model, v: Scalars, rows: Matrix) -> Matrix:
+    """A dG/dt at v (nv) of a matrix whose columns run over the full tree."""
+    result = [[0.0] * model.nv for _ in rows]
+    for body, start in zip(model.bodies, first_dofs(model), strict=True):
+        if isinstance(body.coupling, CouplingAt):
+            factor = body.coupling.curvature * v[body.index_v]
+            for made, row in zip(result, rows, strict=True):
+                made[body.index_v] = made[body.index_v] + factor * row[start]
+    return result
+
+
 def reduce_matrix(model: Model, full: Matrix) -> Matrix:
     """G^T A G of a square matrix over the full tree."""
     return transposed(reduce_columns(model, transposed(reduce_columns(model, full))))
