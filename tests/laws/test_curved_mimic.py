@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,7 +43,11 @@ def curved_tree(mimic: str) -> Model:
     parents = ["base", "link0", "base", "link2", "link2", "link4"]
     links = [Link("base", random_inertia(rng)), *(Link(f"link{k}", random_inertia(rng)) for k in range(6))]
     joints = [
-        random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", LEADERS.get(k)) for k in range(6)
+        replace(
+            random_joint(rng, f"joint{k}", kinds[k], parents[k], f"link{k}", LEADERS.get(k)),
+            armature=0.1 + 0.1 * k,
+        )
+        for k in range(6)
     ]
     return Model.assemble(f"curved_{mimic}", links, joints, mimic=mimic)
 

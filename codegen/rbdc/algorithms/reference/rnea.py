@@ -107,8 +107,9 @@ def following(model: Model, q: Scalars, fext: Forces | None) -> Forces | None:
 
 def with_drives(model: Model, torques: Scalars, q: Scalars, v: Scalars, a: Scalars) -> Vector:
     """tau + K a + r(q, v) (nv; N, N m), with the armature K and what drives resist r."""
-    inertial = (0.0 if is_zero(k) else k * x for k, x in zip(model.armature, a, strict=True))
-    terms = zip(torques, inertial, resistance(model, q, v), strict=True)
+    own = zip(model.bodies, joint_accelerations(model, v, a), strict=True)
+    inertial = [0.0 if is_zero(body.armature) else body.armature * x for body, each in own for x in each]
+    terms = zip(torques, reduce_vector(model, inertial), resistance(model, q, v), strict=True)
     return [torque + inertia + resisting for torque, inertia, resisting in terms]
 
 
