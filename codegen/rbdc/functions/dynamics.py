@@ -85,7 +85,6 @@ def _inverse(model: Model) -> list[Function]:
                 over_joints("C", (model.nv, model.nv), "Coriolis matrix"),
             ),
             {"composite": JointSpace(coriolis)},
-            along_curves=None,
             references={"christoffel": "coriolis:coriolis"},
             comparison=Comparison(peers={"pinocchio": ("coriolis",)}, checks_only=True),
         ),
