@@ -32,7 +32,7 @@ def at_configuration(model: Model, q: Scalars, given: Scalars | None = None, tra
     if not model.curved:
         return model
     if given is None:
-        return at_curves(model, list(q), curves_of(model, q, trace))
+        return at_curves(model, list(q), curves_of(model, q, trace, jerks=True))
     curves = {k: Curve(*given[3 * i : 3 * i + 3]) for i, k in enumerate(model.curves)}
     return at_curves(model, list(q), curves)
 

@@ -73,7 +73,7 @@ def _matrices(model: Model) -> list[Function]:
                 windows="inverse_dynamics_derivatives",
                 one_by_one_in_limbs=True,
             ),
-            along_curves={"chain_rule": Differentiated(JointSpace(newton_euler), (q, v, a))},
+            along_curves={"body_up": JointSpace(rnea_derivatives)},
             references={
                 **lagrangian(model, "sensitivity:sensitivities"),
                 "idsva": ".derivatives.idsva:rnea_derivatives",
@@ -106,7 +106,7 @@ def _matrices(model: Model) -> list[Function]:
                 rolled={"cholesky": "forward_dynamics_derivatives"},
                 windows="forward_dynamics_derivatives",
             ),
-            along_curves={"chain_rule": Differentiated(JointSpace(by_factors), (q, v, tau))},
+            along_curves={"inverse_factor": JointSpace(derivatives_by_inverse_factor)},
             references={"carpentier-mansard": ".derivatives.forward_derivatives:aba_derivatives"},
             comparison=Comparison(
                 derivative_of="aba",

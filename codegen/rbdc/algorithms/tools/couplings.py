@@ -30,7 +30,8 @@ def at_curves(model: Model, q: list[Scalar], curves: Mapping[int, Curve]) -> Mod
     for index, law in model.curves.items():
         curve = curves[index]
         offset = curve.place - curve.slope * q[bodies[index].index_q]
-        tangent = CouplingAt(law.leader, curve.slope, offset, law.higher, curve.place, curve.curvature, law)
+        line = (law.leader, curve.slope, offset, law.higher)
+        tangent = CouplingAt(*line, curve.place, curve.curvature, curve.jerk, law)
         bodies[index] = replace(bodies[index], coupling=tangent)
     return replace(model, bodies=tuple(bodies))
 

@@ -34,11 +34,13 @@ class Coupling:
 @dataclass(frozen=True)
 class CouplingAt(Coupling):
     """A coupling at one configuration: offset and multiplier are those of the tangent to the curve there,
-    `place` is the joint's coordinate, `curvature` its second derivative by the leader's; `law` the coupling.
+    `place` is the joint's coordinate, `curvature` and `jerk` are its second and third derivatives by the
+    leader's; `law` is the coupling.
     """
 
     place: Scalar = 0.0
     curvature: Scalar = 0.0
+    jerk: Scalar = 0.0
     law: Coupling | None = None
 
     @property
