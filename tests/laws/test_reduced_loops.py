@@ -110,6 +110,7 @@ def six_bar() -> tuple[Path, tuple[str, ...]]:
     return path, loops
 
 
+@pytest.mark.slow
 def test_clusters_of_several_loops_on_a_link_that_moves() -> None:
     path, loops = six_bar()
     options: dict[str, Any] = {"contacts": loops, "cflags": UNOPTIMISED}
