@@ -66,9 +66,7 @@ def _placements(model: Model) -> Function:
 
 
 def _expansion(model: Model) -> list[Function]:
-    """The whole tree's coordinates, of a model some of whose joints follow others."""
-    if model.bodies and not model.coupled:
-        return []
+    """The whole tree's coordinates: others than q and v where joints follow others."""
     nq, nv = (sum(getattr(body.joint, size) for body in model.bodies) for size in ("nq", "nv"))
     outputs = (
         *over_joints("q_tree", (nq,), "configuration of the whole tree (m, rad, unit quaternions)"),
